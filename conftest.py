@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from storm_pipeline.configuration.variables import use_files
-from storm_pipeline.net.gates import forget_gates
+from storm_pipeline.sources.transport.gates import forget_gates
+from storm_pipeline.text.configuration.variables import use_files
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -16,19 +16,19 @@ from typing import Annotated
 import dspy
 from pydantic import BaseModel, Field
 
-from storm_pipeline.languages import count_words
+from storm_pipeline.evidence.facts import Fact, numbered
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.exclusions import usable
+from storm_pipeline.method.steps.finish import as_article
+from storm_pipeline.method.steps.outline import keep_outline
+from storm_pipeline.method.steps.searching import nothing_found, search_all
+from storm_pipeline.method.writers.section_loop import write_sections
+from storm_pipeline.method.writers.whole import evidence_from
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.facts import Fact, numbered
-from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.writing import WriteSection
-from storm_pipeline.steps.exclusions import usable
-from storm_pipeline.steps.finish import as_article
-from storm_pipeline.steps.outline import keep_outline
-from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.fitting import fair_shares
+from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Article, Body, Citation, Heading, Outline, Snippet
-from storm_pipeline.writers.section_loop import write_sections
-from storm_pipeline.writers.whole import evidence_from
 
 _ROUNDS, _QUERIES, _DEPTH = 2, 10, 2
 """Rounds of searches, queries of each, and results a query as a multiple of ``top_k``."""

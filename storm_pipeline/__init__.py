@@ -7,7 +7,7 @@ Importing the package is cheap: ``__init__.pyi`` lists its names, and a name's m
 used.
 """
 
-from storm_pipeline.stubs import looked_up, names_of
+from storm_pipeline.text.stubs import looked_up, names_of
 
 __version__ = "0.1.0"
 _NAMES = names_of(__file__)

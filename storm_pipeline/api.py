@@ -6,7 +6,7 @@ Importing the module is cheap: ``api.pyi`` lists its names, and a name's module 
 A test holds their number, so that the surface grows by decision only.
 """
 
-from storm_pipeline.stubs import looked_up, names_of
+from storm_pipeline.text.stubs import looked_up, names_of
 
 _NAMES = names_of(__file__)
 __all__ = sorted(_NAMES)  # noqa: PLE0605

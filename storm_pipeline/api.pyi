@@ -1,56 +1,56 @@
 """The names for other distributions; each is imported when it is first used."""
 
-from storm_pipeline.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalogue as catalogue, fetch as fetch
-from storm_pipeline.cli.guard import Guard as Guard
-from storm_pipeline.cli.options import SettingsCommand as SettingsCommand
-from storm_pipeline.cli.output import say as say, table_text as table_text
-from storm_pipeline.cli.guard import stopping as stopping
-from storm_pipeline.concurrency import (
+from storm_pipeline.run.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalogue as catalogue, fetch as fetch
+from storm_pipeline.interfaces.cli.guard import Guard as Guard
+from storm_pipeline.interfaces.cli.options import SettingsCommand as SettingsCommand
+from storm_pipeline.interfaces.cli.output import say as say, table_text as table_text
+from storm_pipeline.interfaces.cli.guard import stopping as stopping
+from storm_pipeline.run.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
 )  # fmt: skip
-from storm_pipeline.configuration import renamed as renamed
-from storm_pipeline.configuration.addresses import redacted as redacted, without_secrets as without_secrets
-from storm_pipeline.configuration.layers import configured as configured
-from storm_pipeline.documents.articles.reference_list import is_back_matter as is_back_matter
-from storm_pipeline.documents.chunks import chunks as chunks, count_words as count_words
-from storm_pipeline.documents.plain import (
+from storm_pipeline.text.configuration import renamed as renamed
+from storm_pipeline.text.configuration.addresses import redacted as redacted, without_secrets as without_secrets
+from storm_pipeline.interfaces.configuration.layers import configured as configured
+from storm_pipeline.output.articles.reference_list import is_back_matter as is_back_matter
+from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
+from storm_pipeline.text.plain import (
     objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,
 )  # fmt: skip
-from storm_pipeline.files import (
+from storm_pipeline.text.files import (
     cannot_write as cannot_write, read_bounded as read_bounded, read_toml as read_toml,
     write_atomically as write_atomically,
 )  # fmt: skip
-from storm_pipeline.identity import source_id as source_id
-from storm_pipeline.languages import opening_of as opening_of
+from storm_pipeline.text.identity import source_id as source_id
+from storm_pipeline.text.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
 from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
-from storm_pipeline.pages.extract import is_interstitial as is_interstitial
-from storm_pipeline.pages.reading import WebPages as WebPages
-from storm_pipeline.references.citations import parse_cited as parse_cited
-from storm_pipeline.render.json import from_json as from_json
-from storm_pipeline.render.markdown import escape as escape
-from storm_pipeline.retrieval.lexical import LexicalIndex as LexicalIndex
-from storm_pipeline.retrieval.model_files import (
+from storm_pipeline.sources.pages.extract import is_interstitial as is_interstitial
+from storm_pipeline.evidence.page_reading import WebPages as WebPages
+from storm_pipeline.evidence.citations import parse_cited as parse_cited
+from storm_pipeline.run.article_json import from_json as from_json
+from storm_pipeline.method.section_markdown import escape as escape
+from storm_pipeline.text.lexical import LexicalIndex as LexicalIndex
+from storm_pipeline.evidence.retrieval.model_files import (
     loading as loading,
     local_folder as local_folder,
     options_without_code as options_without_code,
 )
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import locked as locked, read_state as read_state
-from storm_pipeline.run.search import open_engine as open_engine
-from storm_pipeline.search.edge import checked as checked
-from storm_pipeline.search.paging import best_passages as best_passages
-from storm_pipeline.search.registry import choose as choose
+from storm_pipeline.evidence.run_search import open_engine as open_engine
+from storm_pipeline.sources.search.edge import checked as checked
+from storm_pipeline.sources.search.paging import best_passages as best_passages
+from storm_pipeline.sources.search.registry import choose as choose
 from storm_pipeline.settings import CONTENT as CONTENT
-from storm_pipeline.sources.ground_truth import (
+from storm_pipeline.sources.reliable.ground_truth import (
     GroundTruth as GroundTruth,
     repeats_wikipedia as repeats_wikipedia,
     wikipedia_article as wikipedia_article,
 )
-from storm_pipeline.sqlite_cache import SqliteCache as SqliteCache
+from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.index_terms import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers

@@ -7,9 +7,10 @@ from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.configuration.renamed import renaming
-from storm_pipeline.configuration.setting_types import (
+from storm_pipeline.errors import ContradictionError, InvalidSettingError, SettingsError
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.renamed import renaming
+from storm_pipeline.text.configuration.setting_types import (
     IS_CONTENT,
     Content,
     Domains,
@@ -27,10 +28,9 @@ from storm_pipeline.configuration.setting_types import (
     TopP,
     Variable,
 )
-from storm_pipeline.configuration.variables import default_cache
-from storm_pipeline.errors import ContradictionError, InvalidSettingError, SettingsError
-from storm_pipeline.languages import language_name
+from storm_pipeline.text.configuration.variables import default_cache
 from storm_pipeline.text.formatting import did_you_mean
+from storm_pipeline.text.languages import language_name
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _ANSWER_LENGTHS = {"short": 150, "standard": 400, "long": 900}

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, Unpac
 
 from typing_extensions import TypeVar
 
-from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.judges.language_model import LanguageModelJudge
-from storm_pipeline.judges.support import support_as_judged, support_of
-from storm_pipeline.keywords import SettingsKeywords
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.judges.support import support_as_judged, support_of
+from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.evidence.retrieval.embedder_check import require_working
+from storm_pipeline.evidence.run_search import Engine, open_engine
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.outlines import parse_outline
+from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
+from storm_pipeline.method.session import Parts, session
+from storm_pipeline.method.traced import traced
+from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import Given, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.keys import require_keys
@@ -23,29 +30,22 @@ from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
-from storm_pipeline.render.json import from_json
-from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
-from storm_pipeline.retrieval.embedder_check import require_working
-from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.run.saved_settings import changed_settings, pinned_engine, resumed_settings
-from storm_pipeline.run.search import Engine, open_engine
-from storm_pipeline.run.session import Parts, session
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
-from storm_pipeline.run.traced import traced
-from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
-from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
+from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.tables_of_contents import ContentsSource
+from storm_pipeline.text.configuration.keywords import SettingsKeywords
 from storm_pipeline.text.formatting import counted, dollars, is_printable
-from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
 
 if TYPE_CHECKING:
-    from storm_pipeline.program import Makes, StormProgram
+    from storm_pipeline.method.program import Makes, StormProgram
 
 _OUTLINE = "outline"  # recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Storm:
         settings: all settings in one value; or pass them one by one as keywords.
         lm: the language model: its name, or a ``dspy.LM`` with its own parameters.
         search: name of an engine (see `storm search`), or any object with ``name`` and ``search(query, k)``, which may
-            be asynchronous; see :class:`storm_pipeline.search.base.SearchEngine`.
+            be asynchronous; see :class:`storm_pipeline.sources.search.base.SearchEngine`.
         models: role → the name of a model, a ``dspy.LM`` or a ``Model``; other roles use the settings' models.
         embedder: name or folder of a sentence-transformers model, or any object with its protocol.
         contents: source of tables of contents; default: Wikipedia.
@@ -160,7 +160,7 @@ class Storm:
             topic: the topic of the article, at most 300 characters.
             recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
             outline: the sections of the article, instead of a generated outline: an outline, or a file of headings, see
-                :func:`storm_pipeline.run.user_pieces.read_outline`.
+                :func:`storm_pipeline.method.user_pieces.read_outline`.
             sinks: receive the events of this run, in addition to the object's sinks.
             halt: set it, from any thread, to stop this run gracefully; :meth:`stop` stops all.
 
@@ -399,7 +399,7 @@ class Storm:
         *sinks: EventSink,
         before: SavedSettings | None = None,
     ) -> T:
-        from storm_pipeline.progress.run_progress import with_progress  # here, since rich takes long to load
+        from storm_pipeline.interfaces.progress.run_progress import with_progress  # here, since rich takes long to load
 
         saved, given = before or {}, self._given
         with (
@@ -443,7 +443,7 @@ class Storm:
 
         ``makes``: ``research``, ``outline``, ``section`` or ``lead``. Raises SettingsError: there is no such stage.
         """
-        from storm_pipeline.program import StormProgram
+        from storm_pipeline.method.program import StormProgram
 
         return StormProgram(self, makes)
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
-from storm_pipeline.identity import snippet_id, source_id
+from storm_pipeline.text.identity import snippet_id, source_id
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Snippet:
 
     @cached_property
     def source_id(self) -> str:
-        """Id of the page, see :func:`storm_pipeline.identity.source_id`."""
+        """Id of the page, see :func:`storm_pipeline.text.identity.source_id`."""
         return source_id(self.url)
 
 
@@ -486,7 +486,7 @@ class Article:
         return self._rendered("html")
 
     def to_json(self) -> str:
-        """Serialise everything; :func:`storm_pipeline.render.json.from_json` reads it back."""
+        """Serialise everything; :func:`storm_pipeline.run.article_json.from_json` reads it back."""
         return self._rendered("json")
 
     def to_docx(self, *, citation_style: str | None = None) -> bytes:
@@ -540,4 +540,4 @@ class Article:
 
 def _formats() -> Any:
     """The formats of articles, which are built upon these values: looked up when one is asked for, and only here."""
-    return import_module("storm_pipeline.export.formats")
+    return import_module("storm_pipeline.output.export.formats")

@@ -11,15 +11,15 @@ from found_pages import world
 from test_pipeline import NoContents
 
 from storm_pipeline import Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server import connections
-from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
-from storm_pipeline.server.reach import Reach
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_service import RunService
-from storm_pipeline.server.serving import serve_api
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.server import connections
+from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, checked_token
+from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.interfaces.server.serving import serve_api
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.fake import FakeSearch
 
 
 def small_storm(settings: Settings) -> Storm:

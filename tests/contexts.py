@@ -8,10 +8,10 @@ from typing import Any
 
 import dspy
 
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.store import ReferenceStore
+from storm_pipeline.method.context import RunContext
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import CallbackSink, Counted, Degraded, Event, Events, Revised
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Settings

@@ -8,15 +8,15 @@ from articles import article, section, sentence, source
 from test_pipeline import NoContents
 
 from storm_pipeline import Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.server.gate import Gate
+from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.events import EventSink, RunStarted
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server.gate import Gate
-from storm_pipeline.server.reach import Reach
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_service import RunService
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.fake import FakeSearch
 
 PAGE = source("orrin", "The Orrin dam was finished in 1926.")
 ARTICLE = article(section("History", sentence("The Orrin dam was finished in 1926.", PAGE)), sources=(PAGE,))
@@ -49,6 +49,6 @@ def service(place: Path) -> RunService:
 
 
 def application(served: RunService, token: str = "", host: str = "testserver") -> Gate:
-    from storm_pipeline.server.http_api import create_app  # needs an extra
+    from storm_pipeline.interfaces.server.http_api import create_app  # needs an extra
 
     return create_app(served, token, Reach.build(host))

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from servers import Reply, Request, Script, ScriptedServer
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net.retrying import Patience, TransientError
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.web_service import WebService, WebServiceSearch
+from storm_pipeline.run.retrying import Patience, TransientError
+from storm_pipeline.sources.search.base import SearchEngine
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 
 KEY = "key-7f3c-secret"
 BRISK = Patience(connect=10, read=10, total=30, attempts=3, first_pause=0.001, longest_pause=0.02)

@@ -9,9 +9,9 @@ from xml.sax.saxutils import escape
 from engine_cases import BROKEN_JSON, KEY, Case, Page, Said, opens
 from servers import Reply, Request
 
-from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
-from storm_pipeline.search.engines.kiwix import KiwixSearch
-from storm_pipeline.search.engines.wikipedia import wikipedia
+from storm_pipeline.sources.engines import arxiv, crossref, pubmed, semantic_scholar
+from storm_pipeline.sources.engines.kiwix import KiwixSearch
+from storm_pipeline.sources.engines.wikipedia import wikipedia
 
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head><body/></html>'
 BOMB = (

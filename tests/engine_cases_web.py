@@ -6,8 +6,8 @@ from typing import Any
 from engine_cases import KEY, Case, Said, opens
 from servers import Reply, Request
 
-from storm_pipeline.search.engines import brave, exa, serper, tavily, you
-from storm_pipeline.search.engines.searxng import searxng
+from storm_pipeline.sources.engines import brave, exa, serper, tavily, you
+from storm_pipeline.sources.engines.searxng import searxng
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
 

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from storm_pipeline.identity import PREPRINT
-from storm_pipeline.references.citations import number_references
+from storm_pipeline.evidence.citations import number_references
+from storm_pipeline.text.identity import PREPRINT
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
@@ -261,7 +261,7 @@ def sentence_table(article: Article) -> Rows:
 def parse_markdown(markdown: str) -> Rows:
     """Parse rendered Markdown: every sentence's text with the addresses of the sources it cites.
 
-    The inverse of :func:`storm_pipeline.render.markdown.to_markdown`, which writes one sentence per line; equals
+    The inverse of :func:`storm_pipeline.output.render.markdown.to_markdown`, which writes one sentence per line; equals
     :func:`sentence_table` with addresses instead of ids.
     """
     urls: dict[str, str] = {}

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.articles import AvailablePages, Reference
-from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.reading import json_article
-from storm_pipeline.documents.articles.wikitext import wikitext_article
+from storm_pipeline.output.articles import AvailablePages, Reference
+from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.articles.reading import json_article
+from storm_pipeline.output.articles.wikitext import wikitext_article
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 DAM = "https://dam.example/history"

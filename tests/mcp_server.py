@@ -7,12 +7,12 @@ from api_server import small_settings, small_storm
 from found_pages import world
 
 from storm_pipeline import Storm
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_service import RunService
-from storm_pipeline.server.serving import serve_mcp
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.interfaces.server.serving import serve_mcp
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
 
 
 def noisy_storm(settings: Settings) -> Storm:

@@ -9,9 +9,9 @@ from contextlib import suppress
 
 from pydantic import TypeAdapter
 
-from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.isolated import allow_page
 from storm_pipeline.errors import MissingExtraError, PageError
+from storm_pipeline.sources.documents.document import Document, Unreadable
+from storm_pipeline.sources.documents.isolated import allow_page
 
 
 def pid() -> Iterator[int]:

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from storm_pipeline.identity import source_id
 from storm_pipeline.run import events
+from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import (
     Article,
     Citation,

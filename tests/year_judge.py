@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from storm_pipeline.judges.base import Question, Span, Verdict
+from storm_pipeline.evidence.judges.base import Question, Span, Verdict
 from storm_pipeline.text.words import has_word
 
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judging_tasks import CalibrationTask
-from storm_pipeline.judges.base import Judge, Parameters
+from storm_pipeline.evidence.judges.base import Judge, Parameters
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from storm_benchmarks.bench_server import serving
 from storm_benchmarks.shared import ROOT, options
-from storm_pipeline.assets import EMBEDDER, LEADS, fetch
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.run.assets import EMBEDDER, LEADS, fetch
 
 HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME")
 

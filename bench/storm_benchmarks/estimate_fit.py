@@ -26,14 +26,14 @@ from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_topic, written
 from storm_benchmarks.scripted import REPLIES, mark_of
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
-from storm_pipeline.estimate import formula
-from storm_pipeline.estimate.tokens import count_tokens
-from storm_pipeline.files import table_beside
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.estimate import formula
+from storm_pipeline.interfaces.estimate.tokens import count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, RECIPES
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Searched, StageStarted
+from storm_pipeline.text.files import table_beside
 
 Key = tuple[str, str, str]  # stage, program, and what is counted: calls, in, out
 SETTINGS: Sequence[Mapping[str, Any]] = (

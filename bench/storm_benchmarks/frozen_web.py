@@ -31,15 +31,15 @@ from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_benchmarks.shared import options
 from storm_pipeline import Article, Settings, Snippet, Storm
 from storm_pipeline.api import LexicalIndex, readable_title, repeats_wikipedia
-from storm_pipeline.documents.articles.markdown_blocks import plain_markdown
 from storm_pipeline.errors import PageError
-from storm_pipeline.identity import canonical_url
-from storm_pipeline.pages.extract import Page, extract
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.evidence.run_search import RunSearch
+from storm_pipeline.method import session
+from storm_pipeline.output.articles.markdown_blocks import plain_markdown
 from storm_pipeline.recipes import DEFAULT
-from storm_pipeline.run import session
 from storm_pipeline.run.events import CallbackSink, EventSink, RunStarted
-from storm_pipeline.run.search import RunSearch
+from storm_pipeline.sources.pages.extract import Page, extract
+from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.text.identity import canonical_url
 
 _WORDS = 30  # of a snippet
 _TITLE_WEIGHT = 3

@@ -28,19 +28,19 @@ from storm_benchmarks.fuzz_documents import OUTCOMES, whole_document
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request
 from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
-from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import StormError
-from storm_pipeline.languages import split_sentences
+from storm_pipeline.method.outlines import parse_outline
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.search.base import Asked
-from storm_pipeline.search.edge import bounded, checked
-from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
+from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.sources.search.base import Asked
+from storm_pipeline.sources.search.edge import bounded, checked
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.fitting import without_control_tokens
-from storm_pipeline.text.outlines import parse_outline
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.text.languages import split_sentences
 
 _PIECES = (
     *PATTERNS,

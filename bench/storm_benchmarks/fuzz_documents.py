@@ -16,13 +16,13 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from storm_benchmarks.fuzz_files import MEMORY
-from storm_pipeline.documents.articles import AvailablePages, read_article
-from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.isolated import PAGE_SECONDS
-from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import DatasetError, PageError
-from storm_pipeline.pages.extract import extracted
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.output.articles import AvailablePages, read_article
+from storm_pipeline.sources.documents.document import Document, Unreadable
+from storm_pipeline.sources.documents.isolated import PAGE_SECONDS
+from storm_pipeline.sources.documents.reader import read_documents
+from storm_pipeline.sources.pages.extract import extracted
+from storm_pipeline.sources.pages.fetch import Fetched
 
 _SHORTEST, _LONGEST = 1_000, 5_000_000  # bytes
 _UNPACKED = 10  # how many times longer than its file what a zip archive holds may be

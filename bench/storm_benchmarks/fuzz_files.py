@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.layers import configured
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.render.json import from_json
+from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.listing import list_runs, read_timeline
+from storm_pipeline.interfaces.server.run_folders import EventFile
+from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, read_timeline
-from storm_pipeline.server.run_folders import EventFile
 from storm_pipeline.settings import Settings
 
 MEMORY = Path("/dev/shm")
@@ -121,9 +121,9 @@ async def _asked(method: str, path: str, query: str, body: bytes) -> tuple[int, 
 
 @cache
 def _application() -> Any:
-    from storm_pipeline.server.http_api import create_app
-    from storm_pipeline.server.remote_settings import RemoteSettings
-    from storm_pipeline.server.run_service import RunService
+    from storm_pipeline.interfaces.server.http_api import create_app
+    from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+    from storm_pipeline.interfaces.server.run_service import RunService
 
     def refuse(_: Settings) -> Any:
         raise SettingsError("no run is started here")

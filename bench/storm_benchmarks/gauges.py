@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = ("signatures", "storm_pipeline")
-APART = ("signatures/examples.toml", "storm_pipeline/models/sets/", "storm_pipeline/assets/assets.json", "LICENSE")
+APART = ("signatures/examples.toml", "storm_pipeline/models/sets/", "storm_pipeline/run/assets/assets.json", "LICENSE")
 """Beginnings of the paths that no gauge counts: worked examples, pinned downloads, licences."""
 GAUGES = ("lines", "regular expressions", "word lists", "thresholds", "thresholds in tuples", "patterns in tables")
 _SUFFIXES = {".py", ".pyi", ".toml", ".json", ".txt"}

@@ -11,18 +11,18 @@ from functools import partial
 
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.languages import split_sentences
+from storm_pipeline.method.outlines import parse_outline
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
+from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.articles.wikitext import wikitext_article
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
+from storm_pipeline.text.languages import split_sentences
 from storm_pipeline.text.markers import without_markers
-from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import tidy
-from storm_pipeline.writers.drafts import read_draft
 
 PATTERNS = (
     *("A. B. ", "{", "[", '{"a":', "*a", "The king had it. He went ", ".", "'a b. C ", "(a. B ", '"a. B ', "你好。"),

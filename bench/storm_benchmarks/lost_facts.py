@@ -27,8 +27,8 @@ from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_lines, read_top
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.api import LexicalIndex, Program, chunks
-from storm_pipeline.identity import canonical_url, snippet_id
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.text.identity import canonical_url, snippet_id
 
 IN_SECTION = "in the section, not told"
 NOWHERE = "on no page of the web"

@@ -29,13 +29,13 @@ from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings, Storm
-from storm_pipeline.documents.chunks import chunks
-from storm_pipeline.judges.base import Question
-from storm_pipeline.judges.opening import open_judge
-from storm_pipeline.references.passages import Passage
-from storm_pipeline.references.screen import Claim, Screen
-from storm_pipeline.retrieval.embedder import CachingEmbedder, Embed, open_embedder
-from storm_pipeline.search.tables_of_contents import NoContents
+from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.opening import open_judge
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embed, open_embedder
+from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.sources.search.tables_of_contents import NoContents
+from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 

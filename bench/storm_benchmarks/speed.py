@@ -20,13 +20,13 @@ from pathlib import Path
 from storm_benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
 from storm_benchmarks.shared import options
 from storm_pipeline import Storm
-from storm_pipeline.assets import LEADS, fetch
-from storm_pipeline.concurrency import tune_process
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.assets import LEADS, fetch
+from storm_pipeline.run.concurrency import tune_process
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
-from storm_pipeline.search.engines.you import SERVICE
-from storm_pipeline.search.tables_of_contents import NoContents
-from storm_pipeline.search.web_service import WebServiceSearch
+from storm_pipeline.sources.engines.you import SERVICE
+from storm_pipeline.sources.search.tables_of_contents import NoContents
+from storm_pipeline.sources.search.web_service import WebServiceSearch
 from storm_pipeline.types import Article
 
 

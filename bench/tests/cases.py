@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
-from storm_pipeline.identity import source_id
+from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 Texts = Mapping[str, str | Sequence[str]]

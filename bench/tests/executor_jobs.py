@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storm_bench.experiments.executors import job_halt
-from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.run.concurrency import parallel_map
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from storm_bench.judges.base import Pair
 from storm_bench.judges.grading import Grade, GradingRequest
-from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 
 
 class ScriptedSupportJudge:

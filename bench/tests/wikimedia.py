@@ -13,7 +13,7 @@ from typing import Any
 from servers import Reply, Request, ScriptedServer
 
 from storm_bench.datasets.wikimedia import Wikimedia
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.run.retrying import Patience
 
 QUICK = Patience(connect=2, read=5, total=10, attempts=3, first_pause=0.01, longest_pause=0.05)
 

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.errors import ProgramError
-from storm_pipeline.files import cannot_write, read_bounded, write_atomically
 from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.text.files import cannot_write, read_bounded, write_atomically
 
 FORMAT = 1  # version of the folder's format
 _SET = "set.json"

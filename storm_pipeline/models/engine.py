@@ -14,18 +14,18 @@ import dspy
 import tenacity
 from dspy.utils import exceptions
 
-from storm_pipeline.concurrency import process_slot
-from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.models.model_objects import Model, told_calls
 from storm_pipeline.models.refusals import Refusals, adapted
 from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
-from storm_pipeline.net.retrying import within
+from storm_pipeline.run.concurrency import process_slot
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
 from storm_pipeline.run.ledger import RunControl
+from storm_pipeline.run.retrying import within
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text import formatting
+from storm_pipeline.text.configuration.addresses import redacted
 
 # DSPy 3.4 takes a model of the user in every form by messages alone, and warns of it; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")

@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from storm_pipeline.configuration.providers import model_and_endpoint, provider_of
-from storm_pipeline.configuration.variables import secret, variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
-from storm_pipeline.search.registry import require_engine_keys
 from storm_pipeline.settings import ROLES, Settings, is_embedded
+from storm_pipeline.sources.search.registry import require_engine_keys
+from storm_pipeline.text.configuration.providers import model_and_endpoint, provider_of
+from storm_pipeline.text.configuration.variables import secret, variable
 
 _NO_KEY = "none"  # Self-hosted servers need no key, but client libraries demand one
 

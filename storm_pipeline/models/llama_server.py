@@ -112,7 +112,7 @@ def _check_gguf(model: Path) -> None:
     except OSError as error:
         raise ModelError(
             f"cannot read the model file {model} ({error.strerror}); fetch a pinned model with "
-            "storm_pipeline.assets.fetch, or give the path of a .gguf file"
+            "storm_pipeline.run.assets.fetch, or give the path of a .gguf file"
         ) from error
     if magic != _GGUF_MAGIC:
         raise ModelError(f"{model} is not a GGUF model; give a .gguf file")

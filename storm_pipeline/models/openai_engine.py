@@ -12,7 +12,7 @@ import openai
 from dspy import lm15
 
 from storm_pipeline.models.request import valid_counts
-from storm_pipeline.net.retrying import retry_after_seconds
+from storm_pipeline.run.retrying import retry_after_seconds
 
 OPENAI = "https://api.openai.com/v1"
 

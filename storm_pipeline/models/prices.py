@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.providers import model_and_endpoint
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.identity import host_of
 from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.text.configuration.providers import model_and_endpoint
+from storm_pipeline.text.identity import host_of
 
 _MAX_PRICE = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"

@@ -9,13 +9,13 @@ from typing import Any
 
 from dspy.utils import exceptions
 
-from storm_pipeline.configuration.setting_types import NONE
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import StatelessLM
 from storm_pipeline.models.request import Request
 from storm_pipeline.run.events import Events
 from storm_pipeline.settings import Settings, option_name
 from storm_pipeline.text import formatting
+from storm_pipeline.text.configuration.setting_types import NONE
 
 MOST_TOKENS, SYSTEM = "max_tokens", "system role"
 _SPELLINGS = {

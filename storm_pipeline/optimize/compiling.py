@@ -13,7 +13,6 @@ import dspy
 import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import (
     BudgetSpentError,
     DatasetError,
@@ -24,7 +23,7 @@ from storm_pipeline.errors import (
     SettingsError,
     StormError,
 )
-from storm_pipeline.files import cannot_write
+from storm_pipeline.evidence.retrieval.embedder import Embed
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set
 from storm_pipeline.models.open_models import open_models
@@ -32,13 +31,14 @@ from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.optimize.metrics import Metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, Plan, have_replies, most_calls, optimized
 from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
-from storm_pipeline.retrieval.embedder import Embed
+from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import ROLES, Settings, displaced
+from storm_pipeline.text.files import cannot_write
 from storm_pipeline.types import Article
 
 JOURNAL = "compile.jsonl"  # file of a set that holds every reply, so that a compilation that was killed repeats no call

@@ -10,15 +10,15 @@ from typing import Any
 import dspy
 import numpy as np
 
-from storm_pipeline.judges.language_model import read_verdicts
+from storm_pipeline.evidence.judges.language_model import read_verdicts
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.retrieval.embedder import Embed
+from storm_pipeline.evidence.retrieval.ranking import rank_scores
+from storm_pipeline.evidence.screen import Screen
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.optimize.soft_recall import soft_recall
-from storm_pipeline.references.passages import Passage
-from storm_pipeline.references.screen import Screen
-from storm_pipeline.retrieval.embedder import Embed
-from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.retrieval.ranking import rank_scores
+from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.text.words import numbers, word_count
-from storm_pipeline.writers.drafts import read_draft
 
 Examples = Sequence[dspy.Example]
 Metric = Callable[..., dspy.Prediction]

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import dspy
 
-from storm_pipeline.documents.articles.pages import AvailablePages
-from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.files import is_plain
-from storm_pipeline.languages import count_words
+from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
+from storm_pipeline.method.outlines import outline_to_markdown
+from storm_pipeline.method.steps.outline import wanted_sections
+from storm_pipeline.method.writers.lead import numbered_body
+from storm_pipeline.method.writers.passage_prompts import with_markers
 from storm_pipeline.optimize import metrics
-from storm_pipeline.references.passages import Passage, numbered_passages, passages
-from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.output.articles.pages import AvailablePages
+from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.steps.outline import wanted_sections
-from storm_pipeline.text.outlines import outline_to_markdown
+from storm_pipeline.text.files import is_plain
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
-from storm_pipeline.writers.lead import numbered_body
-from storm_pipeline.writers.passage_prompts import with_markers
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
-from storm_pipeline.files import read_records
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.files import read_records
 from storm_pipeline.types import Report, Revision, is_plausible
 
 if TYPE_CHECKING:

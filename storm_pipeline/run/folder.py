@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
 from storm_pipeline.run import integrity, locking
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration.renamed import current_recipe, current_settings
+from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from storm_pipeline.errors import DamagedRunError, RunError
-from storm_pipeline.files import read_plain
 from storm_pipeline.run.events import CallFinished, Event, adapter_of, read_events
 from storm_pipeline.run.journal import Journal
+from storm_pipeline.text.files import read_plain
 from storm_pipeline.text.formatting import amount, dollars, printable
 from storm_pipeline.types import is_plausible
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import cannot_write, read_records
+from storm_pipeline.text.files import cannot_write, read_records
 
 
 def fingerprint(*parts: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from filelock import BaseFileLock, Timeout
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import LARGEST_STATE, is_plain, locked_file, read_plain
+from storm_pipeline.text.files import LARGEST_STATE, is_plain, locked_file, read_plain
 from storm_pipeline.text.words import encodable_values
 
 _MOST_DIGITS = 30  # of a number; Python writes none of more than 4300, such as one more than the largest that it reads

@@ -8,12 +8,12 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import cannot_write
 from storm_pipeline.run import events
 from storm_pipeline.run.events import Event
 from storm_pipeline.run.integrity import EVENTS
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.files import cannot_write
 
 logger = logging.getLogger("storm_pipeline")
 logger.addHandler(logging.NullHandler())

@@ -10,8 +10,8 @@ from concurrent.futures import wait
 from contextlib import suppress
 from typing import Self, TypeVar
 
-from storm_pipeline.concurrency import callers_loop, in_own_thread
 from storm_pipeline.errors import RunError, StoppedError
+from storm_pipeline.run.concurrency import callers_loop, in_own_thread
 from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
 

@@ -1,1 +1,4 @@
-"""Sources: which pages an article may use, by which rating, and what was kept out."""
+"""Where texts come from: search engines, pages, documents, which sources are reliable, and HTTP for all of them.
+
+An engine is one file in ``engines/``, a format one file in ``documents/``. May import errors, run, text, types.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-from storm_pipeline.files import table_beside
+from storm_pipeline.text.files import table_beside
 
 _AN_INPUT = 12  # tokens per input for its label and the chat template
 _NEWEST_LAST = frozenset({"conversation"})  # inputs that are cut at the beginning rather than at the end

@@ -4,7 +4,7 @@ import re
 import threading
 from functools import cache, lru_cache
 
-from storm_pipeline.identity import in_form
+from storm_pipeline.text.identity import in_form
 from storm_pipeline.text.words import HAN_KANA, unified
 
 _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from storm_pipeline.identity import in_form
+from storm_pipeline.text.identity import in_form
 
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`

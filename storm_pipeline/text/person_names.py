@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from storm_pipeline.files import table_beside
+from storm_pipeline.text.files import table_beside
 
 _INSTITUTIONAL = frozenset(table_beside(__file__)["institutional"].split())
 _MOST_WORDS = 4

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Any, Literal
 
-from storm_pipeline.identity import in_form
+from storm_pipeline.text.identity import in_form
 
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""

@@ -11,7 +11,7 @@ from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 
 from storm_pipeline import Article, NothingFoundError, Storm
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 QUESTION = "Silk Road"
 """What the test's search engine knows something about."""

@@ -11,10 +11,10 @@ import pytest
 from described_api import application, service
 from year_judge import YearJudge
 
+from storm_pipeline.interfaces.server import checking
+from storm_pipeline.interfaces.server.gate import Gate
+from storm_pipeline.interfaces.server.remote_settings import article_formats
 from storm_pipeline.recipes import RECIPES
-from storm_pipeline.server import checking
-from storm_pipeline.server.gate import Gate
-from storm_pipeline.server.remote_settings import article_formats
 
 pytest.importorskip("fastapi")
 schemathesis = pytest.importorskip("schemathesis")

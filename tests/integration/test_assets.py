@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline import assets
-from storm_pipeline.assets import pip_download
 from storm_pipeline.errors import AssetError
+from storm_pipeline.run import assets
+from storm_pipeline.run.assets import pip_download
 
 CHUNKS = [b"GGUF first ", b"second " * 500, b"last"]
 

@@ -21,7 +21,9 @@ from test_pipeline import NoContents
 from typer.testing import CliRunner, Result
 
 from storm_pipeline import Article, Storm
-from storm_pipeline.batch import (
+from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.batch import (
     Batch,
     BatchReport,
     TopicRequest,
@@ -31,13 +33,11 @@ from storm_pipeline.batch import (
     resume_batch,
     write_batch,
 )
-from storm_pipeline.cli import app
-from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
-from storm_pipeline.render.json import from_json
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted, StageFinished
-from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.fake import FakeSearch
 
 TOPICS = ("Silk Road", "Amber Road", "Salt Road", "Tea Road", "Fur Road", "Tin Road")
 FEW = {"perspectives": 1, "turns": 1, "workers": 2, "call_attempts": 1, "max_failures": 0, "lm_timeout": 10}
@@ -409,13 +409,13 @@ CHILD = """
     sys.path[:0] = [{tests!r}, {tests!r} + "/integration"]
     import test_batch, storm_pipeline.storm
     storm_pipeline.storm.Storm = test_batch.offline
-    from storm_pipeline.cli import main
+    from storm_pipeline.interfaces.cli import main
     sys.argv = ["storm", *sys.argv[1:]]
     main()
 """
 PATIENT = """
     import sys, types
-    from storm_pipeline.cli import main
+    from storm_pipeline.interfaces.cli import main
     from storm_pipeline.errors import StoppedError
     from storm_pipeline.run.events import RunStarted, StageFinished
 

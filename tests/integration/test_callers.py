@@ -18,11 +18,17 @@ from test_resume import answers
 from test_server_queue import ended, holding, order, service
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
+from storm_pipeline.interfaces.server import documents as sets
+from storm_pipeline.interfaces.server.callers import OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.documents import DocumentSets
+from storm_pipeline.interfaces.server.errors import (
+    BusyError,
+    ConflictError,
+    FullError,
+    TooLargeError,
+    UnknownDocumentsError,
+)
 from storm_pipeline.run.events import RunStarted
-from storm_pipeline.server import documents as sets
-from storm_pipeline.server.callers import OWNER, Caller, Tokens
-from storm_pipeline.server.documents import DocumentSets
-from storm_pipeline.server.errors import BusyError, ConflictError, FullError, TooLargeError, UnknownDocumentsError
 
 pytest.importorskip("fastapi")
 
@@ -92,7 +98,7 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
 
 
 def test_runs_are_counted_by_state_and_by_budget(tmp_path: Path) -> None:
-    from storm_pipeline.server.metrics import Metrics
+    from storm_pipeline.interfaces.server.metrics import Metrics
 
     owner = {"prices": ("openai/fake=10/10",), "max_tokens": None}
     with FakeModel(answers()) as model, service(model, tmp_path, owner) as runs:

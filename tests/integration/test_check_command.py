@@ -8,7 +8,7 @@ from llm import FakeModel
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
-from storm_pipeline.cli import app
+from storm_pipeline.interfaces.cli import app
 
 PAGE = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
 WRITTEN = "# Lake Orrin\n\nLake Orrin lies in the hills.[^1] The dam was finished in 1999.[^1]\n\n[^1]: https://example.org/o\n"
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
     (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/o", "title": "Orrin", "text": PAGE}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("storm_pipeline.judges.opening.open_judge", lambda *_: YearJudge())
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_: YearJudge())
     return tmp_path
 
 

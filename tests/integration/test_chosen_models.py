@@ -17,14 +17,14 @@ from test_pipeline import NoContents, folder
 from test_resume import answers, storm, text
 
 from storm_pipeline import Storm
-from storm_pipeline.batch import write_batch
 from storm_pipeline.errors import ModelError, SettingsError, StoppedError
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.batch import write_batch
 from storm_pipeline.models import llama_server
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted
-from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import ModelChoice
 
 TOPIC = "Silk Road"

@@ -13,7 +13,7 @@ from llm import Answer, FakeModel, default_answers
 from test_pipeline import storm
 
 from storm_pipeline import Article, Snippet
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 CITING = ("AnswerFromPassages", "WriteSection", "WriteLead")
 TOWNS = "Samarkand Bukhara Kashgar Antioch Merv Palmyra Dunhuang Tyre Aleppo Balkh Herat Khotan".split()

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.cli import app
+from storm_pipeline.interfaces.cli import app
 
 SHORT = ("--perspectives", "1", "--turns", "2", "--queries", "1")
 """For what does not depend on a run's length."""

@@ -16,7 +16,7 @@ from servers import closed_port
 from test_http_api import answering
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
+from storm_pipeline.interfaces.cli import app
 
 TOKEN = "correct-horse-battery"
 
@@ -146,8 +146,8 @@ def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) ->
 
 ENDLESS_CHECK = """
 import sys, threading
-from storm_pipeline.cli import app
-from storm_pipeline.server import checking
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.server import checking
 
 def check_article(*_):
     print("begun", flush=True)

@@ -20,8 +20,8 @@ from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Conversation
 
 INPUTS = {"topic": "Silk Road", "perspective": "", "conversation": ""}

@@ -11,7 +11,7 @@ from llm import FakeModel
 from own_papers import write_folder
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
+from storm_pipeline.interfaces.cli import app
 
 CHEAP = re.compile(
     r"storm (init|doctor|estimate|export(?! runs)|search engines|sources check|documents papers(?!.*--ocr)"

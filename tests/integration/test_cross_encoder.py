@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.judges.base import Question, Verdict
-from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.evidence.judges.base import Question, Verdict
+from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 
 WORDS = "the dam is old new it was built and much more may be said of".split()
 LABELS = ["contradiction", "ENTAILMENT", "neutral"]

@@ -14,9 +14,9 @@ from test_resume import stopped, storm, text
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import DamagedRunError, NothingFoundError, StormError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted, read_events
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 
 def bare(server: FakeModel) -> Storm:

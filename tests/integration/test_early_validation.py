@@ -12,10 +12,10 @@ from test_pipeline import storm
 from typer.testing import CliRunner
 
 from storm_pipeline import Settings
-from storm_pipeline.batch import Batch, TopicRequest
-from storm_pipeline.cli import app
 from storm_pipeline.errors import AssetError, SettingsError, StormError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.batch import Batch, TopicRequest
+from storm_pipeline.interfaces.cli import app
 from storm_pipeline.run.events import CallbackSink, Event, RunStopped
 
 WRONG: dict[str, tuple[str, ...]] = {

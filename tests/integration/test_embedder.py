@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.retrieval import int8_network
-from storm_pipeline.retrieval.embedder import (
+from storm_pipeline.evidence.retrieval import int8_network
+from storm_pipeline.evidence.retrieval.embedder import (
     PINNED,
     CountsTokens,
     HashingEmbedder,
@@ -22,8 +21,9 @@ from storm_pipeline.retrieval.embedder import (
     open_embedder,
     shared_embedder,
 )
-from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
-from storm_pipeline.retrieval.int8_network import has_exact_int8
+from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
+from storm_pipeline.evidence.retrieval.int8_network import has_exact_int8
+from storm_pipeline.text.chunks import token_chunks
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 TEXTS = [
@@ -175,7 +175,7 @@ def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pyt
         opened.append(HashingEmbedder())
         return opened[-1]
 
-    monkeypatch.setattr("storm_pipeline.retrieval.embedder.open_embedder", open_slowly)
+    monkeypatch.setattr("storm_pipeline.evidence.retrieval.embedder.open_embedder", open_slowly)
     with ThreadPoolExecutor(20) as pool:
         shared = list(pool.map(lambda _: shared_embedder("any-model", tmp_path), range(20)))
     assert len(opened) == 1

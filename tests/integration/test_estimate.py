@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
-from storm_pipeline.estimate.formula import REASONING
-from storm_pipeline.estimate.tokens import count_tokens
+from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range, estimate
+from storm_pipeline.interfaces.estimate.formula import REASONING
+from storm_pipeline.interfaces.estimate.tokens import count_tokens
+from storm_pipeline.method.context import RunContext
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, OUTLINES, RECIPES
-from storm_pipeline.run.context import RunContext
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article
 
@@ -191,7 +191,7 @@ def test_caps_do_not_shorten_what_is_estimated() -> None:
 def test_an_estimate_is_the_same_in_every_process_and_loads_no_model() -> None:
     script = (
         "import sys\n"
-        "from storm_pipeline.estimate import estimate\n"
+        "from storm_pipeline.interfaces.estimate import estimate\n"
         "from storm_pipeline.settings import Settings\n"
         f"made = estimate(Settings.build({{'lm': {GPT!r}, **{SMALL!r}}}), 'Silk Road')\n"
         "assert not {'torch', 'litellm', 'sentence_transformers', 'faiss'} & set(sys.modules)\n"

@@ -7,7 +7,7 @@ import pytest
 
 from storm_benchmarks.estimate_fit import made_up_web, run
 from storm_benchmarks.frozen_web import FrozenWeb
-from storm_pipeline.estimate import estimate
+from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.settings import Settings
 

@@ -12,10 +12,10 @@ from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.providers import PROVIDERS
-from storm_pipeline.configuration.variables import user_configuration
-from storm_pipeline.search.registry import Choice
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.sources.search.registry import Choice
+from storm_pipeline.text.configuration.providers import PROVIDERS
+from storm_pipeline.text.configuration.variables import user_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
@@ -47,9 +47,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
     monkeypatch.setenv("COLUMNS", "400")
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
     for module in (
-        "storm_pipeline.search.registry",
-        "storm_pipeline.configuration.diagnosis",
-        "storm_pipeline.run.search",
+        "storm_pipeline.sources.search.registry",
+        "storm_pipeline.interfaces.configuration.diagnosis",
+        "storm_pipeline.evidence.run_search",
     ):
         monkeypatch.setattr(f"{module}.choose", lambda: offline)
     (tmp_path / "cache").mkdir()

@@ -12,10 +12,10 @@ from llm import FakeModel, default_answers
 from test_pipeline import markers_resolve, storm
 
 from storm_pipeline import Article, Snippet
-from storm_pipeline.languages import count_words, joined
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Noted
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.text.languages import count_words, joined
 
 LANGUAGES = [GERMAN, JAPANESE, ARABIC]
 

@@ -14,7 +14,7 @@ from llm import FakeModel
 from test_http_api import SMALL, served, watched
 from test_resume import answers
 
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
 
 pytest.importorskip("fastapi")
 pytest.importorskip("openapi_python_client")

@@ -10,13 +10,13 @@ from llm import FakeModel
 from test_pipeline import folder, storm
 from typer.testing import CliRunner
 
-from storm_pipeline.batch import resume_batch, write_batch
-from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.batch import resume_batch, write_batch
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.method.outlines import outline_to_markdown
+from storm_pipeline.method.user_pieces import parse_pieces, read_outline
 from storm_pipeline.recipes import RECIPES
-from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Heading, Outline
 
 TREE = ["# Goods", "## Silk", "## Jade", "# Routes", "## Northern routes", "### Passes"]

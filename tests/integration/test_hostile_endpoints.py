@@ -19,8 +19,8 @@ from servers import Reply, ScriptedServer, raw_server, trickle
 from test_models import models, related
 from typer.testing import CliRunner
 
-from storm_pipeline.cli.app import app
 from storm_pipeline.errors import BudgetSpentError, ModelError, StormError
+from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.reply_bounds import LARGEST_REPLY

@@ -19,17 +19,17 @@ from test_resume import storm as small_storm
 from typer.testing import CliRunner, Result
 
 from storm_pipeline import Storm
-from storm_pipeline.batch import TopicRequest
-from storm_pipeline.batch.batch_folder import BatchStore
-from storm_pipeline.batch.topic_status import TopicStatus
-from storm_pipeline.cli import app
 from storm_pipeline.errors import RunError, StormError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.batch import TopicRequest
+from storm_pipeline.interfaces.batch.batch_folder import BatchStore
+from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger, Spent
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_service import RunService
 from storm_pipeline.settings import Settings
 
 TRICKS = Path(__file__).resolve().parents[1] / "hostile_folder"

@@ -21,8 +21,8 @@ from llm import FakeModel
 from servers import Reply, closed_port
 from test_resume import answers
 
-from storm_pipeline.render.json import from_json
-from storm_pipeline.server.remote_settings import CAPS, FREE
+from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE
+from storm_pipeline.run.article_json import from_json
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")

@@ -7,11 +7,11 @@ from llm import FakeModel
 from test_pipeline import folder
 from test_resume import storm
 
-from storm_pipeline.configuration import renamed
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import estimate
+from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration import renamed
 
 
 @pytest.mark.parametrize("own", [False, True])

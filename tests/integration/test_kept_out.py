@@ -15,7 +15,7 @@ from test_repeatability import Pace, PacedModel, backwards, by_chance, draw, for
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.run.events import Excluded, read_events
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 
 PAGE = "https://en.wikipedia.org/wiki/Secret_Road"

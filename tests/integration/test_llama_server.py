@@ -11,9 +11,9 @@ from pathlib import Path
 import openai
 import pytest
 
-from storm_pipeline import assets
 from storm_pipeline.errors import MissingExtraError, ModelError, SettingsError
 from storm_pipeline.models.llama_server import LocalServer, shared_server, start_server
+from storm_pipeline.run import assets
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 SMALL = "qwen2.5-coder-0.5b-instruct-q4_k_m"

@@ -11,7 +11,7 @@ from test_pipeline import folder
 from test_resume import answers, storm, text
 
 from storm_pipeline import Snippet
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 HALF = "\ud83d"
 

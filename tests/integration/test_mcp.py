@@ -16,7 +16,7 @@ from llm import FakeModel
 from servers import Reply
 from test_resume import answers
 
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
 
 mcp = pytest.importorskip("mcp")
 
@@ -148,7 +148,7 @@ def over_http(
     from mcp.client.streamable_http import streamable_http_client
     from test_http_api import served
 
-    from storm_pipeline.server.callers import Tokens
+    from storm_pipeline.interfaces.server.callers import Tokens
 
     tokens = {name: Tokens(place / "runs").add(name) for name in names}
 

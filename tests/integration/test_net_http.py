@@ -11,9 +11,9 @@ import tenacity
 from servers import Reply, ScriptedServer
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net.gates import Limiter, Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.transport.gates import Limiter, Rate
+from storm_pipeline.sources.transport.http import ApiClient
 
 
 def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:

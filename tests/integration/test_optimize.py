@@ -20,7 +20,6 @@ from servers import Reply, Request
 from test_resume import answers
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.cli import app
 from storm_pipeline.errors import (
     BudgetSpentError,
     DatasetError,
@@ -28,16 +27,17 @@ from storm_pipeline.errors import (
     RunError,
     SettingsError,
 )
-from storm_pipeline.estimate.asked import ASKED
-from storm_pipeline.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.estimate.asked import ASKED
+from storm_pipeline.interfaces.estimate.compile_cost import most_dollars
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for, mean_with_interval
-from storm_pipeline.optimize.cost import most_dollars
 from storm_pipeline.optimize.metrics import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import read_articles
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import Settings
@@ -302,7 +302,7 @@ def command(*arguments: str) -> Result:
 
 def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("storm_pipeline.retrieval.embedder.shared_embedder", lambda *_: HashingEmbedder())
+    monkeypatch.setattr("storm_pipeline.evidence.retrieval.embedder.shared_embedder", lambda *_: HashingEmbedder())
     with FakeModel(answers() | NAMED) as server:
         done = command("draft", "--train", str(folder), "--lm", server.lm, "--candidates", "1", "--to", "mine")
     assert done.exit_code == 0, done.output

@@ -15,9 +15,9 @@ import pytest
 from servers import Reply, Request, ScriptedServer, Talk, closed_port, raw_server, trickle
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.address_checks import Access, IPAddress
-from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.fetch import Fetched, fetch_page
+from storm_pipeline.sources.pages.address_checks import Access, IPAddress
+from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.fetch import Fetched, fetch_page
 
 HTML = {"Content-Type": "text/html; charset=ISO-8859-1"}
 BRISK = Limits(connect=2, read=2, total=4, max_bytes=200_000)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.address_checks import Access
-from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.fetch import Politeness, fetch_page
+from storm_pipeline.sources.pages.address_checks import Access
+from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 
 HERE = Access(allow=lambda address: address.is_loopback)
 BRISK = Limits(connect=2, read=2, total=4)

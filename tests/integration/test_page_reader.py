@@ -10,14 +10,14 @@ import pytest
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.address_checks import Access
-from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import MOST_PASSAGES, PageReader, WebPages
-from storm_pipeline.search.base import Asked, SearchEngine
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import SearchResult, Unread
+from storm_pipeline.evidence.page_reading import MOST_PASSAGES, PageReader, WebPages
+from storm_pipeline.sources.pages.address_checks import Access
+from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.base import Asked, SearchEngine
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
 
 HITS = [

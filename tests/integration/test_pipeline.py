@@ -13,9 +13,9 @@ from servers import Reply
 
 from storm_pipeline import Article, Settings, Snippet, Storm
 from storm_pipeline.errors import NothingFoundError, RunError, SearchError, SettingsError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.tables_of_contents import NoContents, TableOfContents
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.tables_of_contents import NoContents, TableOfContents
 
 
 class Unreachable:

@@ -11,9 +11,9 @@ from test_pipeline import markers_resolve
 from test_pipeline import storm as plain_storm
 
 from storm_pipeline import Article, Snippet, Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import Searched
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 SILK = "The Silk Road carried silk from Chang'an to Antioch from the second century BC."
 JADE = "The Silk Road carried jade from Khotan to Chang'an long before it carried silk."

@@ -33,12 +33,12 @@ from storm_pipeline import (
     StageStarted,
     StoppedError,
     Storm,
-    concurrency,
 )
+from storm_pipeline.interfaces.listing import run_state
+from storm_pipeline.run import concurrency
 from storm_pipeline.run.events import read_events
-from storm_pipeline.run.listing import run_state
 from storm_pipeline.run.stream import in_thread
-from storm_pipeline.search.edge import checked
+from storm_pipeline.sources.search.edge import checked
 
 PARAMETERS = {"awrite": "write", "aoutline": "outline", "aresume": "resume", "stream": "write", "astream": "write"}
 

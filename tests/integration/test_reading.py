@@ -11,7 +11,7 @@ from test_points import INNS, JADE, SILK, TEXTS, TOLD, answers, of_section, stor
 from storm_pipeline import Snippet
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.run.events import CallFinished
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import READING
 
 GUIDE = "https://example.org/guide"

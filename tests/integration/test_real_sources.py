@@ -11,7 +11,7 @@ from servers import Reply, Request, ScriptedServer
 from test_pipeline import storm
 
 from storm_pipeline.errors import NothingFoundError, SettingsError
-from storm_pipeline.net.gates import forget_gates
+from storm_pipeline.sources.transport.gates import forget_gates
 from storm_pipeline.types import Article
 
 RATE = 10.0

@@ -11,11 +11,11 @@ from test_pipeline import markers_resolve, storm
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.asked import ASKED
+from storm_pipeline.interfaces.estimate.asked import ASKED
+from storm_pipeline.method.context import RunContext
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import RECIPES
-from storm_pipeline.run.context import RunContext
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 
 def written(recipe: str, tmp_path: Path, **settings: object) -> tuple[Article, FakeModel, list[str]]:

@@ -8,9 +8,9 @@ from llm import FakeModel
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
-from storm_pipeline.cli import app
-from storm_pipeline.judges.spans import with_spans
-from storm_pipeline.render.json import from_json
+from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.run.article_json import from_json
 from storm_pipeline.types import Sentence, Snippet, Source
 
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
     (tmp_path / "run" / "article.json").write_text(written.to_json())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("storm_pipeline.judges.opening.open_judge", lambda *_: YearJudge())
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_: YearJudge())
     return tmp_path
 
 

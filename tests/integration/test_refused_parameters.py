@@ -27,8 +27,8 @@ from test_models import models, related
 from test_resume import answers, stopped, storm, text
 from typer.testing import CliRunner
 
-from storm_pipeline.cli.app import app
 from storm_pipeline.errors import ModelAuthError, ModelError, SettingsError
+from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs

@@ -10,17 +10,17 @@ from test_resume import stopped, storm, text
 from typer.testing import CliRunner
 
 from storm_pipeline import Storm
-from storm_pipeline.batch.batch_folder import read_batch
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.layers import configured
-from storm_pipeline.configuration.renamed import SETTINGS, IgnoredSettingWarning
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import estimate
+from storm_pipeline.evidence.recorded_search import RecordedSearch
+from storm_pipeline.interfaces.batch.batch_folder import read_batch
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.estimate import estimate
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.run.integrity import FILE
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.run.recorded_search import RecordedSearch
-from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration.renamed import SETTINGS, IgnoredSettingWarning
 
 
 def before(text: str) -> str:

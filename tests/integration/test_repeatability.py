@@ -18,7 +18,7 @@ from servers import Reply, Request
 from test_pipeline import storm
 
 from storm_pipeline import Snippet
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 
 Pace = Callable[[str], float]

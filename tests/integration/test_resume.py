@@ -19,7 +19,7 @@ from test_pipeline import NoContents, folder
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, TooManyFailuresError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import (
     CallbackSink,
     CallFinished,
@@ -33,7 +33,7 @@ from storm_pipeline.run.events import (
     read_events,
 )
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Outline
 
 

@@ -13,7 +13,7 @@ from test_resume import answers, storm, text
 
 from storm_pipeline import Article
 from storm_pipeline.errors import StormError
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Outline
 
 USELESS = {

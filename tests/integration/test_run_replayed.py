@@ -9,9 +9,9 @@ from rich.console import Console
 from test_pipeline import folder
 from test_resume import answers, stopped, storm
 
-from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.interfaces.listing import read_timeline
+from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import read_events
-from storm_pipeline.run.listing import read_timeline
 from storm_pipeline.text.formatting import amount, counted
 from storm_pipeline.types import Article
 

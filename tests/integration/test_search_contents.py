@@ -12,8 +12,8 @@ import pytest
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.tables_of_contents import TableOfContents, WikipediaContents
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.search.tables_of_contents import TableOfContents, WikipediaContents
 
 ARTICLE = "\n\n\n".join(
     [

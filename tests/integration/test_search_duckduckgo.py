@@ -12,9 +12,9 @@ from engine_cases import BRISK, HASTY, Page, web_page
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines.duckduckgo import DuckDuckGoSearch
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.engines.duckduckgo import DuckDuckGoSearch
+from storm_pipeline.sources.search.engine_info import SearchOptions
 
 pytest.importorskip("ddgs")
 

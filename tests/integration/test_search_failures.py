@@ -18,7 +18,7 @@ from engine_cases_web import WEB
 from servers import Reply, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net.retrying import reporting_retries
+from storm_pipeline.run.retrying import reporting_retries
 
 CASES = WEB | PAPERS
 

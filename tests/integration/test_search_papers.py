@@ -20,10 +20,10 @@ from engine_cases_papers import (
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
-from storm_pipeline.search.engines.wikipedia import wikipedia
-from storm_pipeline.search.web_service import WebService, WebServiceSearch
+from storm_pipeline.sources.engines import arxiv, crossref, pubmed, semantic_scholar
+from storm_pipeline.sources.engines.wikipedia import wikipedia
+from storm_pipeline.sources.search.engine_info import SearchOptions
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 
 SINCE, UNTIL = date(2020, 2, 1), date(2021, 3, 31)
 VARIABLES = ("SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "CROSSREF_MAILTO")

@@ -14,12 +14,12 @@ from qdrant_client.models import Distance, PointStruct, ScoredPoint, VectorParam
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.retrieval import embedder
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.retrieval.vectors import VectorCollection
-from storm_pipeline.search.engines.qdrant import Payload, QdrantSearch
-from storm_pipeline.search.registry import open_search
+from storm_pipeline.evidence.retrieval import embedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch
+from storm_pipeline.sources.search.registry import open_search
+from storm_pipeline.sources.search.vectors import VectorCollection
 
 EMBEDDER = HashingEmbedder(64)
 KEY = "qdrant-secret-7f3c"

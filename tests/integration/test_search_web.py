@@ -10,11 +10,11 @@ from engine_cases_web import WEB
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines import brave, exa, serper, tavily, you
-from storm_pipeline.search.engines.searxng import searxng
-from storm_pipeline.search.web_service import WebService, WebServiceSearch
+from storm_pipeline.sources.engines import brave, exa, serper, tavily, you
+from storm_pipeline.sources.engines.searxng import searxng
+from storm_pipeline.sources.search.base import SearchEngine
+from storm_pipeline.sources.search.engine_info import SearchOptions
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 
 ALL = SearchOptions(
     language="de",

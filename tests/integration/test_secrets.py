@@ -12,11 +12,11 @@ from test_pipeline import NoContents, folder
 from test_resume import storm
 
 from storm_pipeline import Article, Storm
-from storm_pipeline.batch import TopicRequest, write_batch
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.batch import TopicRequest, write_batch
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.fake import FakeSearch
 
 PASSWORD = "hunter2xyz"
 

@@ -14,12 +14,12 @@ from servers import Reply, ScriptedServer
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
-from storm_pipeline.cli import app
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_service import RunService
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.pages.extract import Page
 
 pytest.importorskip("fastapi")
 mcp = pytest.importorskip("mcp")
@@ -33,7 +33,7 @@ ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunService]:
-    for module in ("judges.opening", "server.checking"):
+    for module in ("evidence.judges.opening", "interfaces.server.checking"):
         monkeypatch.setattr(f"storm_pipeline.{module}.open_judge", lambda *_: YearJudge())
     owner = Settings(out=tmp_path / "runs", cache=tmp_path / "cache")
     with RunService(RemoteSettings.build(owner)) as opened:
@@ -41,7 +41,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunServ
 
 
 def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
-    from storm_pipeline.server.http_api import create_app
+    from storm_pipeline.interfaces.server.http_api import create_app
 
     async def asked() -> httpx.Response:
         transport = httpx.ASGITransport(app=create_app(service))
@@ -58,8 +58,8 @@ def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) ->
 
 
 def called(service: RunService, order: dict[str, Any]) -> Any:
-    from storm_pipeline.server.mcp_tools import create_mcp_server
-    from storm_pipeline.server.source_search import SourceSearch
+    from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
+    from storm_pipeline.interfaces.server.source_search import SourceSearch
 
     async def asked() -> Any:
         server = create_mcp_server(service, SourceSearch(service.remote.owner))
@@ -110,7 +110,7 @@ def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict
 
 
 def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.server.checking.MOST_COMPARED", 10)
+    monkeypatch.setattr("storm_pipeline.interfaces.server.checking.MOST_COMPARED", 10)
     answer = posted(service, ORDER)
     assert (answer.status_code, "a check compares 10 at most" in answer.text) == (400, True)
 
@@ -118,14 +118,14 @@ def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypa
 def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(
     service: RunService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storm_pipeline.documents.articles.pages.AvailablePages.passages", None)
+    monkeypatch.setattr("storm_pipeline.output.articles.pages.AvailablePages.passages", None)
     long = ORDER | {"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}
     assert posted(service, long).status_code == 400
 
 
 def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.server import checking
-    from storm_pipeline.server.http_api import create_app
+    from storm_pipeline.interfaces.server import checking
+    from storm_pipeline.interfaces.server.http_api import create_app
 
     asked_for, done = threading.Event(), threading.Event()
 
@@ -152,7 +152,7 @@ def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, mon
 
 
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
-    from storm_pipeline.server.http_api import create_app
+    from storm_pipeline.interfaces.server.http_api import create_app
 
     async def asked(body: bytes) -> int:
         transport = httpx.ASGITransport(app=create_app(service))
@@ -175,8 +175,8 @@ def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunServi
 def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     service: RunService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from storm_pipeline.server import checking
-    from storm_pipeline.server.http_api import create_app
+    from storm_pipeline.interfaces.server import checking
+    from storm_pipeline.interfaces.server.http_api import create_app
 
     done = threading.Event()
     checked = checking.check_article
@@ -198,8 +198,8 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
 
 
 def test_a_caller_holds_a_quarter_of_the_checks(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.server import checking
-    from storm_pipeline.server.http_api import create_app
+    from storm_pipeline.interfaces.server import checking
+    from storm_pipeline.interfaces.server.http_api import create_app
 
     done = threading.Event()
     checked = checking.check_article

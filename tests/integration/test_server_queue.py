@@ -14,10 +14,10 @@ from test_resume import answers
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import BudgetSpentError, SettingsError, StormError
-from storm_pipeline.run.listing import run_entry
-from storm_pipeline.server.errors import BusyError, ConflictError, UnknownRunError
-from storm_pipeline.server.remote_settings import RemoteSettings, RunOrder
-from storm_pipeline.server.run_service import RunService
+from storm_pipeline.interfaces.listing import run_entry
+from storm_pipeline.interfaces.server.errors import BusyError, ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
 
 PRICES = ("openai/fake=10/10",)

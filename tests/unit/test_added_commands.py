@@ -5,9 +5,9 @@ from importlib.metadata import EntryPoint
 import pytest
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import added_commands
-from storm_pipeline.cli.app import app
 from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.interfaces.cli import added_commands
+from storm_pipeline.interfaces.cli.app import app
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("run", "x.toml", "--size", "smoke")])

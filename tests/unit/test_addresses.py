@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline import Settings
-from storm_pipeline.configuration.addresses import filled_in, is_web_address, redacted
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.registry import open_search
+from storm_pipeline.sources.search.registry import open_search
+from storm_pipeline.text.configuration.addresses import filled_in, is_web_address, redacted
 
 SECRET = "hunter2xyz"
 HOLDING = [

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes
-from storm_pipeline.references.snippet_index import SnippetIndex
+from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes
+from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.method.writers.allocation import allocate, survey
+from storm_pipeline.method.writers.placing import place_findings
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
-from storm_pipeline.writers.allocation import allocate, survey
-from storm_pipeline.writers.placing import place_findings
 
 SUBJECTS = {
     "Wells": "The salt wells of the Silk Road were dug by hand",

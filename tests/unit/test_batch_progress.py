@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from test_run_progress import Clock
 
-from storm_pipeline.batch import TopicRequest, TopicStatus
-from storm_pipeline.cli.output import EventLines
-from storm_pipeline.progress.batch_progress import BatchProgress
+from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
+from storm_pipeline.interfaces.cli.output import EventLines
+from storm_pipeline.interfaces.progress.batch_progress import BatchProgress
 from storm_pipeline.run.events import CallFinished, Downloading, Noted, StageAdvanced, StageStarted
 
 CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.batch import TopicRequest, read_topics
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.batch import TopicRequest, read_topics
 
 SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "turns": st.integers(-3, 99),

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, ScriptedServer
 
-from storm_pipeline.documents.bibliography import Bibliography, read_bibliography
-from storm_pipeline.documents.bibliography_formats import Entry
-from storm_pipeline.documents.document import Document, Record, record_of_name, usable_authors
-from storm_pipeline.documents.docx import read_docx
-from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.reader import read_documents
-from storm_pipeline.export.formats import export
-from storm_pipeline.search.engines.corpus import CorpusSearch
-from storm_pipeline.search.own_records import with_crossref
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
+from storm_pipeline.sources.documents.bibliography_formats import Entry
+from storm_pipeline.sources.documents.document import Document, Record, record_of_name, usable_authors
+from storm_pipeline.sources.documents.docx import read_docx
+from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.documents.reader import read_documents
+from storm_pipeline.sources.engines.corpus import CorpusSearch
+from storm_pipeline.sources.search.own_records import with_crossref
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 RIS = """TY  - CHAP
@@ -282,6 +282,6 @@ def test_a_doi_on_the_first_page_is_found(line: str) -> None:
     sheet.put(72, 740, "Grain and Hunger", 20, "B")
     sheet.put(72, 700, line, 8)
     sheet.paragraph(72, 660, own_papers.MANUSCRIPT[0], size=11)
-    from storm_pipeline.documents.pdf import read_pdf
+    from storm_pipeline.sources.documents.pdf import read_pdf
 
     assert read_pdf(papers.file([sheet])).record.doi == "10.5555/grain.7"

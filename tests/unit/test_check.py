@@ -13,13 +13,13 @@ from lxml import html as lxml_html
 from strategies import articles
 from year_judge import YearJudge
 
-from storm_pipeline.check import Checked, check_article, read_for_check
-from storm_pipeline.check.report import rows, summary, to_page, to_record
-from storm_pipeline.documents.articles.passage_index import PassageIndex
 from storm_pipeline.errors import DatasetError, PageError
-from storm_pipeline.judges.support import support_of
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.render.json import from_json
+from storm_pipeline.evidence.judges.support import support_of
+from storm_pipeline.output.articles.passage_index import PassageIndex
+from storm_pipeline.output.check import Checked, check_article, read_for_check
+from storm_pipeline.output.check.report import rows, summary, to_page, to_record
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.words import has_word
 from storm_pipeline.types import Article
@@ -92,7 +92,7 @@ def test_other_formats_are_checked(tmp_path: Path, name: str, content: str) -> N
 
 
 def test_each_page_and_sentence_is_read_once_however_many_cite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.documents.articles import pages
+    from storm_pipeline.output.articles import pages
 
     split, read = Counter[str](), Counter[str]()
     chunks, terms = pages.chunks, pages.terms

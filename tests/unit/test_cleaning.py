@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
-from storm_pipeline.references.cleaning import cleaned, has_sentences
+from storm_pipeline.evidence.cleaning import cleaned, has_sentences
 
 TOLD = "The dam was begun in 1931 above the village."
 PIECES = st.sampled_from(

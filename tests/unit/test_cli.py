@@ -20,13 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from storm_pipeline import MissingExtraError, NothingFoundError, assets
-from storm_pipeline.cli import app
-from storm_pipeline.cli.downloads import needed
+from storm_pipeline import MissingExtraError, NothingFoundError
 from storm_pipeline.errors import AssetError, DamagedRunError, ModelError, RunError, SettingsError, StormError
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.cli.downloads import needed
+from storm_pipeline.run import assets
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
-from storm_pipeline.search.engine_info import EngineInfo
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.engine_info import EngineInfo
 from storm_pipeline.types import (
     Article,
     Citation,
@@ -198,7 +199,7 @@ def test_a_provider_whose_key_is_set_is_proposed_on_a_terminal(
     storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, command: str, answer: str, lm: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("storm_pipeline.cli.chosen_model.is_interactive", lambda: True)
+    monkeypatch.setattr("storm_pipeline.interfaces.cli.chosen_model.is_interactive", lambda: True)
     result = CliRunner().invoke(app, [command, "Silk Road"], input=answer)
     assert "OPENAI_API_KEY is set. Use openai/gpt-4o" in result.stderr
     assert storm.seen.lm == lm and storm.seen.model_fields_set == {"lm"}
@@ -209,7 +210,7 @@ def test_nothing_is_asked_where_the_model_is_chosen_or_nobody_reads(
     storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("storm_pipeline.cli.chosen_model.is_interactive", lambda: True)
+    monkeypatch.setattr("storm_pipeline.interfaces.cli.chosen_model.is_interactive", lambda: True)
     result = run("write", "Silk Road", *arguments)
     assert result.exit_code == 0
     assert "OPENAI_API_KEY" not in result.stderr
@@ -339,7 +340,7 @@ def test_a_damaged_run_goes_on_by_yes_only(storm: type[FakeStorm], tmp_path: Pat
 def test_on_a_terminal_a_damaged_run_asks(
     storm: type[FakeStorm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, code: int
 ) -> None:
-    monkeypatch.setattr("storm_pipeline.cli.write.is_interactive", lambda: True)
+    monkeypatch.setattr("storm_pipeline.interfaces.cli.write.is_interactive", lambda: True)
     asked = CliRunner().invoke(app, ["resume", a_run(tmp_path), "--quiet"], input=reply)
     assert (asked.exit_code, storm.accepted) == (code, code == 0)
     assert "4 of 4 replies" in asked.stderr
@@ -463,7 +464,7 @@ def test_verify_looks_at_what_is_there(tmp_path: Path) -> None:
 
 
 def test_engines_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.search import registry
+    from storm_pipeline.sources.search import registry
 
     monkeypatch.delenv("YDC_API_KEY", raising=False)
     monkeypatch.setenv("NCBI_API_KEY", "k")
@@ -487,9 +488,9 @@ BY = frozenset({"since"})
 
 PRELUDE = """
     import sys, threading, types
-    from storm_pipeline import assets
-    from storm_pipeline.cli import main
-    from storm_pipeline.concurrency import Tasks
+    from storm_pipeline.run import assets
+    from storm_pipeline.interfaces.cli import main
+    from storm_pipeline.run.concurrency import Tasks
     from storm_pipeline.errors import StoppedError
     from storm_pipeline.run.events import Events, RunStarted
     from storm_pipeline.types import Heading, Outline

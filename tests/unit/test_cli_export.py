@@ -6,10 +6,10 @@ import pytest
 from articles import section, sentence, source
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.cli import app
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.export import FORMATS, conversion, export, write
-from storm_pipeline.render.json import to_json
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.output.export import FORMATS, conversion, export, write
+from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article
 
 LAKE = source("lake", "The lake is deep.")

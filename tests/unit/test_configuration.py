@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.layers import configuration, configured
-from storm_pipeline.configuration.variables import default_cache, use_files, user_configuration, variable
 from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.configuration.layers import configuration, configured
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration.variables import default_cache, use_files, user_configuration, variable
 
 PLACES = ["caller", "STORM_TURNS", "named.env", "named.toml", "storm.toml", "pyproject.toml", "user"]
 """From the highest precedence to the lowest."""

@@ -15,7 +15,7 @@ from servers import Reply, ScriptedServer, closed_port
 from test_documentation import parse
 from typer.main import get_command
 
-from storm_pipeline.cli.app import app
+from storm_pipeline.interfaces.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")

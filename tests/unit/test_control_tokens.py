@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline import Snippet
+from storm_pipeline.evidence.passages import numbered_passages, passages
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.signatures.research import AskQuestion
 from storm_pipeline.text.fitting import ANGLED, BARS, BRACKETED, LEFT, without_control_tokens
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.articles.markdown_blocks import (
+from storm_pipeline.output.articles.markdown_blocks import (
     HeadingNode,
     TextBlock,
     markdown_blocks,

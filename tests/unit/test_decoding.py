@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
+from storm_pipeline.sources.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
 
 JAPANESE = "日本語の文章です。東京は首都です。" * 20
 GERMAN = "Größe, Maß und Übermut tun selten gut. " * 20

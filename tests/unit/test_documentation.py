@@ -11,8 +11,8 @@ import typer
 from documentation import PAGES, ROOT, Command, anchors, commands, links, name
 from typer.core import TyperGroup
 
-from storm_pipeline.assets import catalogue
-from storm_pipeline.cli.app import app
+from storm_pipeline.interfaces.cli.app import app
+from storm_pipeline.run.assets import catalogue
 
 COMMANDS = [command for page in PAGES for command in commands(page)]
 UNFINISHED = {"MissingParameter", "NoArgsIsHelpError", "BadOptionUsage"}

@@ -8,10 +8,10 @@ from books import NOTED, SET, changed, epub, paragraph, run, table, word, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents import untrusted
-from storm_pipeline.documents.docx import read_docx
-from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.search.engines.corpus import CorpusSearch
+from storm_pipeline.sources.documents import untrusted
+from storm_pipeline.sources.documents.docx import read_docx
+from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.engines.corpus import CorpusSearch
 
 
 def test_a_word_file_is_read_in_order() -> None:

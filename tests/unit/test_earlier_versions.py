@@ -10,14 +10,14 @@ from hypothesis import given
 from strategies import articles
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import CachedPages
-from storm_pipeline.render.json import from_json, to_json
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import SearchResult, decoded, encoded
-from storm_pipeline.search.search_cache import SearchCache
-from storm_pipeline.sqlite_cache import SqliteCache
+from storm_pipeline.evidence.page_reading import CachedPages
+from storm_pipeline.run.article_json import from_json, to_json
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import SearchResult, decoded, encoded
+from storm_pipeline.sources.search.search_cache import SearchCache
+from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.types import Article, Snippet
 
 ADDED = ("publisher", "doi", "accessed")

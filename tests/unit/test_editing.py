@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
-from storm_pipeline.writers.editing import edit_article
 
 
 def edited(sections: tuple[Section, ...], edits: Sequence[Edit] | ModelError) -> tuple[tuple[Section, ...], Told]:

@@ -7,11 +7,11 @@ from articles import cites
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.citations import cited_snippet_ids
-from storm_pipeline.references.evidence import PassageEvidence, words_of_sections
-from storm_pipeline.references.passages import numbered_passages, passages
+from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
+from storm_pipeline.evidence.passages import numbered_passages, passages
+from storm_pipeline.method.writers.findings import with_excerpts
 from storm_pipeline.types import Heading, Sentence, Snippet
-from storm_pipeline.writers.findings import with_excerpts
 
 TEXTS = (
     "The mill was built in 1820 by Anna Moskwa of red brick.",

@@ -21,11 +21,11 @@ from strategies import HOSTILE, URLS, articles, texts
 from test_export import example
 
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
-from storm_pipeline.export import conversion, pandoc
-from storm_pipeline.export.formats import export
-from storm_pipeline.export.manuscript import HeadingBlock, manuscript
-from storm_pipeline.languages import references_heading
-from storm_pipeline.references.citations import locator
+from storm_pipeline.evidence.citations import locator
+from storm_pipeline.output.export import conversion, pandoc
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.output.export.manuscript import HeadingBlock, manuscript
+from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Usage, UsageRow, Work
 

@@ -8,11 +8,11 @@ from articles import citing
 from test_export_documents import history
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
-from storm_pipeline.export.formats import export
-from storm_pipeline.export.manuscript import manuscript
-from storm_pipeline.render.json import to_json
-from storm_pipeline.sources.for_wikipedia import objections
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.output.export.manuscript import manuscript
+from storm_pipeline.output.for_wikipedia import objections
+from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article, Snippet
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.files import cannot_write, write_atomically
+from storm_pipeline.text.files import cannot_write, write_atomically
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=3))

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.languages import (
+from storm_pipeline.evidence.citations import parse_cited
+from storm_pipeline.evidence.facts import names_topic, without_topic
+from storm_pipeline.method.outlines import parse_outline
+from storm_pipeline.method.steps.conversations import _first_question, _is_farewell
+from storm_pipeline.method.writers.drafts import read_draft, read_replies
+from storm_pipeline.text.languages import (
     count_words,
     joined,
     length_in_words,
@@ -14,14 +19,9 @@ from storm_pipeline.languages import (
     stem_set,
     windows,
 )
-from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.facts import names_topic, without_topic
-from storm_pipeline.steps.conversations import _first_question, _is_farewell
-from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation
-from storm_pipeline.writers.drafts import read_draft, read_replies
 
 ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
 HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_search_corpus import pdf
 
-from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.formats import format_of
-from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.extract import Page, extract
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.sources.documents.document import Document, Unreadable
+from storm_pipeline.sources.documents.formats import format_of
+from storm_pipeline.sources.documents.reader import read_documents
+from storm_pipeline.sources.pages.extract import Page, extract
+from storm_pipeline.sources.pages.fetch import Fetched
 
 SENTENCES = [f"In the year {100 + n} the caravan number {n} reached the oasis of Dunhuang with silk." for n in range(9)]
 TEXT = " ".join(SENTENCES)
@@ -154,7 +154,7 @@ JAPANESE = "".join(f"第{n}の隊商は絹を積んで敦煌のオアシスに�
 
 
 def test_chapters_of_a_book_declare_their_encoding() -> None:
-    from storm_pipeline.documents.markup import parse_xhtml, text_of
+    from storm_pipeline.sources.documents.markup import parse_xhtml, text_of
 
     for label, encoding in (("x-sjis", "cp932"), ("EUC-JP", "euc-jp"), ("windows-31j", "cp932"), ("utf-16", "utf-16")):
         chapter = f'<?xml version="1.0" encoding="{label}"?><html><body><p>{JAPANESE}</p></body></html>'

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.identity import canonical_url, is_title, normalised_text, page_address, snippet_id, source_id
+from storm_pipeline.text.identity import canonical_url, is_title, normalised_text, page_address, snippet_id, source_id
 
 HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=True).filter(
     lambda host: not host.startswith(("www.", "mobile.", "amp."))

@@ -16,8 +16,8 @@ HEAVY = set(
 
 CASES = {
     "package": "import storm_pipeline",
-    "command line": "import storm_pipeline.cli",
-    "help": "from storm_pipeline.cli import app\nfrom typer.testing import CliRunner\n"
+    "command line": "import storm_pipeline.interfaces.cli",
+    "help": "from storm_pipeline.interfaces.cli import app\nfrom typer.testing import CliRunner\n"
     "assert 'write' in CliRunner().invoke(app, ['--help']).output",
 }
 
@@ -31,7 +31,7 @@ def test_nothing_heavy_is_imported(case: str) -> None:
 
 def test_help_of_a_command_loads_the_settings_and_no_more() -> None:
     code = (
-        "from storm_pipeline.cli import app\nfrom typer.testing import CliRunner\n"
+        "from storm_pipeline.interfaces.cli import app\nfrom typer.testing import CliRunner\n"
         "assert '--top-k' in CliRunner().invoke(app, ['write', '--help-all']).output\n"
         "import json, sys\nprint(json.dumps(sorted(sys.modules)))"
     )

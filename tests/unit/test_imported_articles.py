@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, headings, passages, read_markdown, rows
 
-from storm_pipeline.documents.articles import AvailablePages, Reference
-from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.output.articles import AvailablePages, Reference
+from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.types import Article, Snippet
 
 BODY = """# Lake Orrin

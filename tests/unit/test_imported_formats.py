@@ -24,10 +24,10 @@ from imported_cases import (
 )
 from strategies import articles
 
-from storm_pipeline.documents.articles import read_article
 from storm_pipeline.errors import DatasetError, MissingExtraError
-from storm_pipeline.export.formats import export
-from storm_pipeline.render.json import from_json, to_json
+from storm_pipeline.output.articles import read_article
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.run.article_json import from_json, to_json
 from storm_pipeline.types import Article
 
 WIKITEXT = """{{Infobox lake|name=Orrin<ref>{{cite web|url=BIRDS}}</ref>}}

@@ -9,9 +9,9 @@ import pytest
 from articles import article, section, sentence, source
 from export_readers import sentence_table
 
-from storm_pipeline.documents.articles import AvailablePages, Reference, read_article
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.files import zipped
+from storm_pipeline.output.articles import AvailablePages, Reference, read_article
+from storm_pipeline.text.files import zipped
 from storm_pipeline.types import Article
 
 ORRIN, FALK = source("orrin", "Lake Orrin lies in the hills."), source("falk", "Dag Falk was a lawyer.")

@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from read_apart import FOUND, crash, echo, forge, hold, lay_out, number, pid, prints, refuse, seen, spin
 
-from storm_pipeline.documents import isolated, reader
-from storm_pipeline.documents.articles import AvailablePages, read_article, reading
-from storm_pipeline.documents.document import Document, Record, Unreadable
-from storm_pipeline.documents.isolated import NotReadError, ReadingProcess
-from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.errors import DatasetError, MissingExtraError, PageError
-from storm_pipeline.pages.extract import extracted
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.output.articles import AvailablePages, read_article, reading
+from storm_pipeline.sources.documents import isolated, reader
+from storm_pipeline.sources.documents.document import Document, Record, Unreadable
+from storm_pipeline.sources.documents.isolated import NotReadError, ReadingProcess
+from storm_pipeline.sources.documents.kept import KeptDocuments
+from storm_pipeline.sources.pages.extract import extracted
+from storm_pipeline.sources.pages.fetch import Fetched
 from storm_pipeline.types import Work
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system limits less")
@@ -252,7 +252,7 @@ CHILD = f"""
 import os, sys
 sys.path.append({str(Path(__file__).parents[1])!r})
 from read_apart import pid, spin
-from storm_pipeline.documents.isolated import reading
+from storm_pipeline.sources.documents.isolated import reading
 """
 
 

@@ -11,21 +11,21 @@ from articles import cites, page_of
 from contexts import Told, run
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.judges.base import Label, Parameters, Question, Span, Verdict
-from storm_pipeline.judges.citation_quality import AlceVerdict, judge_alce
-from storm_pipeline.judges.language_model import LanguageModelJudge
-from storm_pipeline.judges.opening import judge_of_run
-from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
+from storm_pipeline.evidence.judges.base import Label, Parameters, Question, Span, Verdict
+from storm_pipeline.evidence.judges.citation_quality import AlceVerdict, judge_alce
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.judges.opening import judge_of_run
+from storm_pipeline.evidence.judges.support import Verdicts, support_as_judged, support_of
+from storm_pipeline.evidence.passages import passages
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.screen import Screen
+from storm_pipeline.method.writers.draft_checks import checked_blocks
+from storm_pipeline.method.writers.drafts import read_draft
+from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.passages import passages
-from storm_pipeline.references.screen import Screen
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
-from storm_pipeline.writers.draft_checks import checked_blocks
-from storm_pipeline.writers.drafts import read_draft
-from storm_pipeline.writers.editing import edit_article
 
 DAM = Snippet("https://a.org/dam", "Orrin Dam", "The Orrin Dam was built between 1931 and 1936 by two thousand men.")
 LAKE = Snippet("https://b.org/lake", "Orrin Lake", "Behind the Orrin Dam, built between 1931 and 1936, char live.")

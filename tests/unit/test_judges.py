@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Verdict, label_of
-from storm_pipeline.judges.language_model import LanguageModelJudge
-from storm_pipeline.judges.opening import open_judge
-from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
+from storm_pipeline.evidence.judges.base import CachingJudge, Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.judges.opening import open_judge
+from storm_pipeline.evidence.judges.screen import ScreenJudge
+from storm_pipeline.evidence.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation, Sentence
 

@@ -6,9 +6,9 @@ import pytest
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.keywords import SettingsKeywords
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import StormKeywords
+from storm_pipeline.text.configuration.keywords import SettingsKeywords
 
 OBJECTS = {"lm", "search", "embedder", "programs"}
 """Settings that may be given as objects, and so are parameters of Storm's own."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.languages import count_words, detect, split_sentences
-from storm_pipeline.languages.stems import stop_words
+from storm_pipeline.text.languages import count_words, detect, split_sentences
+from storm_pipeline.text.languages.stems import stop_words
 from storm_pipeline.text.words import foreign_script_share, word_count
 
 TEXTS = {

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
-from storm_pipeline.writers.lead import write_lead
 
 BODY = [
     "Two thousand men built the Orrin Dam of concrete from 1931 until 1936.",

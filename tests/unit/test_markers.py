@@ -7,12 +7,12 @@ from citation_forms import FORMS, STAYS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference
-from storm_pipeline.references.screen import Claim
-from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.evidence.screen import Claim
+from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
+from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.articles.pages import AvailablePages, Reference
+from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.text.markers import marked, without_markers
-from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies
 
 SHOWN = 14
 

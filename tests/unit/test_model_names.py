@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder, is_here, open_embedder
-from storm_pipeline.retrieval.model_files import local_folder, options_without_code
+from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.evidence.retrieval.embedder import SentenceTransformerEmbedder, is_here, open_embedder
+from storm_pipeline.evidence.retrieval.model_files import local_folder, options_without_code
+from storm_pipeline.interfaces.cli import app
 
 LOADERS: list[Callable[[str], object]] = [
     SentenceTransformerEmbedder,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net import gates
-from storm_pipeline.net.gates import CircuitOpenError, Gate, Limiter, Rate, gate
-from storm_pipeline.net.retrying import Patience, within
+from storm_pipeline.run.retrying import Patience, within
+from storm_pipeline.sources.transport import gates
+from storm_pipeline.sources.transport.gates import CircuitOpenError, Gate, Limiter, Rate, gate
 
 
 class Clock:

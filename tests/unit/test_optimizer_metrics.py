@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import job_for
 from storm_pipeline.optimize.metrics import Examples, Metric, names_in
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 

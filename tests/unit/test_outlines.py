@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
+from storm_pipeline.method.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.types import Heading, Outline
 
 

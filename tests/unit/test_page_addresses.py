@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.address_checks import Access, checked_addresses, is_public, target_of
+from storm_pipeline.sources.pages.address_checks import Access, checked_addresses, is_public, target_of
 
 PRIVATE = """
     0.0.0.0 10.1.2.3 100.64.0.1 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1

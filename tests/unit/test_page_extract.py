@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_corpus import pdf
 
-from storm_pipeline.documents.markup import under_headings
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.extract import Page, extract
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.sources.documents.markup import under_headings
+from storm_pipeline.sources.pages.extract import Page, extract
+from storm_pipeline.sources.pages.fetch import Fetched
 
 URL = "https://news.example.org/story?id=7"
 SENTENCES = [

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
-from storm_pipeline.references.joining import apart, joined
-from storm_pipeline.references.passages import numbered_passages, passages, with_neighbours
+from storm_pipeline.evidence.joining import apart, joined
+from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.pdf import read_pdf
-from storm_pipeline.documents.pdf_layout import joined
+from storm_pipeline.sources.documents.document import FileText
+from storm_pipeline.sources.documents.pdf import read_pdf
+from storm_pipeline.sources.documents.pdf_layout import joined
 
 
 def text(file: FileText) -> str:

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline import Storm
-from storm_pipeline.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.models.prices import listed_window, price_of
-from storm_pipeline.search.registry import require_engine_keys
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.registry import require_engine_keys
+from storm_pipeline.text.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 
 
 @pytest.fixture(autouse=True)

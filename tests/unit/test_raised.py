@@ -5,14 +5,14 @@ from books import epub, paragraph, run, word
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.docx import read_docx
-from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.file_reader import read_html, read_markdown
-from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
-from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.pages.extract import extract
-from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.sources.documents.docx import read_docx
+from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.documents.file_reader import read_html, read_markdown
+from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
+from storm_pipeline.sources.pages.extract import extract
+from storm_pipeline.sources.pages.fetch import Fetched
 from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.plain import plain_text
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words
 

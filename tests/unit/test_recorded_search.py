@@ -15,17 +15,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.identity import source_id
-from storm_pipeline.pages.extract import Page
+from storm_pipeline.evidence.recorded_search import RecordedSearch
+from storm_pipeline.evidence.run_search import Engine, RunSearch
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
-from storm_pipeline.run.recorded_search import RecordedSearch
-from storm_pipeline.run.search import Engine, RunSearch
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import PagePassage, SearchResult, SeenPage, Unread, WholePage, decoded, encoded
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import (
+    PagePassage,
+    SearchResult,
+    SeenPage,
+    Unread,
+    WholePage,
+    decoded,
+    encoded,
+)
+from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion, Snippet
 
 QUERIES = ("silk", "camels", "chromodynamics")

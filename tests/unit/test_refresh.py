@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from strategies import articles
 from year_judge import YearJudge
 
-from storm_pipeline.check.fixing import Proposal, with_proposals
-from storm_pipeline.check.refreshing import Refreshed, refresh
-from storm_pipeline.documents.plain import web_address
 from storm_pipeline.errors import PageError
-from storm_pipeline.judges.spans import with_spans
-from storm_pipeline.pages.extract import Page
+from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.output.check.fixing import Proposal, with_proposals
+from storm_pipeline.output.check.refreshing import Refreshed, refresh
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.text.plain import web_address
 from storm_pipeline.types import Article, Snippet, Source
 
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."

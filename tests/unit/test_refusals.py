@@ -8,8 +8,8 @@ from dspy.utils.exceptions import ContextWindowExceededError, LMError, LMInvalid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.configuration.layers import configured
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.configuration.layers import configured
 from storm_pipeline.models.model_objects import Model, StatelessLM
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.refusals import Refusals

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.export.formats import FORMATS, export
-from storm_pipeline.render.html import to_html
-from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.output.export.formats import FORMATS, export
+from storm_pipeline.output.render.html import to_html
+from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.types import (
     Article,
     Citation,

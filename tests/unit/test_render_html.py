@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import HOSTILE, URLS, articles, spans_of, texts
 
-from storm_pipeline.render.html import duration, to_html
-from storm_pipeline.render.links import Remark, passage_link
+from storm_pipeline.output.render.html import duration, to_html
+from storm_pipeline.output.render.links import Remark, passage_link
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from strategies import articles
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.render.json import SCHEMA, from_json, to_json
+from storm_pipeline.run.article_json import SCHEMA, from_json, to_json
 from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet
 
 

@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import URLS, articles
 
-from storm_pipeline.references.citations import marker, number_references
-from storm_pipeline.render.links import host, is_link, is_shared_link, label, shared_address
-from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.evidence.citations import marker, number_references
+from storm_pipeline.output.render.links import host, is_link, is_shared_link, label, shared_address
+from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.search.engines.wiki_leads import WikiLeads
+from storm_pipeline.sources.engines.wiki_leads import WikiLeads
 from storm_pipeline.text.index_terms import english_stop_words, terms
+from storm_pipeline.text.lexical import LexicalIndex
 
 TEXTS = [
     "The Black Death was a bubonic plague pandemic that spread through Europe on the fleas of rats.",

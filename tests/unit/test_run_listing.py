@@ -12,14 +12,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from storm_pipeline import CallFinished, StageFinished
-from storm_pipeline.batch import TopicRequest, TopicStatus
-from storm_pipeline.batch.batch_folder import BatchStore
-from storm_pipeline.batch.topic_status import State
-from storm_pipeline.cli import app
-from storm_pipeline.run import listing
+from storm_pipeline.interfaces import listing
+from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
+from storm_pipeline.interfaces.batch.batch_folder import BatchStore
+from storm_pipeline.interfaces.batch.topic_status import State
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunFinished, RunStarted, RunStopped, StageStarted
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.log import LogSink
 from storm_pipeline.settings import Settings
 

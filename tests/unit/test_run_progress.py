@@ -12,8 +12,8 @@ from rich.console import Console
 from strategies import happenings
 
 from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageFinished, StageStarted
-from storm_pipeline.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
-from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.interfaces.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
+from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import Degraded, Event, Events, Failed, Noted, Retried, Reused, RunStopped, Searched
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import age, amount, clock, dollars

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.search import Engine, RunSearch, open_engine
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import choose, engines
-from storm_pipeline.search.result import SearchResult
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.run_search import Engine, RunSearch, open_engine
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.registry import choose, engines
+from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables})

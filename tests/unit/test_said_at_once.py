@@ -9,14 +9,14 @@ from servers import closed_port
 from test_export import example
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
-from storm_pipeline.cli.summary import of_article
-from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.retrieval.embedder import hub_folder, is_here, open_embedder
+from storm_pipeline.evidence.retrieval.embedder import hub_folder, is_here, open_embedder
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.cli.summary import of_article
+from storm_pipeline.interfaces.configuration.diagnosis import diagnose
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
-from storm_pipeline.writers.drafts import read_draft
 
 NAME = "paraphrase-multilingual-MiniLM-L12-v2"
 

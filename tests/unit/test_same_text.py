@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from year_judge import YearJudge
 
-from storm_pipeline.check.refreshing import refresh
-from storm_pipeline.export.formats import export
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.references.changing import one_source_per_text
-from storm_pipeline.references.passages import passages
-from storm_pipeline.references.same_text import same_texts
-from storm_pipeline.references.snippet_index import SnippetIndex
-from storm_pipeline.render.json import from_json
+from storm_pipeline.evidence.changing import one_source_per_text
+from storm_pipeline.evidence.passages import passages
+from storm_pipeline.evidence.same_text import same_texts
+from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.output.check.refreshing import refresh
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet
 
 HOSTS = [f"https://host{n}.example.org/decision" for n in range(8)]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
-from storm_pipeline.references.passages import Passage, passages
-from storm_pipeline.references.screen import Claim, Judged, Limits, Screen
-from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.evidence.passages import Passage, passages
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.evidence.screen import Claim, Judged, Limits, Screen
 from storm_pipeline.types import Snippet
 
 EMBED = HashingEmbedder(256).embed

@@ -1,10 +1,10 @@
 """Texts of engines, cut to what a run can read."""
 
 from storm_pipeline import Snippet
-from storm_pipeline.identity import LONGEST_ADDRESS
-from storm_pipeline.search.base import Asked
-from storm_pipeline.search.edge import LONGEST_TEXT, bounded, checked
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.search.base import Asked
+from storm_pipeline.sources.search.edge import LONGEST_TEXT, bounded, checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.text.identity import LONGEST_ADDRESS
 from storm_pipeline.types import Work
 
 

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError, SearchError
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import CachedPages
-from storm_pipeline.search.base import Search
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import SearchResult
-from storm_pipeline.search.search_cache import CacheMode, SearchCache
-from storm_pipeline.sqlite_cache import SqliteCache
+from storm_pipeline.evidence.page_reading import CachedPages
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import SearchResult
+from storm_pipeline.sources.search.search_cache import CacheMode, SearchCache
+from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
 ANY_TEXT = st.text(st.characters())  # halves of surrogate pairs included

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import (
+from storm_pipeline.evidence.joining import joined
+from storm_pipeline.text.chunks import (
     FEWEST_SHARED,
     MOST_SHARED,
     chunks,
@@ -17,7 +18,6 @@ from storm_pipeline.documents.chunks import (
     punctuated_blocks,
     token_chunks,
 )
-from storm_pipeline.references.joining import joined
 from storm_pipeline.types import Snippet
 
 PROSE = st.lists(

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.engines.fused import fuse_pages, fused
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import open_search, split_specs
+from storm_pipeline.sources.engines.fused import fuse_pages, fused
+from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.registry import open_search, split_specs
 from storm_pipeline.types import Snippet
 
 PIECES = st.text(st.sampled_from("ab:+>/ ."), min_size=1, max_size=8).filter(str.strip)

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.references.passages import passages
-from storm_pipeline.search.engines.corpus import CorpusSearch
+from storm_pipeline.evidence.passages import passages
+from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.types import Snippet
 
 SILK = {"url": "https://a.org/silk", "title": "Silk", "text": "Silk was traded for horses.", "published": "2020-01-02"}

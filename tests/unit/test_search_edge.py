@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.base import Asked
-from storm_pipeline.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
-from storm_pipeline.search.engines.fused import fused
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import SearchResult
+from storm_pipeline.sources.engines.fused import fused
+from storm_pipeline.sources.search.base import Asked
+from storm_pipeline.sources.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 SILK = Snippet("https://a.org", "Silk", "Silk was traded.")

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.plain import iso_date, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SettingsError
-from storm_pipeline.identity import host_of
-from storm_pipeline.net.retrying import retry_after_seconds
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.engines import wiki_leads
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import engine_info, engines, is_collection, open_search, within_domains
+from storm_pipeline.run.retrying import retry_after_seconds
+from storm_pipeline.sources.engines import wiki_leads
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.registry import engine_info, engines, is_collection, open_search, within_domains
+from storm_pipeline.text.identity import host_of
+from storm_pipeline.text.plain import iso_date, plain_text, web_address
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables if name.endswith("_KEY")})

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.markup import fragment_text
-from storm_pipeline.documents.plain import objects, one_line, plain_text, texts
-from storm_pipeline.identity import canonical_url
-from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.paging import paged
-from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
-from storm_pipeline.search.queries import bare_words, joined, topic_words, with_sites
+from storm_pipeline.sources.documents.markup import fragment_text
+from storm_pipeline.sources.search.engine_info import SearchOptions
+from storm_pipeline.sources.search.paging import paged
+from storm_pipeline.sources.search.papers import arxiv_address, doi_address, partial_date
+from storm_pipeline.sources.search.queries import bare_words, joined, topic_words, with_sites
+from storm_pipeline.text.identity import canonical_url
+from storm_pipeline.text.plain import objects, one_line, plain_text, texts
 from storm_pipeline.types import Snippet
 
 JSON = st.recursive(

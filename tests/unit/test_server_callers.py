@@ -16,19 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import BudgetSpentError, SettingsError
+from storm_pipeline.interfaces.server import budget, gate, remote_settings
+from storm_pipeline.interfaces.server.budget import Budgets
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, TooLargeError
+from storm_pipeline.interfaces.server.gate import Gate, checked_token
+from storm_pipeline.interfaces.server.places import shared
+from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.interfaces.server.remote_settings import article_as
+from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.run.events import CallFinished
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server import budget, gate, remote_settings
-from storm_pipeline.server.budget import Budgets
-from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
-from storm_pipeline.server.errors import BusyError, SlowBodyError, TooLargeError
-from storm_pipeline.server.gate import Gate, checked_token
-from storm_pipeline.server.places import shared
-from storm_pipeline.server.reach import Reach
-from storm_pipeline.server.remote_settings import article_as
-from storm_pipeline.server.source_search import SourceSearch
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Article
 
 TOKEN = "correct-horse-battery"
@@ -364,7 +364,7 @@ def test_a_caller_holds_a_quarter_of_the_searches_and_conversions(
 
 
 def test_all_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.server.gate._MOST_REQUESTS", 0)
+    monkeypatch.setattr("storm_pipeline.interfaces.server.gate._MOST_REQUESTS", 0)
     refused = asked()
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
 
@@ -372,7 +372,7 @@ def test_all_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> 
 def test_bodies_of_uploads_are_passed_on_and_others_held(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked("/documents/x/a.txt", method="PUT", content=b"x" * 100_000).json() == ["", 100_000]
     assert asked("/runs", method="POST", content=b"x" * 100_000).status_code == 413
-    monkeypatch.setattr("storm_pipeline.server.gate.FILE_BYTES", 10)
+    monkeypatch.setattr("storm_pipeline.interfaces.server.gate.FILE_BYTES", 10)
 
     async def careful(scope: Any, receive: Any, send: Any) -> None:
         with pytest.raises(TooLargeError):

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.run import listing
+from storm_pipeline.interfaces import listing
+from storm_pipeline.interfaces.server.callers import Caller
+from storm_pipeline.interfaces.server.errors import UnknownRunError
+from storm_pipeline.interfaces.server.redaction import Redactor
+from storm_pipeline.interfaces.server.remote_settings import article_as, article_formats
+from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
 from storm_pipeline.run.folder import RunStore, read_state
-from storm_pipeline.server.callers import Caller
-from storm_pipeline.server.errors import UnknownRunError
-from storm_pipeline.server.redaction import Redactor
-from storm_pipeline.server.remote_settings import article_as, article_formats
-from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.types import Problem, Report, Snippet, Source
 
 SILK = source("silk", "Silk was sold in Palmyra.")

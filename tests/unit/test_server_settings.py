@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.server.gate import checked_token, is_loopback
-from storm_pipeline.server.redaction import Redactor
-from storm_pipeline.server.remote_settings import CAPS, FREE, RemoteSettings
+from storm_pipeline.interfaces.server.gate import checked_token, is_loopback
+from storm_pipeline.interfaces.server.redaction import Redactor
+from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env"}

@@ -10,11 +10,11 @@ from refusing import claude_45, openai_error, openai_wire
 from servers import Reply, ScriptedServer, closed_port
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.diagnosis import diagnose
-from storm_pipeline.configuration.providers import PROVIDERS
-from storm_pipeline.search.registry import Choice
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.registry import Choice
+from storm_pipeline.text.configuration.providers import PROVIDERS
 
 FILE = Path("home/storm.toml")
 """The user's, from the folder that the tests work in."""
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
-    for module in ("storm_pipeline.search.registry", "storm_pipeline.configuration.diagnosis"):
+    for module in ("storm_pipeline.sources.search.registry", "storm_pipeline.interfaces.configuration.diagnosis"):
         monkeypatch.setattr(f"{module}.choose", lambda: offline)
     return tmp_path
 
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_written_is_named(folder: Path, monkeypatch: pyt
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("storm_pipeline.files.write_atomically", refuse)
+    monkeypatch.setattr("storm_pipeline.text.files.write_atomically", refuse)
     result = run("init", "--yes")
     assert result.exit_code == 2
     assert f"cannot write {folder / FILE}: Permission denied" in result.stderr

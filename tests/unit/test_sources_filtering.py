@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.search.base import Asked, Search, SearchEngine
-from storm_pipeline.search.edge import checked
-from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.result import one_per_page
-from storm_pipeline.sources.filtering import SourceFilter, date_in_address
-from storm_pipeline.sources.ground_truth import GroundTruth
-from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
+from storm_pipeline.sources.reliable.ground_truth import GroundTruth
+from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.search.base import Asked, Search, SearchEngine
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import one_per_page
 from storm_pipeline.types import Exclusion, Snippet
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia, wikipedia_article
+from storm_pipeline.sources.reliable.ground_truth import GroundTruth, repeats_wikipedia, wikipedia_article
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
 TITLES = st.text(

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.sources import catalogue
-from storm_pipeline.sources.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
-from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
-from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.sources.reliable import catalogue
+from storm_pipeline.sources.reliable.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
+from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.reliable.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 HOSTS = st.lists(LABELS, min_size=2, max_size=4).map(".".join)

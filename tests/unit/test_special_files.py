@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from special_files import SPECIAL, special_file
 from typer.testing import CliRunner
 
-from storm_pipeline import files
-from storm_pipeline.batch import read_topics
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.layers import configured
-from storm_pipeline.configuration.variables import use_files
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.files import read_bounded
+from storm_pipeline.interfaces.batch import read_topics
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
+from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
+from storm_pipeline.method.user_pieces import read_outline
 from storm_pipeline.run.folder import RunStore, is_held
-from storm_pipeline.run.listing import list_runs, run_entry, run_state
-from storm_pipeline.run.user_pieces import read_outline
-from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.settings import Settings
+from storm_pipeline.text import files
+from storm_pipeline.text.configuration.variables import use_files
+from storm_pipeline.text.files import read_bounded
 
 READERS = {"t.txt": read_topics, "t.jsonl": read_topics, "t.md": lambda path: read_outline(path, "Silk Road")}
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.sqlite_cache import SqliteCache
+from storm_pipeline.sources.sqlite_cache import SqliteCache
 
 VALUES = {f"key {number}": [f"Text {number} of the cache. " * 60, number] for number in range(20)}
 PAGE = 4096

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.plain import stated_date
-from storm_pipeline.references.passages import numbered_passages, passages
-from storm_pipeline.search.engines.corpus import CorpusSearch
+from storm_pipeline.evidence.passages import numbered_passages, passages
+from storm_pipeline.sources.engines.corpus import CorpusSearch
+from storm_pipeline.text.plain import stated_date
 
 PROSE = "The dam of Selby leaks, and the villages below it have been warned since the morning."
 

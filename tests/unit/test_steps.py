@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.facts import facts_of, numbered
-from storm_pipeline.steps.outline import share_budget
+from storm_pipeline.evidence.facts import facts_of, numbered
+from storm_pipeline.method.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn

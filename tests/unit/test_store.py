@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import StoreError
-from storm_pipeline.identity import canonical_url, normalised_text
-from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.retrieval.embedder import CachingEmbedder, HashingEmbedder, Vectors
-from storm_pipeline.retrieval.ranking import EMBEDDED_A_QUERY, fused
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, HashingEmbedder, Vectors
+from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, fused
+from storm_pipeline.evidence.store import ReferenceStore
+from storm_pipeline.text.identity import canonical_url, normalised_text
 from storm_pipeline.types import Snippet
 
 WORDS = ["silk", "road", "trade", "camel", "desert", "China", "Rome", "粟特", "\ud800", " ", "\n", "the", "[1]", "SILK"]
@@ -401,7 +401,7 @@ def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_o
 
 
 def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.references.store.MOST_FOUND", 4)
+    monkeypatch.setattr("storm_pipeline.evidence.store.MOST_FOUND", 4)
     pages = [Snippet(f"https://{name}.org", "", f"Silk of {name} {n}.", place=n) for name in "ab" for n in range(5)]
     with ReferenceStore(HashingEmbedder()) as store:
         store.hold(pages)

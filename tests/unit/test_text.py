@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.plain import plain_text, readable_title
-from storm_pipeline.identity import in_form, normalised_text
-from storm_pipeline.languages.stems import stem_set
-from storm_pipeline.search.queries import bare_words
-from storm_pipeline.sources.ground_truth import folded_title
+from storm_pipeline.sources.reliable.ground_truth import folded_title
+from storm_pipeline.sources.search.queries import bare_words
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
+from storm_pipeline.text.identity import in_form, normalised_text
 from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.languages.stems import stem_set
+from storm_pipeline.text.plain import plain_text, readable_title
 
 PROSE = st.lists(
     st.sampled_from(

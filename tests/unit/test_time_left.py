@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from storm_pipeline.progress.phases import Phase, expected_phases
-from storm_pipeline.progress.run_progress import ProgressSink
+from storm_pipeline.interfaces.progress.phases import Phase, expected_phases
+from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import CallFinished, Event, RunFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.settings import Settings
 

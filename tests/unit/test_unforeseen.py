@@ -9,10 +9,10 @@ from storm_pipeline.errors import unforeseen
 
 ROOT = Path(__file__).parents[2]
 FOR_PROGRAMMERS = {
-    "storm_pipeline/search/edge.py",  # an engine of one's own
-    "storm_pipeline/retrieval/embedder_check.py",  # an embedder of one's own
-    "storm_pipeline/server/problems.py",  # the documented field `kind`
-    "storm_pipeline/documents/isolated.py",  # what another process raised, by which it is raised here
+    "storm_pipeline/sources/search/edge.py",  # an engine of one's own
+    "storm_pipeline/evidence/retrieval/embedder_check.py",  # an embedder of one's own
+    "storm_pipeline/interfaces/server/problems.py",  # the documented field `kind`
+    "storm_pipeline/sources/documents/isolated.py",  # what another process raised, by which it is raised here
     "bench/storm_bench/experiments/own_code.py",  # a module of one's own
     "bench/storm_bench/experiments/executors.py",  # what a lost worker raised
 }

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from contexts import run
 
-from storm_pipeline.run.context import RunContext
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.passage_answers import answer_from_passages
+from storm_pipeline.method.writers.whole import evidence_from, write_whole
 from storm_pipeline.types import Answer, Citation, Heading, Outline, Section, Sentence, Snippet
-from storm_pipeline.writers.passage_answers import answer_from_passages
-from storm_pipeline.writers.whole import evidence_from, write_whole
 
 DAM = Snippet(
     "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."

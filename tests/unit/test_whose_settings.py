@@ -12,20 +12,20 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.batch import Batch, TopicRequest, read_topics
-from storm_pipeline.batch.batch_folder import BatchStore
-from storm_pipeline.batch.topic_status import TopicStatus
-from storm_pipeline.cli import app
-from storm_pipeline.configuration.addresses import filled_in, redacted
-from storm_pipeline.configuration.layers import configured
-from storm_pipeline.configuration.providers import PROVIDERS
-from storm_pipeline.configuration.variables import child_environment, use_files, variable
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.batch import Batch, TopicRequest, read_topics
+from storm_pipeline.interfaces.batch.batch_folder import BatchStore
+from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.method.saved_settings import pinned_engine, resumed_settings
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.saved_settings import pinned_engine, resumed_settings
-from storm_pipeline.search.registry import Choice
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
+from storm_pipeline.sources.search.registry import Choice
+from storm_pipeline.text.configuration.addresses import filled_in, redacted
+from storm_pipeline.text.configuration.providers import PROVIDERS
+from storm_pipeline.text.configuration.variables import child_environment, use_files, variable
 
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
 OF_NO_REQUEST = set(
@@ -319,12 +319,12 @@ def test_a_configuration_that_names_another_model_does_not_buy_it_again_unasked(
 def test_a_run_goes_on_with_the_engine_that_was_chosen(
     search: str, engine: str | None, chosen: str, pinned: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storm_pipeline.run.saved_settings.choose", lambda: Choice(chosen, "since it is"))
+    monkeypatch.setattr("storm_pipeline.method.saved_settings.choose", lambda: Choice(chosen, "since it is"))
     assert pinned_engine(search, engine) == pinned
 
 
 def test_a_run_chooses_no_engine_that_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.run.saved_settings.choose", lambda: Choice("you", "since it is"))
+    monkeypatch.setattr("storm_pipeline.method.saved_settings.choose", lambda: Choice("you", "since it is"))
     with pytest.raises(SettingsError, match="--search tavily"):
         pinned_engine("auto", "tavily")
 

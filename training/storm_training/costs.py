@@ -1,8 +1,8 @@
 """What a teacher's replies are expected to cost, before any is paid for."""
 
 from storm_pipeline import Settings
-from storm_pipeline.estimate.estimating import estimate
-from storm_pipeline.estimate.results import Range
+from storm_pipeline.interfaces.estimate.estimating import estimate
+from storm_pipeline.interfaces.estimate.results import Range
 
 
 def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline import Settings
-from storm_pipeline.judges.base import Judge
+from storm_pipeline.evidence.judges.base import Judge
 from storm_training.errors import TrainingError
 from storm_training.lfqa import Source, prompt
 from storm_training.loop import Steps, slices

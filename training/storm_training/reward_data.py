@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from storm_pipeline.judges.base import Judge, Question
+from storm_pipeline.evidence.judges.base import Judge, Question
 from storm_training.errors import TrainingError
 from storm_training.segments import Segmented, whole
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from storm_bench.types import CitedStatement, HumanSection, Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import is_back_matter, parse_cited, source_id, terms
-from storm_pipeline.documents.articles.markdown_blocks import HeadingNode
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode
+from storm_pipeline.output.articles.pages import AvailablePages, Reference, with_citations
 from storm_pipeline.types import Paragraph, Section
 
 _LONGEST_TITLE = 125  # characters to which knowledge-storm cuts a folder's name

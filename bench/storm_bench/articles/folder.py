@@ -8,7 +8,7 @@ from storm_bench.articles.data_set import file_names, pages_of
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError
 from storm_pipeline.api import read_bounded
-from storm_pipeline.documents.articles.reading import SUFFIXES, read_article
+from storm_pipeline.output.articles.reading import SUFFIXES, read_article
 
 _MAX_BYTES = 20_000_000
 _RUN = "url_to_info.json"  # in a folder of knowledge-storm's output
@@ -18,7 +18,7 @@ def read_imported(folder: Path, topic: Topic) -> Article:
     """Read a topic's article from a folder, in the format that the folder has for it.
 
     ``folder``: contains ``TOPIC.md``, ``TOPIC.txt``, ``TOPIC.json`` or ``TOPIC.wiki``
-    (:mod:`storm_pipeline.documents.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
+    (:mod:`storm_pipeline.output.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
     is read if it has one (:mod:`storm_bench.datasets.storm_runs`). Raises DatasetError: the folder has no such file or
     several, or the file cannot be read; MissingExtraError: the format's parser is not installed.
     """

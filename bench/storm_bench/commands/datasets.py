@@ -10,7 +10,7 @@ from storm_pipeline.api import Guard, SettingsCommand, say
 
 if TYPE_CHECKING:
     from storm_bench.datasets.dataset import DataSet
-    from storm_pipeline.search.base import Search
+    from storm_pipeline.sources.search.base import Search
 
 _ABOUT = "Fetch a published data set, or build a new one for given months."
 data_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=_ABOUT)

@@ -12,7 +12,7 @@ from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_error
 from storm_bench.types import TopicDocument
 from storm_pipeline import PageError, SearchEngine, __version__
 from storm_pipeline.api import WebPages, checked, parallel_map, source_id
-from storm_pipeline.search.base import Search
+from storm_pipeline.sources.search.base import Search
 
 T = TypeVar("T")
 Progress = Callable[[str], None]

@@ -23,7 +23,7 @@ Sources = Literal["mixed", "human", "search"]
 
 
 class ClosedCorpus:
-    """A :class:`storm_pipeline.search.base.SearchEngine` over chunks. Thread-safe; makes no network requests.
+    """A :class:`storm_pipeline.sources.search.base.SearchEngine` over chunks. Thread-safe; makes no network requests.
 
     ``chunks``: from :func:`topic_chunks` or :func:`pooled_chunks`; ``ranker``: ranks the chunks; default: BM25, which
     like TF-IDF beat dense rankers in the papers; ``passages``: maximum chunks per document in a search result, >= 1.

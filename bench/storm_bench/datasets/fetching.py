@@ -12,7 +12,7 @@ import requests
 from storm_bench.datasets.dataset import PUBLISHED, Published
 from storm_pipeline import DatasetError, SearchError
 from storm_pipeline.api import redacted
-from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
+from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
 
 HOST = "https://github.com"
 _SUFFIXES = (".json", ".md", ".txt", ".csv")

@@ -8,7 +8,7 @@ from typing import Any
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, parsed, service_errors
 from storm_pipeline import DatasetError
 from storm_pipeline.api import objects, plain_text, web_address
-from storm_pipeline.net.retrying import TransientError, with_retries
+from storm_pipeline.run.retrying import TransientError, with_retries
 
 Params = Mapping[str, str | int | list[str]]
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}

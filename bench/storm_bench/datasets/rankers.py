@@ -13,7 +13,7 @@ from functools import lru_cache
 from storm_bench.datasets.dataset import shuffled
 from storm_pipeline import Snippet
 from storm_pipeline.api import LexicalIndex, terms
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 Texts = tuple[str, ...]
 _CACHED_CORPORA = 2  # corpora whose indexes are cached

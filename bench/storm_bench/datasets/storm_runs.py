@@ -24,8 +24,8 @@ from storm_bench.articles.data_set import file_names
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
-from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
-from storm_pipeline.documents.articles.pages import AvailablePages
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock
+from storm_pipeline.output.articles.pages import AvailablePages
 from storm_pipeline.types import Citation, Heading, Paragraph, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
@@ -55,7 +55,7 @@ def find_storm_run(folder: Path, topic: Topic) -> Path:
 
 
 class StormRunReader:
-    """Reads runs of knowledge-storm for :func:`storm_pipeline.documents.articles.read_article`."""
+    """Reads runs of knowledge-storm for :func:`storm_pipeline.output.articles.read_article`."""
 
     def reads(self, path: Path) -> bool:
         """Whether a folder is a run."""

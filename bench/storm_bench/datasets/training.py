@@ -15,7 +15,7 @@ from storm_bench.datasets.wikigenbench import MANIFEST, read_wikigenbench
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import parse_cited
-from storm_pipeline.documents.articles.pages import with_citations
+from storm_pipeline.output.articles.pages import with_citations
 from storm_pipeline.types import Paragraph, Section
 
 _NO_SENTENCE = -1  # index of what is a source of the article, and cited by none of its sentences

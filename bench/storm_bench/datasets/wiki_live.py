@@ -33,7 +33,7 @@ from storm_bench.datasets.usable_documents import usable
 from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import escape, objects, plain_text, readable_title, web_address
-from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, plain_markdown
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, plain_markdown
 
 NAME = "wiki_live"
 SUFFIX = ".json.gz"

@@ -26,7 +26,7 @@ from storm_bench.datasets.wikimedia import Wikimedia, first_second
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError, SearchEngine
 from storm_pipeline.api import is_complete, repeats_wikipedia, words
-from storm_pipeline.search.base import Search
+from storm_pipeline.sources.search.base import Search
 
 MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"

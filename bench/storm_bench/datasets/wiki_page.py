@@ -15,7 +15,7 @@ from storm_bench.datasets.wiki_citations import Citations, take_citations
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import is_back_matter, plain_text, source_id, split_sentences
-from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from storm_bench.types import HumanSection
 from storm_pipeline.api import folded_words, overlap
-from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock
 
 _SUBHEADING = re.compile(r"(#{3,6}) +(.*)")
 _RUN_TOGETHER = re.compile(r"(?<=[a-z\d)\]][.,;:!?])(?=[A-Z])")

@@ -20,7 +20,7 @@ from storm_bench.datasets.wikigenbench import read_wikigenbench, write_manifest,
 from storm_bench.datasets.wikimedia import Wikimedia, events_among, most_edited
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine
-from storm_pipeline.search.base import Search
+from storm_pipeline.sources.search.base import Search
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")

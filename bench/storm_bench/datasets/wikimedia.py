@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from storm_bench.datasets.dataset import BUILD
 from storm_pipeline import DatasetError, SearchError
 from storm_pipeline.api import SqliteCache, objects, plain_text
-from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.transport.gates import Rate
+from storm_pipeline.sources.transport.http import ApiClient
 
 T = TypeVar("T")
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"

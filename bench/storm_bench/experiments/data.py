@@ -19,7 +19,7 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine, Snippet
 from storm_pipeline.api import source_id
-from storm_pipeline.retrieval.embedder import shared_embedder
+from storm_pipeline.evidence.retrieval.embedder import shared_embedder
 
 
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:

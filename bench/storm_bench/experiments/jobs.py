@@ -29,7 +29,7 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
 from storm_pipeline.api import fingerprint, from_json, renamed, write_atomically
-from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
+from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
 
 ARTICLE = "article.json"
 _ARTICLES = TypeAdapter(Article)

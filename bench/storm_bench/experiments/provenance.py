@@ -20,7 +20,7 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import NO_JUDGE, JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
 from storm_pipeline.api import Programs, catalogue, fingerprint
-from storm_pipeline.judges.base import Judge
+from storm_pipeline.evidence.judges.base import Judge
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.judges.base import Judge, Question
+from storm_pipeline.evidence.judges.base import Judge, Question
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Protocol
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.api import Program
-from storm_pipeline.judges.base import Parameters
+from storm_pipeline.evidence.judges.base import Parameters
 
 
 @dataclass(frozen=True)

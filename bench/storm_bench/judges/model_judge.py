@@ -13,7 +13,7 @@ from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.signatures.judging import JudgeSupport, Supports
 from storm_pipeline import ModelAuthError, ModelError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, chunks, open_models, parallel_map
-from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 
 WINDOW = 500
 """Maximum words of a passage per question, as in the official evaluation."""
@@ -122,7 +122,7 @@ class LanguageModelJudge:
         return {**self._model.parameters(self._program), "threshold": self.threshold, "window": self._window}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`; without passages there is no call.
+        """As :class:`~storm_pipeline.evidence.judges.base.Judge`; without passages there is no call.
 
         Raises MetricError: the model cannot be called or returns no verdict.
         """

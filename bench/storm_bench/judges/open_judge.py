@@ -6,10 +6,10 @@ from functools import partial
 from storm_bench.judges.model_judge import LanguageModelJudge, open_judge
 from storm_bench.judges.pretrained import TrueJudge
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.judges.base import Judge
-from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
+from storm_pipeline.evidence.judges.base import Judge
+from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.evidence.judges.screen import ScreenJudge
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
 
 
 def open_support_judge(name: str, settings: Settings, *, threshold: float | None = None) -> Judge:

@@ -9,7 +9,7 @@ from typing import Any
 
 from storm_bench.errors import MetricError
 from storm_pipeline.api import loading, local_folder, options_without_code, torch_threads
-from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 
 _THREADS = 2
 _BATCH = 16
@@ -74,7 +74,7 @@ class TrueJudge(Pretrained):
         return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`. Raises MetricError: the model cannot be loaded."""
+        """As :class:`~storm_pipeline.evidence.judges.base.Judge`. Raises MetricError: the model cannot be loaded."""
         asked = [i for i, one in enumerate(questions) if one.has_words]
         prompts = [f"premise: {' '.join(questions[i].passages)} hypothesis: {questions[i].claim}" for i in asked]
         found = dict.fromkeys(range(len(questions)), 0.0)

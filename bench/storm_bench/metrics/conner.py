@@ -14,9 +14,9 @@ from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article, SettingsError
 from storm_pipeline.api import EMBEDDED_MODELS, LexicalIndex, fetch, split_sentences
-from storm_pipeline.judges.base import Judge
-from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.evidence.judges.base import Judge
+from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 EVIDENCE = 3
 """Passages that a sentence is checked against."""

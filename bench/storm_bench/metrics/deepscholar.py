@@ -16,7 +16,7 @@ from storm_bench.sections import all_paragraphs
 from storm_bench.types import Case, TopicDocument
 from storm_pipeline import Article
 from storm_pipeline.api import folded_words
-from storm_pipeline.judges.base import CachingJudge, Judge
+from storm_pipeline.evidence.judges.base import CachingJudge, Judge
 from storm_pipeline.types import Source
 
 _COVERAGE, _CITED, _PRECISION, _CLAIMS = (

@@ -7,7 +7,7 @@ from storm_bench.metrics.taggers import EntityTagger, entities_of, entity_recall
 from storm_bench.metrics.texts import HeadingsOf, HeadingTruth, describe_headings, generated_text, heading_pair
 from storm_bench.types import Case
 from storm_pipeline.api import soft_recall, split_sentences
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder used in the paper."""

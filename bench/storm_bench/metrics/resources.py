@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
-    from storm_pipeline.judges.base import CachingJudge
-    from storm_pipeline.judges.screen import ScreenJudge
-    from storm_pipeline.retrieval.embedder import Embedder
+    from storm_pipeline.evidence.judges.base import CachingJudge
+    from storm_pipeline.evidence.judges.screen import ScreenJudge
+    from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
 SCREEN = "screen"
@@ -104,7 +104,7 @@ class Resources:
     def statement_screen(self) -> "ScreenJudge":
         """The screen of statements over the embedder."""
         from storm_bench.metrics.statements import STATED
-        from storm_pipeline.judges.screen import ScreenJudge
+        from storm_pipeline.evidence.judges.screen import ScreenJudge
 
         return ScreenJudge(self.vectors, threshold=STATED)
 
@@ -131,13 +131,13 @@ class Resources:
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
     def _embedder(self, name: str, *, exact: bool = False) -> "Embedder":
-        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
+        from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
 
         return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
 
     def _open_judge(self, name: str) -> "CachingJudge":
         from storm_bench.judges.open_judge import open_support_judge
-        from storm_pipeline.judges.base import CachingJudge
+        from storm_pipeline.evidence.judges.base import CachingJudge
 
         return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2])))
 

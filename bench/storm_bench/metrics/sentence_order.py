@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from storm_bench.errors import MetricError
 from storm_pipeline.api import fetch, split_sentences
-from storm_pipeline.retrieval.embedder import Embedder, Vectors
+from storm_pipeline.evidence.retrieval.embedder import Embedder, Vectors
 
 LEADS = "wikipedia-vital-article-leads-en"
 _PARAGRAPHS, _SENTENCES = 3000, 8  # leads, and sentences of each, that are looked at

@@ -20,7 +20,7 @@ from storm_bench.signatures.judging import FindStatement, Stated
 from storm_bench.types import Case, CitedStatement, Topic, TopicDocument
 from storm_pipeline import Article
 from storm_pipeline.api import LexicalIndex, Program, chunks, source_id, words
-from storm_pipeline.judges.base import CachingJudge, Judge
+from storm_pipeline.evidence.judges.base import CachingJudge, Judge
 
 PASSAGE_WORDS = 120
 """Maximum words per passage."""

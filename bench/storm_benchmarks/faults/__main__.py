@@ -32,7 +32,7 @@ from storm_benchmarks.faults.kills import Recovered, Whole, killed_at, moments, 
 from storm_benchmarks.faults.lab import Lab, lab
 from storm_benchmarks.faults.replies import crowd, failing, hung, resident
 from storm_benchmarks.shared import options
-from storm_pipeline.concurrency import tune_process
+from storm_pipeline.run.concurrency import tune_process
 
 _GROWTH = 60.0  # maximum growth of memory from the first batch of topics to the last, in megabytes
 _LIFE = 0.25  # maximum time between kills of a run that is killed repeatedly, as a share of an undisturbed run's time

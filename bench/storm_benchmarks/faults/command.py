@@ -19,7 +19,7 @@ from pathlib import Path
 
 _STREAMS = ("out", "err")
 _LOADED = (
-    *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress.run_progress"),
+    *("storm_pipeline.interfaces.cli", "storm_pipeline.storm", "storm_pipeline.interfaces.progress.run_progress"),
     *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "requests"),
 )
 """Modules preloaded into every process."""
@@ -88,10 +88,10 @@ def _context() -> ForkServerContext:
 def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: bool) -> None:  # noqa: FBT001 - pickled
     for number, name in enumerate(_STREAMS, 1):
         os.dup2(os.open(output / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    from storm_pipeline.cli import main
-    from storm_pipeline.retrieval import embedder
-    from storm_pipeline.run import session
-    from storm_pipeline.search.tables_of_contents import NoContents
+    from storm_pipeline.evidence.retrieval import embedder
+    from storm_pipeline.interfaces.cli import main
+    from storm_pipeline.method import session
+    from storm_pipeline.sources.search.tables_of_contents import NoContents
 
     embedder.open_embedder = lambda *_, **__: embedder.HashingEmbedder()
     vars(session)["WikipediaContents"] = lambda _: NoContents()

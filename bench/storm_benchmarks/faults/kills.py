@@ -13,7 +13,7 @@ from typing import Any
 from storm_benchmarks.faults.command import Command, Ended
 from storm_benchmarks.faults.lab import Lab, damage
 from storm_benchmarks.faults.server import Line
-from storm_pipeline.run.listing import run_state
+from storm_pipeline.interfaces.listing import run_state
 
 GRACE = 0.25
 """Seconds that a client may take to save a reply after it was sent completely."""

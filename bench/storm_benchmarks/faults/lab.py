@@ -11,13 +11,13 @@ from storm_benchmarks.faults.command import Command
 from storm_benchmarks.faults.kinds import Plan
 from storm_benchmarks.faults.server import FaultBench, serving
 from storm_pipeline import Article, Storm
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.render.json import from_json
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.search.engines.searxng import searxng
-from storm_pipeline.search.tables_of_contents import NoContents
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.engines.searxng import searxng
+from storm_pipeline.sources.search.tables_of_contents import NoContents
 
 TOPIC = "Silk Road"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")

@@ -15,8 +15,8 @@ from storm_benchmarks.faults.lab import TOPIC, Lab, damage
 from storm_benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.errors import StormError
-from storm_pipeline.net.gates import forget_gates
 from storm_pipeline.run.events import CallbackSink, Event, read_events
+from storm_pipeline.sources.transport.gates import forget_gates
 
 FAILING = Plan(share=0.3, search_share=0.3)
 _NAMES = ("Alder", "Birch", "Cedar", "Elder", "Hazel", "Larch", "Maple", "Rowan")

@@ -24,7 +24,7 @@ from storm_benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from storm_benchmarks.faults.lab import TOPIC, Lab, dangling, lab
 from storm_benchmarks.faults.replies import Outcome, crowd, hung
 from storm_benchmarks.faults.server import Line
-from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import Failed, Retried
 
 KILLS = 3

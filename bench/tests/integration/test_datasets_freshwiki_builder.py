@@ -12,8 +12,8 @@ from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 from storm_bench.datasets import building
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
-from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.interfaces.cli import app
 
 URLS = [f"https://news{n}.example/{n}" for n in range(1, 6)]
 GOOD = article_html(URLS)

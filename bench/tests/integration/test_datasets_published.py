@@ -17,7 +17,7 @@ from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.run.retrying import Patience
 
 AT_ONCE = Patience(connect=5, read=5, total=20, attempts=3, first_pause=0.01, longest_pause=0.02)
 LEAD = "Title: Lake Orrin\nURL Source: https://en.wikipedia.org/wiki/Lake_Orrin\nMarkdown Content:\n"

@@ -21,9 +21,9 @@ from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
 from storm_bench.experiments import Experiment
 from storm_bench.experiments.config import read_config
 from storm_bench.experiments.executors import LocalExecutor
-from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Snippet
 
 PLAN = WikiLivePlan(("2024-03",), min_words=300, min_pages=2)

@@ -12,8 +12,8 @@ from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 from storm_pipeline.errors import DatasetError, PageError
-from storm_pipeline.pages.extract import Page
-from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Snippet
 
 TITLES = ("Big flood", "Old flood", "Flood company", "Short flood", "Bare flood", "Dead flood", "List of floods")

@@ -16,7 +16,7 @@ from storm_bench.datasets.wikigenbench import write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
 
 __all__ = ["data", "model"]  # fixtures
 

@@ -15,7 +15,7 @@ from storm_bench.experiments.config_tables import MethodTable
 from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.reporting import ExperimentResults
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
 
 CACHE = Path(__file__).resolve().parents[3] / "cache"
 FOUND: dict[str, Answer] = {

@@ -30,9 +30,9 @@ from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_bench.reporting import ExperimentResults, load_results
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_benchmarks.faults.disks import can_mount, small_disk
-from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
-from storm_pipeline.render.json import from_json
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.run.article_json import from_json
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ROOT / "cache"

@@ -9,7 +9,7 @@ from wiki_live_files import ARTICLE, FILLER, PAGES, PRESS, topic_file, write_wik
 
 from storm_benchmarks.frozen_web import FrozenWeb, longest_chain, read_lines, read_topic, report, written
 from storm_pipeline.errors import PageError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 FORUM = "https://www.reddit.com/r/orrin"
 MORE = [

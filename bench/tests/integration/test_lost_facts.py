@@ -10,7 +10,7 @@ from wiki_live_files import FILLER, topic_file, write_wiki_live
 
 from storm_benchmarks.lost_facts import main, read_facts, read_told
 from storm_pipeline import Article, Snippet
-from storm_pipeline.render.json import to_json
+from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Answer, Conversation, Paragraph, Perspective, Section, Sentence, Source, Turn
 
 FOUND, EXCLUDED, UNFOUND = (f"https://{name}.example/" for name in ("found", "excluded", "unfound"))

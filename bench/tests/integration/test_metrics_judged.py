@@ -30,7 +30,7 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statements import own_statements_lm, statement_coverage_lm
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
-from storm_pipeline.judges.base import Judge
+from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 

@@ -17,9 +17,9 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.judges.base import Question
-from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder
+from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.evidence.retrieval.embedder import SentenceTransformerEmbedder
 
 LABELS = ["contradiction", "neutral", "entailment"]
 MODULES = ["Transformer", "Pooling"]

@@ -8,8 +8,8 @@ from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1, known
 from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
 from storm_bench.judging_tasks import halves, sampled, tasks
 from storm_bench.metrics.resources import Resources
-from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.judges.screen import ScreenJudge
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 
 def claim(question: int, number: int, label: str = "Complete") -> LabelledClaim:

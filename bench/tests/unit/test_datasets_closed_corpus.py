@@ -25,10 +25,10 @@ from storm_bench.datasets.rankers import (
 )
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.ground_truth import GroundTruth
+from storm_pipeline.sources.reliable.ground_truth import GroundTruth
+from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.types import Snippet
 
 RANKERS: list[Callable[[], Ranker]] = [

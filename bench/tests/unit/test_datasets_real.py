@@ -13,7 +13,7 @@ from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.usable_documents import is_flattened
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import in_core, read_wikigenbench
-from storm_pipeline.documents.articles.reference_list import is_back_matter
+from storm_pipeline.output.articles.reference_list import is_back_matter
 
 pytestmark = pytest.mark.data
 

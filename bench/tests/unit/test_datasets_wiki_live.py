@@ -16,7 +16,7 @@ from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.sources.search.base import SearchEngine
 
 
 @pytest.fixture

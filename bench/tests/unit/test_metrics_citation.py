@@ -14,7 +14,7 @@ from storm_bench.cited_sentences import cited_sentences
 from storm_bench.judges.base import Pair
 from storm_bench.metrics.citations import citation_alce, citation_wikigenbench
 from storm_bench.types import Case
-from storm_pipeline.judges.base import CachingJudge
+from storm_pipeline.evidence.judges.base import CachingJudge
 from storm_pipeline.types import Paragraph, Sentence, Source
 
 A, B, C = source("a", "alpha"), source("b", "beta"), source("c", "gamma")

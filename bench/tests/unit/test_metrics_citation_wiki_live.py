@@ -10,7 +10,7 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.statements import citation_wiki_live
 from storm_bench.types import Case, CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
-from storm_pipeline.identity import source_id
+from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Sentence, Snippet, Source
 
 PRESS, GUIDE, LOST = "https://press.example/orrin", "https://guide.example/orrin", "https://lost.example"

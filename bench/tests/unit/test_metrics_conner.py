@@ -29,7 +29,7 @@ from storm_bench.metrics.conner import (
 )
 from storm_bench.metrics.sentence_order import order_file, save_order, train_order
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 TABLE = {("e1", "a"): 0.9, ("e2", "a"): 0.2, ("e1", "b"): 0.1, ("e2", "b"): 0.4}
 NLI = ScriptedSupportJudge(lambda premise, hypothesis: TABLE[premise, hypothesis])

@@ -5,7 +5,7 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.deepscholar import deepscholar
 from storm_bench.types import Case, HumanArticle, Topic, TopicDocument
-from storm_pipeline.identity import source_id
+from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 PAGES = [

@@ -17,7 +17,7 @@ from storm_bench.metrics.base import CaseMetric, import_optional
 from storm_bench.metrics.registry import METRICS, open_metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.errors import MissingExtraError, SettingsError
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 OFFLINE = (
     "heading_soft_recall heading_entity_recall article_entity_recall rouge bleu meteor statement_coverage research "

@@ -8,7 +8,7 @@ from cases import case, generated, human
 from storm_bench.metrics.counts import COST, RESEARCH, SHAPE, density, first_stated
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import (
     LATER_ROUND,
     Article,

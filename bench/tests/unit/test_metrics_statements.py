@@ -20,8 +20,8 @@ from storm_bench.metrics.statements import (
     statement_coverage,
 )
 from storm_bench.types import Case, Topic, TopicDocument
-from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.judges.screen import ScreenJudge
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
 STATEMENTS = (

@@ -5,7 +5,7 @@ from pathlib import Path
 from storm_bench.experiments import ExperimentConfig, jobs
 from storm_bench.experiments.provenance import judged_in, metric_facts
 from storm_bench.metrics.statements import STATED
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 
 def test_the_screen_of_statements_is_recorded_with_its_own_calibration(tmp_path: Path) -> None:

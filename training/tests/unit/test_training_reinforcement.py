@@ -6,7 +6,7 @@ import pytest
 from training_helpers import pairs, tokenizer, writer
 from typer.testing import CliRunner
 
-from storm_pipeline.judges.base import Verdict
+from storm_pipeline.evidence.judges.base import Verdict
 from storm_training import reinforcement
 from storm_training.__main__ import app
 from storm_training.errors import TrainingError

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from training_helpers import examples, tokenizer, weights, writer
 
-from storm_pipeline.judges.base import Verdict
+from storm_pipeline.evidence.judges.base import Verdict
 from storm_training.batches import Example, encode
 from storm_training.errors import TrainingError
 from storm_training.loop import Steps

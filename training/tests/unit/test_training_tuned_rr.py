@@ -12,7 +12,7 @@ from storm_bench.datasets.wikigenbench import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
-from storm_pipeline.render.json import from_json
+from storm_pipeline.run.article_json import from_json
 from storm_training.__main__ import app
 from storm_training.batches import encode
 from storm_training.export import export_gguf

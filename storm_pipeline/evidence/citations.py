@@ -1,0 +1,153 @@
+"""Citations as pure functions: read them from model output, and number them.
+
+Inside the package a sentence carries ids of sources and snippets (paper section 3.4 asks for inline
+citations). Numbers exist in two places only: in prompts and replies, where ``[n]`` is the n-th snippet shown, and in
+rendered text, where ``[n]`` is the n-th source by first use. A number that refers to no snippet is dropped in parsing,
+and counted.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.text.languages import split_sentences
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import marked, marked_number, with_brackets
+from storm_pipeline.text.words import HAN_KANA, tidy
+from storm_pipeline.types import Article, Citation, Sentence, Snippet
+
+_LINK = re.compile(
+    r"""!?(?P<text>\[\[?[^\[\]]*\]?\])\(\s*<?
+        (?:(?:https?|ftp|file|mailto):|www\.|[/#.])(?:[^()\s]|\([^()\s]*\))*
+        >?(?:\s+["'][^"'()]*["'])?\s*\)""",
+    re.X | re.I,
+)
+_NEEDED = re.compile(
+    r"\\?\[\s*(?:citations?|sources?|references?)\s+(?:is\s+)?(?:needed|required|missing)\s*\\?\]", re.I
+)
+_SUPERSCRIPT = re.compile(r"<sup\b[^<>]*>([^<>]*)</sup>", re.I)
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_MARK = "\0"  # placeholder for removed marks; tidy() strips any that the text contains
+_GROUP = re.compile(rf"(?:{MARKS.pattern})(?:[\s,;]*{MARKS.pattern})*")
+_BRACKETED = re.compile(rf"[(（]\s*{_MARK}\s*[)）]")
+_BETWEEN_STOPS = re.compile(rf"([.!?。！？][\"'”’)\]]*)\s*{_MARK}\s*[.。]")
+_OPENING = re.compile(rf"^{_MARK}[\s:,;，、；：،؛]*")
+_BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？）」』】》،؛؟۔।{HAN_KANA}])")
+_SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।]|\.(?!\w))")
+_FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")  # french puts a space before the other punctuation marks
+
+_LABEL = re.compile(r"[\w.-]{1,20}")
+
+
+@dataclass(frozen=True)
+class CitedText:
+    """A model's text with its markers parsed."""
+
+    # in order, without markers, each with its distinct citations in order of appearance
+    sentences: tuple[Sentence, ...]
+    invented: int  # number of references to snippets that were not shown; they were dropped
+
+
+def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
+    """Read a text in which ``[n]`` cites ``shown[n - 1]``.
+
+    The forms of markers are those of :mod:`storm_pipeline.text.marker_forms`, where they stand
+    :mod:`storm_pipeline.text.markers` says; ``(1)`` is not a marker, markdown links keep their text only, ``[citation
+    needed]`` is removed, and other brackets stay. A marker that stands alone belongs to the sentence before it (to the
+    first sentence if there is none before). A range covers the snippets shown within it and counts as one invention for
+    each end that lies outside.
+
+    Args:
+        shown: what the numbers refer to, in the order shown.
+        language: ISO 639-1 code of the text, for sentence splitting.
+    """
+    return parse_marked(marked(text, len(shown)), shown, language, names)
+
+
+def parse_marked(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
+    """As :func:`parse_cited`, of a text in which :func:`storm_pipeline.text.markers.mark` alone cites."""
+    sentences: list[Sentence] = []
+    waiting: list[Citation] = []
+    invented = 0
+    for raw in split_sentences(_without_links(text), language, names):
+        plain, numbers = _take_marks(raw, _FRENCH_PUNCTUATION if language == "fr" else _SPACED_PUNCTUATION)
+        found = [shown[number - 1] for number in numbers if 1 <= number <= len(shown)]
+        invented += len(numbers) - len(found)
+        if plain:
+            sentences.append(Sentence(plain, tuple(dict.fromkeys([*waiting, *found]))))
+            waiting = []
+        elif sentences:
+            last = sentences[-1]
+            sentences[-1] = Sentence(last.text, tuple(dict.fromkeys([*last.citations, *found])))
+        else:
+            waiting.extend(found)
+    return CitedText(tuple(sentences), invented)
+
+
+def number_references(article: Article) -> dict[str, int]:
+    """The number of each cited source, from 1, in the order of ``article.references``."""
+    return {source.id: number for number, source in enumerate(article.references, 1)}
+
+
+def marker(sentence: Sentence, numbers: dict[str, int]) -> str:
+    """The sentence's citations as text, distinct and ascending, e.g. ``[1][4]``; empty without citations."""
+    return "".join(f"[{number}]" for number in sorted({numbers[c.source_id] for c in sentence.citations}))
+
+
+def cited_snippet_ids(sentences: Iterable[Sentence]) -> frozenset[str]:
+    """Ids of all snippets that the sentences cite."""
+    return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)
+
+
+def page_name(snippet: Snippet) -> str:
+    """The number by which a passage's page is cited: the printed one if it is known; empty without pages."""
+    label = snippet.page_label or ""
+    return label if _LABEL.fullmatch(label) else str(snippet.page or "")
+
+
+def page_names(snippets: Iterable[Snippet]) -> tuple[str, ...]:
+    """The distinct names of the pages that passages stand on, in the order of the pages."""
+    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda one: one.page or 0)))))
+
+
+def page_span(names: Sequence[str]) -> str:
+    """Pages as text, those that follow each other as a range: ``3, 7``, ``1–4``, ``xiv, 2``."""
+    spans: list[list[str]] = []
+    for name in names:
+        if spans and name.isdecimal() and spans[-1][-1].isdecimal() and int(name) == int(spans[-1][-1]) + 1:
+            spans[-1] = [spans[-1][0], name]
+        else:
+            spans.append([name])
+    return ", ".join("–".join(span) for span in spans)
+
+
+def locator(names: Sequence[str]) -> str:
+    """Pages as they are cited: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty without any."""
+    return f"{'p.' if len(names) == 1 else 'pp.'} {page_span(names)}" if names else ""
+
+
+def cited_page_names(article: Article) -> dict[str, tuple[str, ...]]:
+    """The pages on which the cited passages of each paged source stand, in order, by the source's id."""
+    cited = cited_snippet_ids(article.sentences())
+    found = {source.id: page_names(one for one in source.snippets if one.id in cited) for source in article.references}
+    return {name: pages for name, pages in found.items() if pages}
+
+
+def cited_pages(article: Article) -> dict[str, str]:
+    """:func:`cited_page_names` as text, by the source's id."""
+    return {name: locator(pages) for name, pages in cited_page_names(article).items()}
+
+
+def _without_links(text: str) -> str:
+    """Reduce links to their text, raised tags to raised digits, and remove "citation needed" notes."""
+    plain = _LINK.sub(lambda found: found["text"].strip("[]"), text)
+    return _SUPERSCRIPT.sub(lambda found: found[1].translate(_RAISED), _NEEDED.sub("", plain))
+
+
+def _take_marks(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[int]]:
+    """A sentence without its marks, and their numbers in order."""
+    text = tidy(raw)
+    numbers = [marked_number(found) for found in MARKS.findall(text)]
+    bare = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, text))
+    bare = tidy(_BEFORE_WORD.sub(" ", _OPENING.sub("", _BRACKETED.sub("", bare))))
+    return with_brackets(spaced.sub(r"\1", bare)), numbers

@@ -1,0 +1,149 @@
+"""One text, one source: pages that have one text are cited as one of them, which is also at the others' addresses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from storm_pipeline.evidence.copies import counts, numbers_in, own_runs, repeats, shared_shingles
+from storm_pipeline.evidence.same_text import SHINGLE, Hashes, distinct_shingles, is_within, same_texts
+from storm_pipeline.text.identity import host_of
+from storm_pipeline.types import Citation, Conversation, Sentence, Snippet, Source
+
+_SENTENCE = 2 * SHINGLE  # fewest words in a row, of a passage that is otherwise another's, that are shown again
+_MOST = 3  # passages of a page that may say together what one of another page says
+
+
+@dataclass(frozen=True)
+class Editions:
+    """The pages of a run, and which of them have one text.
+
+    Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.same_text.same_texts`
+    for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
+    pages.
+    """
+
+    pages: tuple[Source, ...]
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Source, ...], ...]:
+        """Pages with one text, two or more; the first represents them: it is most like the others."""
+        by_id = {page.id: page for page in self.pages}
+
+        def may_be_same(one: str, other: str) -> bool:
+            return _site(by_id[one]) != _site(by_id[other]) or by_id[one].title == by_id[other].title
+
+        texts = {page.id: [snippet.text for snippet in page.snippets] for page in self.pages}
+        return tuple(tuple(by_id[name] for name in group) for group in same_texts(texts, may_be_same))
+
+    @property
+    def most(self) -> int:
+        """The most pages that have one text; 1 where each has its own."""
+        return max(map(len, self.groups), default=1)
+
+    @cached_property
+    def _group_of(self) -> dict[str, tuple[Source, ...]]:
+        return {page.id: group for group in self.groups for page in group}
+
+    @cached_property
+    def _snippets(self) -> dict[str, Snippet]:
+        return {snippet.id: snippet for page in self.pages for snippet in page.snippets}
+
+    @cached_property
+    def _source_of(self) -> dict[str, str]:
+        """Page → the page as which it is cited; a collection that contains the text is cited as itself."""
+        found: dict[str, str] = {}
+        for first, *others in self.groups:
+            whole = _shingles(first)
+            found |= {page.id: first.id for page in (first, *others) if is_within(_shingles(page), whole)}
+        return found
+
+    def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Leave out of a ranking what a page with the same text says too, of which something ranks higher."""
+        shown: set[str] = set()
+        kept = []
+        for snippet in ranked:
+            group = self._group_of.get(snippet.source_id, ())
+            others = (page for page in group if page.id in shown and page.id != snippet.source_id)
+            if not any(_is_of(page, snippet) for page in others):
+                kept.append(snippet)
+                shown.add(snippet.source_id)
+        return tuple(kept)
+
+    def restated(self, conversation: Conversation) -> Conversation:
+        """The conversation whose answers cite what several pages say on the page that represents them."""
+
+        def answer(sentence: Sentence) -> Sentence:
+            return _citing(sentence, (new for own in sentence.citations for new in self._said_first(own)))
+
+        return conversation.with_answers(answer)
+
+    def cited(self, sentence: Sentence) -> Sentence:
+        """The sentence citing :meth:`sources`, once what several pages say."""
+        kept: dict[Citation, Snippet | None] = {}
+        for own in (new for citation in sentence.citations for new in self._said_first(citation)):
+            snippet = self._snippets.get(own.snippet_id)
+            if snippet is None or not any(one and self._are_copies(one, snippet) for one in kept.values()):
+                kept[replace(own, source_id=self._source_of.get(own.source_id, own.source_id))] = snippet
+        return _citing(sentence, kept)
+
+    def _are_copies(self, one: Snippet, other: Snippet) -> bool:
+        """Return whether most of a passage stands in one of another page with the same text, and all its numbers."""
+        group = self._group_of.get(one.source_id)
+        if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
+            return False
+        is_told = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
+        return is_told and not any(map(counts, own_runs(other.text, [one.text])))
+
+    def sources(self) -> tuple[Source, ...]:
+        """One source for each text, with the addresses and passages of its other pages; most passages first."""
+        merged = {page.id: page for page in self.pages if self._source_of.get(page.id, page.id) == page.id}
+        for first, *others in self.groups:
+            snippets = [s for one in others if self._source_of.get(one.id) == first.id for s in one.snippets]
+            also = tuple(sorted(one.url for one in others))
+            merged[first.id] = replace(first, snippets=(*first.snippets, *snippets), also=also)
+        return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
+
+    def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
+        """Citations of the passages of the first page that say what the cited one says; else the citation itself."""
+        group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
+        if not group or own is None or group[0].id == own.source_id:
+            return (citation,)
+        return tuple(Citation(one.source_id, one.id) for one in _said_by(group[0], own.text)) or (citation,)
+
+
+def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
+    found = tuple(dict.fromkeys(citations))
+    return sentence if found == sentence.citations else replace(sentence, citations=found)
+
+
+@lru_cache(1 << 12)
+def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
+    """The fewest passages of a page that say together what one of another page with the same text says; or none."""
+    alike = sorted(page.snippets, key=lambda own: (-shared_shingles(text, own.text), own.id))
+    tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
+    return next((some for some in tried if repeats(text, [own.text for own in some])), ())
+
+
+def _is_of(page: Source, snippet: Snippet) -> bool:
+    """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own.
+
+    Where both have dates, and not the same, any other number in the place of one is its own.
+    """
+    told = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
+    runs = own_runs(snippet.text, [own.text for own in told])
+    dates = {own.published for own in (snippet, *told)} - {None}
+    numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
+    return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
+
+
+@lru_cache(1 << 8)
+def _numbers(page: Source) -> frozenset[str]:
+    return frozenset[str]().union(*(numbers_in(own.text) for own in page.snippets))
+
+
+def _shingles(page: Source) -> Hashes:
+    return distinct_shingles(snippet.text for snippet in page.snippets)
+
+
+def _site(page: Source) -> str:
+    return host_of(page.url).removeprefix("www.")

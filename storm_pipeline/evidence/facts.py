@@ -1,0 +1,78 @@
+"""Facts: single sentences of snippets, numbered for prompts; and what texts have of a topic's or a sentence's words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from storm_pipeline.text.languages import detect, has_spaces, split_sentences, stem_set
+from storm_pipeline.types import Citation, Snippet
+
+_POSSESSIVE = "的之のにはへを"  # particles that follow a topic in a Chinese or Japanese heading
+_MOST = 3  # parts that a statement rests on
+_ADDED = 0.15  # share of a statement that a further part has to add
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One sentence of a snippet; ``citation`` points at the snippet."""
+
+    text: str
+    title: str
+    citation: Citation
+
+    @property
+    def in_context(self) -> str:
+        """The text to embed, with the title: a sentence alone seldom names its subject."""
+        return f"{self.title}: {self.text}" if self.title else self.text
+
+
+@lru_cache(maxsize=4096)
+def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
+    """Return the sentences of a snippet, in order."""
+    citation = Citation(snippet.source_id, snippet.id)
+    texts = (" ".join(text.split()) for text in split_sentences(snippet.text, detect(snippet.text) or "en"))
+    return tuple(Fact(text, snippet.title, citation) for text in texts if text)
+
+
+def numbered(facts: Sequence[Fact]) -> str:
+    """Return ``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as part of a prompt."""
+    return "\n".join(
+        f"[{i}] {' '.join(one.title.split())}: {' '.join(one.text.split())}" for i, one in enumerate(facts, 1)
+    )
+
+
+def names_topic(text: str, topic: str, language: str = "en") -> bool:
+    """Return whether a text has at least half of the topic's content words."""
+    return recall(stem_set(topic, language), stem_set(text, language)) >= 1 / 2
+
+
+def without_topic(topic: str, title: str, language: str = "en") -> str:
+    """Return the title without the topic's words; unchanged if there are no others."""
+    if has_spaces(language):
+        wanted = stem_set(topic, language)
+        left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
+    else:
+        left = title.replace(topic, "", 1).lstrip(_POSSESSIVE)
+    return left if stem_set(left, language) else title
+
+
+def recall(needed: frozenset[str], had: frozenset[str]) -> float:
+    """Return the share of ``needed`` in ``had``, in [0, 1]; 0.0 if nothing is needed."""
+    return len(needed & had) / len(needed) if needed else 0.0
+
+
+def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
+    """Return the positions of the parts, three at most, that together have most of ``needed``, the best first.
+
+    Each adds a share of ``needed``, and a further one ``least`` of it, that those before it lack; empty where none has
+    enough.
+    """
+    chosen: list[int] = []
+    left = needed
+    while parts and len(chosen) < _MOST:
+        best = max(range(len(parts)), key=lambda i: len(parts[i] & left))
+        if len(parts[best] & left) < max(least if chosen else 1, _ADDED * len(needed)):
+            break
+        chosen.append(best)
+        left -= parts[best]
+    return chosen

@@ -1,0 +1,113 @@
+"""A judge that is a cross-encoder of sentence-transformers: it reads a passage and a claim together."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.retrieval.model_files import loading, local_folder, options_without_code
+from storm_pipeline.text.chunks import token_chunks
+from storm_pipeline.text.words import encodable
+
+_LONGEST = 512  # tokens of a window and a claim
+_BATCH = 16  # windows in one forward pass
+
+
+class CrossEncoderJudge:
+    """Any cross-encoder of one score, or with labels (``id2label``) of which one names entailment.
+
+    The probability is the logistic function of the one score, or the softmax share of entailment. Passages that do not
+    fit are read in windows of whole sentences, of which the best one counts. The ``model``, a folder or a name on the
+    hub, is loaded on first use, from safetensors alone; nothing that its files name is run.
+    """
+
+    def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:
+        self.threshold = threshold
+        folder = local_folder(model)
+        self.name = f"cross-encoder:{folder.name if folder else model}"
+        self._source = str(folder or model)
+        self._cache = cache
+        self._model: _Model | None = None
+        self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them
+
+    @property
+    def parameters(self) -> Parameters:
+        """Return the threshold."""
+        return {"threshold": self.threshold}
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """Judge. Raises SettingsError: the model cannot be loaded, is untrained, or no label names entailment."""
+        scores = [0.0] * len(questions)
+        asked = [i for i, one in enumerate(questions) if one.has_words]
+        with self._lock:
+            if asked:
+                model = self._model = self._model or _load(self._source, self._cache)
+                windows = [(i, pair) for i in asked for pair in model.windows(questions[i])]
+                for (i, _), score in zip(windows, model.scores([pair for _, pair in windows]), strict=True):
+                    scores[i] = max(scores[i], score)
+        return [Verdict(label_of(score, self.threshold), score) for score in scores]
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A loaded model, how many tokens it reads, and the index of entailment; None: it has one score."""
+
+    encoder: Any
+    longest: int
+    entailment: int | None
+
+    def windows(self, question: Question) -> Iterator[tuple[str, str]]:
+        """Yield each part of the passages that fits beside the claim, with the claim."""
+        tokenizer, claim = self.encoder.tokenizer, encodable(question.claim)
+
+        def count(text: str) -> int:
+            return len(tokenizer.encode(text, add_special_tokens=False, verbose=False))
+
+        room = self.longest - tokenizer.num_special_tokens_to_add(pair=True) - count(claim)
+        text = encodable("\n".join(question.passages))
+        return ((part, claim) for part in token_chunks(text, max(room, self.longest // 4), count))
+
+    def scores(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """Return the probability of entailment of each pair; what is too long is cut."""
+        values = np.asarray(self.encoder.predict(pairs, batch_size=_BATCH, show_progress_bar=False), np.float64)
+        if self.entailment is None:
+            return list(map(float, 1 / (1 + np.exp(-values))))
+        shares = np.exp(values - values.max(axis=1, keepdims=True))
+        return list(map(float, shares[:, self.entailment] / shares.sum(axis=1)))
+
+
+def _load(source: str, cache: Path | None) -> _Model:
+    """Load the model of a folder or a hub name; errors as :meth:`CrossEncoderJudge.judge`."""
+    from sentence_transformers import CrossEncoder
+    from torch.nn import Identity
+    from transformers import AutoConfig
+
+    remedy = "give the folder or hub name of a cross-encoder of sentence-transformers, with weights in safetensors"
+    with loading(f"the judge {source!r} cannot be loaded as a cross-encoder", remedy):
+        options = options_without_code(source, cache)
+        config = AutoConfig.from_pretrained(source, **options)
+        if not any("SequenceClassification" in name for name in config.architectures or ()):
+            raise ValueError(f"{', '.join(config.architectures or ['a model of unknown kind'])} has no trained scores")
+        entailment = None if config.num_labels == 1 else _entailment(source, config.id2label)
+        longest = min(_LONGEST, getattr(config, "max_position_embeddings", None) or _LONGEST)
+        folder = options.pop("cache_dir")
+        options |= {"cache_folder": None if options["local_files_only"] else folder}
+        options |= {"model_kwargs": {"use_safetensors": True}}
+        encoder = CrossEncoder(source, device="cpu", max_length=longest, activation_fn=Identity(), **options)
+    return _Model(encoder, longest, entailment)
+
+
+def _entailment(source: str, labels: Mapping[int, str]) -> int:
+    """Return the index of the only label that names entailment; ``not_entailment`` does not."""
+    found = [int(index) for index, label in labels.items() if label.strip().casefold().startswith("entail")]
+    if len(found) != 1:
+        raise SettingsError(
+            f"{len(found)} of the labels of the judge {source!r} name entailment, not one ({list(labels.values())}): "
+            "name it in id2label of the model's config.json"
+        )
+    return found[0]

@@ -1,0 +1,99 @@
+"""A judge that is a language model: the sentences of a section in one call, beside the passages that they cite."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.judges.base import Label, Parameters, Question, Verdict
+from storm_pipeline.evidence.judges.spans import quoted
+from storm_pipeline.models.programs import Program
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.text.words import tidy
+
+_PROBABILITY: Mapping[Label, float] = {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
+_THRESHOLD = 0.75
+_LINE = re.compile(
+    r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
+)
+_ATTEMPTS = 2  # calls for sentences on which a reply says nothing
+AT_ONCE = 40  # sentences in one call: a section has fewer
+_WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
+
+
+class LanguageModelJudge:
+    """Asks a language model about all sentences of a section in one call, with their passages numbered.
+
+    The probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with the others of its call.
+    ``ask``: puts a program's inputs to the model; ``program``: has the fields of ``CheckSentences``.
+    """
+
+    def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
+        self.name = f"model:{name}"
+        self.threshold = _THRESHOLD
+        self._ask = ask
+        self._program = program
+
+    @property
+    def parameters(self) -> Parameters:
+        """Return the threshold and a hash of the prompt."""
+        return {"threshold": self.threshold, "prompt": self._program.fingerprint[:12]}
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """Judge. Raises ModelError: the model cannot be asked, or says nothing on a sentence twice."""
+        return [verdict for batch in _batches(questions) for verdict in self._judge_batch(batch)]
+
+    def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
+        """Return the verdicts of one call, and of one more for what its reply leaves out."""
+        numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
+        passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
+        found = {i: Verdict("not", 0.0) for i, one in enumerate(batch) if not one.has_words}
+        for _ in range(_ATTEMPTS):
+            waiting = [i for i in range(len(batch)) if i not in found]
+            if not waiting:
+                break
+            check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
+            reply = self._ask(self._program, passages=passages, check=check)
+            replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
+            found |= {i: _verdict(batch[i], numbers, *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
+        if len(found) < len(batch):
+            raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(found)} sentences")
+        return [found[i] for i in range(len(batch))]
+
+
+def _marked(question: Question, numbers: Mapping[str, int]) -> str:
+    """Return a sentence with the numbers of its passages, and what of it they do not have in this form."""
+    unfound = f" (do they say {', '.join(question.unfound)} in another form?)" if question.unfound else ""
+    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + unfound
+
+
+def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
+    """Yield numbers of sentences, each with its label and what stands behind it."""
+    for line in text.splitlines():
+        if found := _LINE.match(line):
+            label: Label = found[2].casefold()  # type: ignore[assignment]
+            yield int(found[1]), (label, found[3])
+
+
+def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest: str) -> Verdict:
+    if label == "supported":
+        named = {int(number) for number in "".join(one if one in "0123456789" else " " for one in rest[:500]).split()}
+        places = tuple(i for i, text in enumerate(question.passages) if numbers[text] in named)
+        return Verdict(label, _PROBABILITY[label], supporting=places)
+    reason, _, quotation = rest.partition("|")
+    spans = quoted(question, quotation.strip(" \"'“”„«».…")) if quotation else ()
+    return Verdict(label, _PROBABILITY[label], spans, reason.strip(" \t-–—:;.,*"))
+
+
+def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
+    """Group the questions in order, as many together as one call can hold."""
+    batch: list[Question] = []
+    shown: dict[str, int] = {}
+    for one in questions:
+        words = {text: count_words(text) for text in one.passages}
+        if batch and (len(batch) >= AT_ONCE or sum((shown | words).values()) > _WORDS_AT_ONCE):
+            yield batch
+            batch, shown = [], {}
+        batch.append(one)
+        shown |= words
+    if batch:
+        yield batch

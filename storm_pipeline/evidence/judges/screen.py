@@ -1,0 +1,60 @@
+"""A judge without a language model: how similar passages are to a claim, and whether they have its quantities.
+
+It detects citations of other subjects, but only weakly whether *all* of a claim is supported: print its calibration.
+"""
+
+from collections.abc import Sequence
+
+from storm_pipeline.evidence.facts import recall
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.spans import lacking
+from storm_pipeline.evidence.retrieval.embedder import Embedder
+from storm_pipeline.evidence.screen import Limits
+from storm_pipeline.text.languages import detect, stem_set, windows
+from storm_pipeline.text.words import has_word
+
+_LIMITS = Limits()
+
+
+class ScreenJudge:
+    """Scores a question by similarity (:class:`~storm_pipeline.evidence.judges.base.Judge`).
+
+    The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
+    of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
+    """
+
+    def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        self._embedder = embedder
+
+    @property
+    def name(self) -> str:
+        """Return ``screen:`` and the embedder's name."""
+        return f"screen:{self._embedder.name}"
+
+    @property
+    def parameters(self) -> Parameters:
+        """Return the threshold, and the words of a window and of a step to the next."""
+        return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """Judge, without spans and reasons; equal texts are embedded once."""
+        asked = [one for one in questions if one.has_words]
+        shown = dict.fromkeys(text for one in asked for text in one.passages if has_word(text))
+        parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
+        texts = list(dict.fromkeys([*(one.claim for one in asked), *(part for own in parts.values() for part in own)]))
+        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
+
+        def cosine(question: Question) -> float:
+            own = (part for text in question.passages for part in parts.get(text, ()))
+            return max(0.0, *(float(vectors[part] @ vectors[question.claim]) for part in own))
+
+        return [self._verdict(one, cosine(one)) if one.has_words else Verdict("not", 0.0) for one in questions]
+
+    def _verdict(self, question: Question, cosine: float) -> Verdict:
+        language = detect(question.claim) or "en"
+        wanted = stem_set(question.claim, language)
+        had = frozenset[str]().union(*(stem_set(text, language) for text in question.passages))
+        similarity = min(1.0, (recall(wanted, had) + cosine) / 2)
+        probability = similarity / 2 if lacking(question) else similarity
+        return Verdict(label_of(probability, self.threshold), probability)

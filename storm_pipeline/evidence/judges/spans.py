@@ -1,0 +1,78 @@
+"""The words of passages that decide a claim, found by those that they share with it, and what no passage says."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.facts import covering
+from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Span, Verdict
+from storm_pipeline.text.languages import detect, split_sentences, stem_set
+from storm_pipeline.text.quantities import missing
+from storm_pipeline.types import Article, Citation
+
+
+class ExplainingJudge(JudgeWrapper):
+    """A judge that adds deciding words and, unless supported, what lacks, where the other one names neither."""
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """As :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
+        return list(map(_explained, questions, self._judge.judge(questions)))
+
+
+def _explained(question: Question, verdict: Verdict) -> Verdict:
+    reason = verdict.reason or ("" if verdict.label == "supported" else lacking(question))
+    return replace(verdict, spans=verdict.spans or deciding(question), reason=reason)
+
+
+def lacking(question: Question) -> str:
+    """Name the claim's quantities that no passage states, by value; empty if there are none."""
+    languages = [detect(text) for text in question.passages]
+    own = detect(question.claim) or "en"
+    found = missing(question.claim, question.passages, language=own, source_languages=languages)
+    return f"{', '.join(f'“{one}”' for one in found)} not found" if found else ""
+
+
+def deciding(question: Question) -> tuple[Span, ...]:
+    """Return at most three sentences of the passages that have most of a claim's words, the most important first.
+
+    Empty where no passage has any of them. Across languages names and numbers alone can be found.
+    """
+    language = detect(question.claim)
+    wanted = stem_set(question.claim, language)
+    pieces = [piece for i, text in enumerate(question.passages) for piece in _pieces(i, text, wanted)]
+    return tuple(pieces[i][0] for i in covering(wanted, [shared for _, shared in pieces]))
+
+
+def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
+    """Find a quotation in the passages word for word, but for white space and case."""
+    if not quotation.strip():
+        return ()
+    pattern = r"\s+".join(map(re.escape, quotation.split()))
+    found = ((i, re.search(pattern, text, re.I)) for i, text in enumerate(question.passages))
+    return tuple(Span(i, own.start(), own.end()) for i, own in found if own)
+
+
+def with_spans(article: Article) -> Article:
+    """Add to citations where in their passages the deciding words stand; spans of a judge stay."""
+    texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+
+    def located(claim: str, citation: Citation) -> Citation:
+        if citation.spans or citation.snippet_id not in texts:
+            return citation
+        found = deciding(Question(claim, (texts[citation.snippet_id],)))
+        return replace(citation, spans=tuple(sorted((one.start, one.end) for one in found)))
+
+    return with_sentences(
+        article, lambda one: replace(one, citations=tuple(located(one.text, citation) for citation in one.citations))
+    )
+
+
+def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
+    """Yield the sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
+    language, end = detect(text), 0
+    for sentence in split_sentences(text, language):
+        start = text.index(sentence, end)
+        end = start + len(sentence)
+        if shared := stem_set(sentence, language) & wanted:
+            yield Span(passage, start, end), shared

@@ -1,0 +1,93 @@
+"""How well the sources of an article support it, by a run's judge."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question, Verdict
+from storm_pipeline.evidence.judges.citation_quality import each_alone, judge_alce
+from storm_pipeline.evidence.judges.spans import lacking
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import has_word
+from storm_pipeline.types import Article, Sentence, Support, SupportError
+
+
+class Verdicts:
+    """The latest verdict on each sentence that a run's judge has judged, by its text. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Verdict] = {}
+
+    def note(self, text: str, verdict: Verdict) -> None:
+        """Keep a verdict, in place of an earlier one."""
+        self._known[text] = verdict
+
+    def of(self, text: str) -> Verdict | None:
+        """Return the verdict on a text, if there is one."""
+        return self._known.get(text)
+
+
+def support_of(article: Article, judge: Judge) -> Support:
+    """Measure an article's citations by a judge. Raises SettingsError, ModelError: the judge cannot judge."""
+    judge = CachingJudge.of(judge)
+    sentences, questions = _asked(article)
+    alce = judge_alce(judge, questions)
+    alone = [each_alone(one) for one in questions]
+    entailed = [[v.probability >= judge.threshold for v in judge.judge(own)] for own in alone]
+    verdicts = judge.judge(questions)
+    cited = [own for own in entailed if own]
+    citations = sum(one.cited for one in alce)
+    return Support(
+        judge=judge.name,
+        sentences=len(sentences),
+        recall=_share(sum(one.supported for one in alce), len(sentences)),
+        precision=_share(sum(one.precise for one in alce), citations),
+        recall_alone=_share(sum(map(any, entailed)), len(sentences)),
+        precision_alone=_share(sum(sum(own) / len(own) for own in cited), len(cited)),
+        errors=_errors(zip(questions, verdicts, (one.supported for one in alce), strict=True)),
+    )
+
+
+def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
+    """Measure an article's citations by what a run's judge said while it was written; nothing is asked.
+
+    Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
+    """
+    sentences, questions = _asked(article)
+    found = [known.of(one.text) if one.citations else Verdict("not", 0.0) for one in sentences]
+    settled = [(question, one, one.label == "supported") for question, one in zip(questions, found, strict=True) if one]
+    return Support(
+        judge=judge.name,
+        sentences=len(sentences),
+        recall=_share(sum(supported for *_, supported in settled), len(settled)),
+        errors=_errors(settled),
+        unsettled=len(sentences) - len(settled),
+    )
+
+
+def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
+    """Return the sentences that have words, and each with the texts that it cites."""
+    texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+    sentences = [one for one in article.sentences() if has_word(one.text)]
+    cited = (dict.fromkeys(citation.snippet_id for citation in one.citations) for one in sentences)
+    shown = (tuple(texts[name] for name in names if name in texts) for names in cited)
+    return sentences, [Question(one.text, own) for one, own in zip(sentences, shown, strict=True)]
+
+
+def _errors(judged: Iterable[tuple[Question, Verdict, bool]]) -> tuple[tuple[SupportError, int], ...]:
+    """Count the unsupported sentences of each class, the most frequent first."""
+    return tuple(Counter(_class(question, verdict) for question, verdict, ok in judged if not ok).most_common())
+
+
+def _class(question: Question, verdict: Verdict) -> SupportError:
+    """Return the class of an unsupported sentence (paper, Table 9), by its form and the judge's label."""
+    if not question.passages:
+        return "no citation"
+    if not is_complete(question.claim):
+        return "wrongly split"
+    if verdict.label == "contradicted" or lacking(question):
+        return "inaccurate paraphrasing"
+    return "irrelevant source" if verdict.label == "not" else "inaccurate paraphrasing"
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,161 @@
+"""Passages, the source text shown to capable models: snippets of one page joined, copies on other pages left out.
+
+No snippet is dropped for being cut off, a fragment, or in another language: a passage is the text as it is on the page.
+A text that occurs on two pages is shown once, of the page that comes first, which alone is cited for it.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from storm_pipeline.evidence.cleaning import cleaned
+from storm_pipeline.evidence.copies import without_copies
+from storm_pipeline.evidence.joining import Piece, apart, are_neighbours, joined
+from storm_pipeline.text.identity import host_of
+from storm_pipeline.text.languages import count_words, detect
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Citation, Snippet
+
+_GAP = "[…]"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A contiguous text of one page, perhaps in several overlapping snippets, and perhaps on other pages too."""
+
+    text: str  # on one line
+    snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
+    copies: tuple[Snippet, ...] = ()  # snippets of other pages with the same text
+
+    @property
+    def source_id(self) -> str:
+        """Id of its page."""
+        return self.snippets[0].source_id
+
+    @property
+    def title(self) -> str:
+        """Title of its page; may be empty."""
+        return self.snippets[0].title
+
+    @property
+    def published(self) -> str | None:
+        """ISO date of its page, if any of the snippets has it."""
+        return next((snippet.published for snippet in self.snippets if snippet.published), None)
+
+    @property
+    def author(self) -> str:
+        """Names of its page's authors, if any of the snippets has them."""
+        return next((snippet.author for snippet in self.snippets if snippet.author), "")
+
+    @property
+    def site(self) -> str:
+        """Name of the site, or else the host of the page; may be empty."""
+        first = self.snippets[0]
+        return first.site or host_of(first.url).removeprefix("www.")
+
+    @property
+    def heading(self) -> str:
+        """The headings above it on its page; empty if unknown."""
+        return self.snippets[0].heading
+
+    def goes_on(self, before: "Passage") -> bool:
+        """Whether it follows another one of its page without a gap; False where their places are unknown."""
+        ends = [[own.place for own in one.snippets if own.place is not None] for one in (before, self)]
+        return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
+
+    @cached_property
+    def words(self) -> int:
+        """Length of the text in words."""
+        return count_words(self.text)
+
+    def citations(self) -> tuple[Citation, ...]:
+        """Citations of its own snippets: a copy is not a second support."""
+        return tuple(Citation(snippet.source_id, snippet.id) for snippet in self.snippets)
+
+    def pieces(self) -> tuple["Passage", ...]:
+        """A passage for each of its own snippets; itself where it has one, or where their texts are no parts of it."""
+        texts = [cleaned(own.text) for own in self.snippets]
+        if len(texts) == 1 or not all(text and text in self.text for text in texts):
+            return (self,)
+        return tuple(Passage(text, (own,)) for text, own in zip(texts, self.snippets, strict=True))
+
+    @cached_property
+    def snippet_ids(self) -> frozenset[str]:
+        """Ids of all its snippets, copies included."""
+        return frozenset(snippet.id for snippet in (*self.snippets, *self.copies))
+
+
+def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
+    """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
+
+    Snippets of one page that stand in a row under one heading, or overlap by four words or more, are joined. A text
+    that repeats one of another page becomes one passage with it: that which comes first, or says all that the other
+    says and more, at the position of the first of them.
+
+    Args:
+        language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
+            rests on its writer alone can tell, no comparison of words.
+    """
+    by_page: dict[str, dict[str, Snippet]] = {}
+    for snippet in snippets:
+        by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
+    whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
+    pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
+    found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
+    return _without_copies(found)
+
+
+def _has_foreign(own: Piece, language: str) -> bool:
+    return bool(language) and len(own.snippets) > 1 and any(detect(s.text) not in {"", language} for s in own.snippets)
+
+
+def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
+    """Snippets of a page, and those that touch or overlap them under the same heading; those of the first one first."""
+    chosen = {snippet.id: snippet for snippet in snippets}
+    for own in snippets:
+        for other in page:
+            if other.id not in chosen and other.heading == own.heading and are_neighbours(own, other):
+                chosen[other.id] = other
+    return tuple(chosen.values())
+
+
+def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
+    """A passage for each text of the snippets, which are not joined, where the first of its copies stood."""
+    return _without_copies([Passage(text, (one,)) for one in snippets if (text := cleaned(one.text))])
+
+
+def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+    """``[1] Title › Heading (authors, site, date): text`` lines, one a passage, which cannot pose as part of a prompt.
+
+    A passage that stands behind another one of its page, and does not go on from it, begins with ``[…]``.
+
+    Args:
+        only: positions of those to show, under the same numbers; by default all.
+    """
+    lines = []
+    before: Passage | None = None
+    for number, passage in enumerate(shown, 1):
+        if only is None or number - 1 in only:
+            has_gap = before and before.source_id == passage.source_id and not passage.goes_on(before)
+            lines.append(f"[{number}] {_about(passage)}: {f'{_GAP} ' if has_gap else ''}{tidy(passage.text)}")
+            before = passage
+    return "\n".join(lines)
+
+
+def _about(passage: Passage) -> str:
+    """Title, heading, authors, site and date, without colons, since a colon ends them."""
+    title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
+    about = ", ".join(filter(None, (passage.author, passage.site if passage.title else "", passage.published)))
+    return tidy(f"{title} ({about})" if about else title).replace(":", " –")
+
+
+def _without_copies(found: Sequence[Passage]) -> tuple[Passage, ...]:
+    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
+
+
+def _with_copies(passage: Passage, *copies: Passage) -> Passage:
+    """The passage with what it is shown in place of: snippets of its page join its own, others become copies."""
+    every = dict.fromkeys(snippet for copy in copies for snippet in copy.snippets)
+    own = tuple(one for one in every if one.source_id == passage.source_id and one not in passage.snippets)
+    others = tuple(one for one in every if one.source_id != passage.source_id)
+    return replace(passage, snippets=(*passage.snippets, *own), copies=others)

@@ -1,0 +1,260 @@
+"""Text embedders: the protocol, sentence-transformers, a test double, and a cache."""
+
+import re
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
+from storm_pipeline.run.concurrency import torch_threads
+from storm_pipeline.text.words import encodable
+
+Vectors = npt.NDArray[np.float32]
+"""Shape (texts, dimension); every row has length 1."""
+
+Vector = npt.NDArray[np.float32]
+"""Shape (dimension,), of length 1."""
+
+Embed = Callable[[Sequence[str]], Vectors]
+"""Texts to unit vectors, as :meth:`Embedder.embed`."""
+
+PINNED = EMBEDDER
+"""The paper's sentence encoder (section 3.4); the download is hash-checked."""
+
+_PIECE = re.compile(r"\w+|[^\w\s]")
+TINY = 1e-6  # length below which a vector is not made a unit vector
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, so that an inner product is a cosine. Called from several threads at once.
+
+    ``name`` identifies the vectors: two embedders of the same name give interchangeable vectors. ``dimension`` is
+    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of unit length. If a row
+    depends only on its text, bit for bit, as with the pinned model, runs are reproducible.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    def embed(self, texts: Sequence[str]) -> Vectors: ...  # noqa: D102
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An embedder with a known maximum input length, so that passages can be split to fit."""
+
+    @property
+    def longest(self) -> int: ...  # noqa: D102
+
+    def count_tokens(self, text: str) -> int: ...  # noqa: D102
+
+
+class HashingEmbedder:
+    """A test double without a model: hashed words and letter trigrams, so that texts that share words are similar."""
+
+    def __init__(self, dimension: int = 128) -> None:
+        self.name = f"hashing-{dimension}"
+        self.dimension = dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
+        vectors = [_hashed(text, self.dimension) for text in texts]
+        return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+
+
+@lru_cache(maxsize=4096)
+def _hashed(text: str, dimension: int) -> Vector:
+    axes = [_hashed_axes(piece, dimension) for piece in _PIECE.findall(text.casefold())]
+    counts = np.bincount(np.concatenate(axes) if axes else [], minlength=2 * dimension)
+    vector = (counts[dimension:] - counts[:dimension]).astype(np.float32)
+    vector[0] += not vector.any()
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
+@lru_cache(maxsize=1 << 16)
+def _hashed_axes(piece: str, dimension: int) -> npt.NDArray[np.intp]:
+    """Return the positions of a piece and its trigrams: axis, or axis + dimension for a positive sign."""
+    parts = (piece, *(piece[i : i + 3] for i in range(len(piece) - 2)))
+    codes = [zlib.crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
+    return np.array([(code >> 1) % dimension + (code & 1) * dimension for code in codes], dtype=np.intp)
+
+
+class SentenceTransformerEmbedder:
+    """Any model that sentence-transformers loads, in float32 on the CPU. Loaded lazily.
+
+    Args:
+        model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
+            or a name on the model hub.
+        threads: CPU threads, >= 1; limits torch while embedding.
+        batch_size: texts a forward pass, >= 1; the library sorts by length, so padding stays small.
+        cache: folder for models from the hub; default: the library's cache.
+    """
+
+    def __init__(self, model: str | Path, *, threads: int = 2, batch_size: int = 32, cache: Path | None = None) -> None:
+        from storm_pipeline.evidence.retrieval.model_files import local_folder
+
+        folder = local_folder(model)
+        self.name = folder.name if folder else str(model)
+        self._source, self._cache = folder or model, cache
+        self._threads, self._batch_size = threads, batch_size
+        self._model: Any = None
+        self._dimension = 0
+        # Serialized: fast tokenizers cannot change their padding while another thread uses them.
+        self._lock = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; loads the model."""
+        with self._lock:
+            self._load()
+            return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape (texts, dimension). Raises SettingsError: the model cannot be loaded."""
+        with self._lock:
+            model = self._load()
+            if not texts:
+                return np.zeros((0, self._dimension), dtype=np.float32)
+            with torch_threads.limited_to(self._threads):
+                options = {"batch_size": self._batch_size, "normalize_embeddings": True, "show_progress_bar": False}
+                vectors = model.encode([encodable(text) for text in texts], **options)
+        return np.asarray(vectors, dtype=np.float32)
+
+    @property
+    def longest(self) -> int:
+        """Maximum input length in tokens, special tokens included; loads the model."""
+        with self._lock:
+            return int(self._load().max_seq_length or 512)
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of a text, without special tokens."""
+        with self._lock:
+            return len(self._load().tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False))
+
+    def _load(self) -> Any:
+        if self._model is None:
+            from sentence_transformers import SentenceTransformer
+
+            from storm_pipeline.evidence.retrieval.model_files import loading, options_without_code
+
+            remedy = f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
+            with loading(f"the embedder {str(self._source)!r} cannot be loaded", remedy):
+                options = options_without_code(self._source, self._cache)
+                options["cache_folder"] = options.pop("cache_dir")
+                self._model = SentenceTransformer(str(self._source), device="cpu", **options)
+            # Measured, because the method that returns it has a different name in each release.
+            self._dimension = int(self._model.encode(["a"], show_progress_bar=False).shape[1])
+        return self._model
+
+
+class CachingEmbedder:
+    """A cache of the last ``size`` (>= 1) texts around another embedder."""
+
+    def __init__(self, embedder: Embedder, size: int = 4096) -> None:
+        self.name = embedder.name
+        self._embedder, self._size = embedder, size
+        self._known: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape (texts, dimension), in the order of the texts; equal texts are embedded once."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        with self._lock:
+            found = {text: self._known[text] for text in texts if text in self._known}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            # Copied, because a view would keep the whole batch alive.
+            rows = (row.copy() for row in self._embedder.embed(missing))
+            found.update(zip(missing, rows, strict=True))
+        with self._lock:
+            for text in texts:
+                self._known[text] = found[text]
+                self._known.move_to_end(text)
+            while len(self._known) > self._size:
+                self._known.popitem(last=False)
+        return np.stack([found[text] for text in texts])
+
+
+def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
+    """Open an embedder by name.
+
+    Args:
+        name: ``all-MiniLM-L6-v2`` for the pinned model, else that of a sentence-transformers model, as for
+            :class:`SentenceTransformerEmbedder`.
+        progress: called with ``(name, bytes done, total bytes)`` during the download.
+        exact: in float32, even where int8 is nearly as good and faster.
+
+    Raises:
+        AssetError: the pinned model is missing and cannot be downloaded.
+        SettingsError: another one is neither here nor can the model hub be reached.
+    """
+    from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
+    from storm_pipeline.evidence.retrieval.model_files import local_folder, require_hub
+
+    folder = fetch(PINNED, cache, progress) if name == PINNED else local_folder(name)
+    if folder and not exact and Int8BertEmbedder.fits(folder):
+        return Int8BertEmbedder(folder)
+    if not folder and not is_here(name, cache):
+        require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
+    return SentenceTransformerEmbedder(folder or name, cache=hub_folder(cache))
+
+
+def hub_folder(cache: Path) -> Path:
+    """Where embedders from the model hub are kept."""
+    return cache / "models" / "hub"
+
+
+def is_here(name: str, cache: Path) -> bool:
+    """Return whether an embedder other than the pinned one is a folder, or was fetched from the model hub before."""
+    from storm_pipeline.evidence.retrieval.model_files import local_folder
+
+    if folder := local_folder(name):
+        return folder.is_dir()
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    names = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    try:
+        return any(
+            isinstance(try_to_load_from_cache(one, file, cache_dir=hub_folder(cache)), str)
+            for one in names
+            for file in ("modules.json", "config.json")
+        )
+    except HFValidationError:  # not the name of a model
+        return False
+
+
+_shared: WeakValueDictionary[tuple[str, Path, bool], Embedder] = WeakValueDictionary()
+_sharing = threading.Lock()
+
+
+def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
+    """As :func:`open_embedder`, but shared: one live instance per model and process."""
+    key = (name, cache.resolve(), exact)
+    with _sharing:
+        if (embedder := _shared.get(key)) is None:
+            _shared[key] = embedder = open_embedder(name, cache, progress, exact=exact)
+        return embedder
+
+
+def apart_from(shared: Vector, vectors: Vectors) -> Vectors:
+    """Unit vectors without their part along ``shared``, of length 1 again; shorter where hardly anything is left."""
+    rest = vectors - np.outer(vectors @ shared, shared)
+    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), TINY), dtype=np.float32)

@@ -1,0 +1,128 @@
+"""Hybrid search over snippets: dense and lexical rankings, fused."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from storm_pipeline.evidence.retrieval.embedder import Embed, Vector, Vectors
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.lexical import LexicalIndex, load_bm25
+from storm_pipeline.types import Snippet
+
+T = TypeVar("T", bound=Hashable)
+Ranking = list[int]  # indices of snippets, best first
+_RANK_CONSTANT = 60
+EMBEDDED_A_QUERY = 16  # texts that one query of a search embeds at most
+
+
+def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
+    """Reciprocal rank fusion (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
+
+    Entries stand in order of first occurrence.
+    """
+    scores: dict[T, float] = {}
+    for ranking in rankings:
+        for rank, entry in enumerate(ranking, start=1):
+            scores[entry] = scores.get(entry, 0.0) + 1 / (_RANK_CONSTANT + rank)
+    return scores
+
+
+def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
+    """Reciprocal rank fusion of rankings; ties go to the lower index."""
+    scores = rank_scores(rankings)
+    return sorted(scores, key=lambda position: (-scores[position], position))
+
+
+def load_libraries() -> None:
+    """Import faiss and bm25s, which is slow the first time."""
+    import_module("faiss")
+    load_bm25()
+
+
+cached_terms = lru_cache(1 << 13)(terms)
+"""Index terms, cached since many indexes are built over the same snippets; not to be changed."""
+
+
+def prepare_terms(snippets: Iterable[Snippet]) -> None:
+    """Find the index terms of snippets ahead of the index over them."""
+    for snippet in snippets:
+        cached_terms(_indexed(snippet))
+
+
+def _indexed(snippet: Snippet) -> str:
+    return "\n".join(filter(None, (snippet.title, snippet.heading, snippet.text)))
+
+
+class HybridIndex:
+    """Exact cosine search (FAISS) and BM25 over the same snippets. Immutable, so safe for threads.
+
+    Snippets are sorted by id, so results, ties included, do not depend on the order in which they were added.
+
+    Args:
+        vectors: snippet id → unit vector; a snippet without one is found by BM25 alone.
+        embed: texts to unit vectors; if given, the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
+            embedded for a query, and compared in it alone, so that no search changes what another one finds.
+    """
+
+    def __init__(
+        self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int, embed: Embed | None = None
+    ) -> None:
+        import faiss
+
+        self._embed = embed
+        self._snippets = sorted(snippets, key=lambda snippet: snippet.id)
+        embedded = [i for i, snippet in enumerate(self._snippets) if snippet.id in vectors]
+        self._positions = np.array(embedded, dtype=np.int64)
+        self._has_vector = frozenset(embedded)
+        self._dense = faiss.IndexFlatIP(dimension)
+        if embedded:
+            self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
+        self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
+
+    def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
+        """For each query the ``k`` best snippets, best first."""
+        return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
+
+    def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best snippets for several queries about one information need."""
+        return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
+
+    def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
+        import faiss
+
+        # Entries beyond this depth hardly affect the fused order.
+        depth = min(len(self._snippets), max(100, 2 * k))
+        near: list[list[tuple[float, int]]] = [[] for _ in queries]
+        if dense_depth := min(depth, len(self._positions)):  # FAISS rejects k = 0
+            # Applies to the calling thread; a search of this size takes a millisecond on one core.
+            threads = faiss.omp_get_max_threads()
+            faiss.omp_set_num_threads(1)
+            try:
+                scores, rows = self._dense.search(vectors, dense_depth)
+            finally:
+                faiss.omp_set_num_threads(threads)
+            found = zip(scores.tolist(), self._positions[rows].tolist(), strict=True)
+            near = [list(zip(*own, strict=True)) for own in found]
+        lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
+        pairs = [[*own, *more] for own, more in zip(near, self._by_words(lexical, vectors), strict=True)]
+        dense = [[position for _, position in sorted((-cosine, at) for cosine, at in own)][:depth] for own in pairs]
+        return list(zip(dense, lexical, strict=True))
+
+    def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
+        """Return for each query cosine and position of the best by BM25 that have no vector."""
+        new = [[i for i in own if i not in self._has_vector][:EMBEDDED_A_QUERY] for own in lexical]
+        places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for own in new for i in own))}
+        if not places or self._embed is None:
+            return [[] for _ in lexical]
+        cosines = vectors @ self._embed(list(places)).T
+        return [
+            [(float(row[places[self._snippets[i].text]]), i) for i in own]
+            for row, own in zip(cosines, new, strict=True)
+        ]
+
+    def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
+        return tuple(self._snippets[position] for position in fused(rankings)[:k])

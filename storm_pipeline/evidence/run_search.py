@@ -1,0 +1,184 @@
+"""How a run finds its sources: an engine with its cache, full pages, and the filter of sources."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader, kept_pages
+from storm_pipeline.evidence.retrieval.embedder import CountsTokens, Embedder
+from storm_pipeline.run.assets import Progress
+from storm_pipeline.settings import Settings
+from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
+from storm_pipeline.sources.reliable.ground_truth import GroundTruth
+from storm_pipeline.sources.reliable.policies import Policy, SourcePolicy
+from storm_pipeline.sources.search.base import Asked, Search, Step
+from storm_pipeline.sources.search.edge import bounded
+from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
+from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
+from storm_pipeline.sources.search.result import SearchResult, SeenPage
+from storm_pipeline.sources.search.search_cache import SearchCache
+from storm_pipeline.sources.search.tables_of_contents import ContentsSource
+from storm_pipeline.text.chunks import chunks, token_chunks
+from storm_pipeline.text.identity import page_address
+from storm_pipeline.types import Exclusion, Snippet
+
+_SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An open search engine, shared by all runs."""
+
+    search: Search  # the engine, with its cache
+    spec: str  # its name, as in the settings
+    why: str = ""  # why it was chosen, as the end of a sentence; empty if the user chose it
+    custom: bool = False  # whether it is an object that the user passed
+    problems: tuple[str, ...] = ()  # what could not be read, such as files of the user's documents
+    contents: ContentsSource | None = None  # its source of tables of contents, if it has one
+    own: bool = False  # whether it searches texts of the user's own alone
+    offline: bool = False  # whether the network was found to be down when it was chosen
+    cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
+
+
+def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
+    """Open the engine that the settings name, or choose one for ``auto``.
+
+    ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.sources.search.edge.checked`.
+
+    Raises SettingsError: it cannot be opened as requested; see
+    :func:`storm_pipeline.sources.search.registry.open_search`.
+    AssetError, CorpusError: its texts could not be fetched or read.
+    """
+    if custom is not None:
+        return Engine(custom, custom.name, custom=True)
+    choice = Choice(settings.search, "")
+    if settings.search == "auto":
+        if settings.search_cache == "replay":
+            raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
+        choice = choose()
+    cache = SearchCache(settings.cache, settings.search_cache, settings.search_cache_days)
+    config = EngineConfig(
+        cache=settings.cache,
+        options=SearchOptions(
+            settings.source_language,
+            settings.region,
+            settings.since,
+            settings.until,
+            settings.domains,
+            settings.without_domains,
+        ),
+        rate=settings.search_rate,
+        on_progress=progress,
+        remember=cache.remembering,
+        dois=settings.dois == "ask",
+    )
+    opened = open_search(choice.spec, config)
+    return Engine(
+        opened.engine,
+        choice.spec,
+        choice.why,
+        problems=opened.problems,
+        contents=opened.contents,
+        own=opened.own,
+        offline=choice.offline,
+        cache=cache,
+    )
+
+
+class RunSearch:
+    """The search of one run: the engine's results, filtered by source policy, with full pages where configured.
+
+    Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
+    out to copy an excluded text.
+
+    ``engine``: shared by all runs. ``fetch``: address → page; by default from the web, within limits. ``embedder``:
+    passages are cut to its input length, if it states one.
+    """
+
+    def __init__(
+        self, engine: Engine, settings: Settings, *, fetch: Fetch | None = None, embedder: Embedder | None = None
+    ) -> None:
+        self._engine = engine.search
+        self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
+        self._reader: PageReader | None = None
+        self._sources = _source_filter(engine, settings)
+        self._steps: list[Step] = [bounded, self._sources.usable]
+        if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
+            reads_all = settings.read_pages == "always"
+            pages = kept_pages(settings, fetch)
+            self._caches.append(pages)
+            self._reader = PageReader(
+                pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
+            )
+            self._steps += [self._reader.read, self._sources.usable]
+        self._steps.append(_dated)
+
+    @property
+    def name(self) -> str:
+        """Name of the engine."""
+        return self._engine.name
+
+    @property
+    def cache_problems(self) -> tuple[str, ...]:
+        """What was damaged in the caches of searches and pages, or kept them from being used; one sentence each."""
+        return tuple(dict.fromkeys(problem for cache in self._caches for problem in cache.problems))
+
+    def excludes_title(self, title: str) -> bool:
+        """Whether the Wikipedia article of this title is excluded as ground truth."""
+        kept_out = self._sources.kept_out
+        return kept_out is not None and kept_out.recognise_by_name(page_address(title), title) is not None
+
+    def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
+        """As :meth:`storm_pipeline.sources.reliable.filtering.SourceFilter.copies`."""
+        return self._sources.copies(seen)
+
+    def search(self, query: str, k: int) -> SearchResult:
+        """Up to ``k`` pages, best first; see the class. Snippets without a date get the one in their page's address.
+
+        Raises SearchError: as the engine's.
+        """
+        if k < 1:
+            return SearchResult()
+        found, asked = self._engine.search(query, k + self._sources.spare(k)), Asked(query, k, self.name)
+        for step in self._steps:
+            found = step(found, asked)
+        return found
+
+    def close(self) -> None:
+        """Stop fetching pages."""
+        if self._reader:
+            self._reader.close()
+
+
+def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
+    """What the settings say of sources; by default, collections and the user's own engine are trusted."""
+    default_policy: Policy = "any" if engine.custom else "standard"
+    policy = SourcePolicy(
+        default_policy if settings.source_policy == "auto" else settings.source_policy,
+        allow=settings.allow_sources,
+        deny=settings.deny_sources,
+    )
+    truth = settings.exclude_urls, settings.exclude_titles
+    kept_out = GroundTruth(*truth) if any(truth) else None
+    return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
+
+
+def _dated(found: SearchResult, _: Asked) -> SearchResult:
+    def with_date(one: Snippet) -> Snippet:
+        return one if one.published else replace(one, published=date_in_address(one.url))
+
+    pages = tuple(replace(page, about=with_date(page.about)) for page in found.pages)
+    return replace(found, snippets=tuple(map(with_date, found.snippets)), pages=pages)
+
+
+def _cut_for(embedder: object) -> Callable[[str], list[str]]:
+    """A function that cuts texts to passages of the embedder's input length, or of 150 words if it states none."""
+
+    def cut(text: str) -> list[str]:
+        # Evaluated lazily: the attributes of an embedder may load its model.
+        if isinstance(embedder, CountsTokens):
+            most = max(embedder.longest - _SPARE_TOKENS, embedder.longest // 2 - 1)  # [CLS] and [SEP] are added
+            return token_chunks(text, most, embedder.count_tokens)
+        return chunks(text)
+
+    return cut

@@ -1,0 +1,241 @@
+"""The screen: compares sentences with the passages that they cite, and mends citations where it can.
+
+It is no judge of support. It notices a citation of another page, a number that no source has, and copied wording.
+Only what it cannot mend becomes a problem, worded so that the writer can act on it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from storm_pipeline.evidence.facts import covering, recall
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.retrieval.embedder import Embed, Vector, Vectors
+from storm_pipeline.text.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
+from storm_pipeline.text.quantities import missing
+from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run
+from storm_pipeline.types import Citation, Sentence
+
+_SUGGESTED = 3  # passages shown with a remark besides those that the sentence cites
+_MARKED = re.compile(r"\[(\d+)\]")
+_PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…|(?<=[.!?。]) ")
+_QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of the screen; ``docs/lab/bench.md`` says what others would do.
+
+    Similarities are means of cosine and share of words, in [0, 1].
+    """
+
+    keep: float = 0.30  # least similarity to what a sentence cites at which its citations stay
+    recite: float = 0.55  # least similarity of a passage that is cited instead of these, or too
+    window: int = 45  # words of a passage that are embedded together
+    step: int = 30  # words from the start of such a window to that of the next
+    run: int = 16  # most words in a row that a sentence may share with a passage, capitalised ones and numbers apart
+    quotation: int = 4  # least words of a quotation that proves something
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on a sentence."""
+
+    sentence: Sentence  # the sentence, citing snippets of the passages that support it
+    change: str = ""  # description of the change to its citations; empty if unchanged
+    problem: str = ""  # description of what the writer has to fix; empty if nothing
+    is_only_copied: bool = False  # whether the problem is copied wording rather than missing support
+    unfound: tuple[str, ...] = ()  # numbers that no cited passage has in this form, where that is the whole problem
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence as written, without markers, and the positions (from 0) of the passages that it cites."""
+
+    text: str
+    cited: tuple[int, ...]
+
+
+def numbers_shown(positions: Iterable[int]) -> str:
+    """Return the positions of passages, from 0, as the numbers by which prompts cite them: ``[1][4]``."""
+    return "".join(f"[{position + 1}]" for position in positions)
+
+
+class Screen:
+    """Compares sentences with the passages that their writer was shown.
+
+    Args:
+        known: text whose content needs no citation: the topic and the headings.
+        language: ISO 639-1 code of the sentences.
+        source_language: text of a passage → its language. Sentences are not compared with passages in another one.
+    """
+
+    def __init__(
+        self,
+        shown: Sequence[Passage],
+        *,
+        known: str,
+        embed: Embed,
+        language: str = "en",
+        limits: Limits = Limits(),
+        source_language: Callable[[str], str] = detect,
+    ) -> None:
+        self.shown = tuple(shown)
+        self._known, self._embed, self._language, self._limits = known, embed, language, limits
+        around = stem_set(known, language)
+        self._texts = [f"{one.title} {one.heading} {one.site} {one.published or ''} {one.text}" for one in shown]
+        self._stems = [stem_set(text, language) | around for text in self._texts]
+        self._windows = [windows(one.text, limits.window, limits.step) for one in shown]
+        self._languages = [source_language(one.text) for one in shown]
+        self._vectors: dict[str, Vector] = {}
+
+    def as_written(self, claim: Claim) -> Sentence:
+        """Return the sentence with its writer's own citations, unchecked."""
+        return Sentence(claim.text, self._citations(claim.text, claim.cited))
+
+    def judge(self, claims: Sequence[Claim]) -> list[Judged]:
+        """Return the verdicts on the sentences, in the same order."""
+        doubtful = [one for one in claims if not self._shares_enough(one)]
+        self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
+        standing = [one.cited if self._stands(one) else () for one in claims]
+        lacking = [self._lacking(one.text, own) for one, own in zip(claims, standing, strict=True)]
+        lost = [one.text for one, own, some in zip(claims, standing, lacking, strict=True) if some or not own]
+        self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
+        return list(map(self._judged, claims, standing, lacking))
+
+    def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
+        """Return the positions of the passages by which a writer can answer a problem.
+
+        Those that the claim cites, those that the problem names, and the most similar ones.
+        """
+        named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
+        return tuple(dict.fromkeys((*claim.cited, *named & {*range(len(self.shown))}, *self._suggested(claim))))
+
+    def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
+        """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
+
+        Each of its parts, divided by quotation marks, dots and the ends of sentences, has to stand in a passage word
+        for word; cited ones come first.
+        """
+        parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
+        order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
+        found = [next((i for i in order if self._has(i, part)), -1) for part in parts]
+        if not found or -1 in found:
+            return None
+        kept = tuple(dict.fromkeys((*claim.cited, *found)))
+        change = f"{numbers_shown(dict.fromkeys(found))} quoted"
+        return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
+
+    def _judged(self, claim: Claim, own: tuple[int, ...], lacking: Sequence[str]) -> Judged:
+        """The verdict on a sentence. ``own``: what of its citations stands; ``lacking``: quantities not in that."""
+        text = claim.text
+        if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
+            return Judged(Sentence(text), problem="it is not written in the letters of the article")
+        if not self.shown:
+            return Judged(Sentence(text), problem="no source was found for it")
+        found: tuple[int, ...] = ()
+        if lacking or not own:
+            similar = self._similar(claim, self._limits.recite)
+            found = next(((i,) for i in similar if not self._lacking(text, (*own, i))), ())
+        if not own and not found:
+            return Judged(Sentence(text), problem=_unsupported(claim.cited))
+        sentence = Sentence(text, self._citations(text, (*own, *found)))
+        if lacking and not found:
+            return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
+        too = " too" if own else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
+        change = f"{numbers_shown(found)} cited{too}" if found else ""
+        if (source := self.copied_from(text)) is not None:
+            problem = f"it repeats the words of [{source + 1}]: say it in words of your own, or quote a legal formula"
+            return Judged(sentence, change, problem, is_only_copied=True)
+        return Judged(sentence, change)
+
+    def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
+        spelt = ", ".join(f"“{one}”" for one in lacking)
+        return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
+
+    def _stands(self, claim: Claim) -> bool:
+        """Whether what a sentence cites is similar to it, or a passage of it is in another language."""
+        return self._shares_enough(claim) or (
+            bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
+        )
+
+    def _shares_enough(self, claim: Claim) -> bool:
+        """Whether no cosine can make a sentence stand less."""
+        if any(self._languages[i] not in {"", self._language} for i in claim.cited):
+            return True
+        return self._share(claim.text, claim.cited) >= 2 * self._limits.keep
+
+    def _share(self, text: str, positions: Iterable[int]) -> float:
+        """Share of a sentence's stems that passages, their titles and the known text have, in [0, 1]."""
+        had = frozenset[str]().union(*(self._stems[i] for i in positions))
+        return recall(stem_set(text, self._language), had)
+
+    def _similarity(self, text: str, positions: Sequence[int]) -> float:
+        """Mean of the share and the cosine of the most similar window, in [0, 1]."""
+        vectors = self._embedded([text, *self._windows_of(positions)])
+        cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
+        return (self._share(text, positions) + cosine) / 2
+
+    def _similar(self, claim: Claim, least: float) -> list[int]:
+        """The passages whose similarity to a sentence is at least ``least``, most similar first."""
+        every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
+        return [i for like, i in sorted(every, key=lambda one: (-one[0], one[1])) if like >= least]
+
+    def _suggested(self, claim: Claim) -> list[int]:
+        return [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
+
+    def _windows_of(self, positions: Iterable[int]) -> list[str]:
+        return [part for i in positions for part in self._windows[i]]
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of texts, shape (texts, dimension); each text is embedded once, all new ones in one call."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self._embed(new), strict=True))
+        return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+
+    def _lacking(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
+        """The quantities of a sentence that neither these passages nor the known text state."""
+        return missing(
+            text,
+            [self._known, *(self._texts[i] for i in positions)],
+            language=self._language,
+            source_languages=[self._language, *(self._languages[i] for i in positions)],
+        )
+
+    def copied_from(self, text: str) -> int | None:
+        """Return the position of the first passage with too many words of a sentence in a row, quotations apart."""
+        plain, longest = _QUOTED.sub(" ", text), self._limits.run
+        least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
+        for i, passage in enumerate(self.shown):
+            run = (word for word in longest_common_run(plain, passage.text, least) if not word[0].isdigit())
+            if count_words(" ".join(word for word in run if not word[0].isupper())) > longest:
+                return i
+        return None
+
+    def _has(self, i: int, quotation: str) -> bool:
+        """Whether a passage, its title or date has a quotation, but for case and punctuation; words may be glued."""
+        return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
+
+    def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
+        """Of each passage the snippet with most of a sentence's stems, and those that add two or a number."""
+        needed = stem_set(text, self._language)
+        chosen = []
+        for i in kept:
+            own = self.shown[i].snippets
+            parts = [needed & stem_set(one.text, self._language) for one in own]
+            best = max(range(len(own)), key=lambda at: len(parts[at]))
+            cited = dict.fromkeys((best, *covering(needed, parts, 2)))
+            for at, part in enumerate(parts):
+                if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
+                    cited[at] = None
+            chosen += [own[at] for at in cited]
+        return tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in chosen))
+
+
+def _unsupported(cited: Sequence[int]) -> str:
+    do = "does" if len(cited) == 1 else "do"
+    finding = f"{numbers_shown(cited)} {do} not say this" if cited else "it cites no passage"
+    return f"{finding}, nor does any other passage shown"

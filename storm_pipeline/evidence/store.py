@@ -1,0 +1,229 @@
+"""The reference store: all snippets of a run, searchable by embedding and by keyword (paper section 3.4).
+
+Adding returns at once. A background thread embeds added snippets in large batches while the run waits for language
+models; only searches wait for pending embeddings. Snippets that are merely kept are found by keyword only.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import Self
+
+import numpy as np
+
+from storm_pipeline.errors import StoreError
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
+from storm_pipeline.evidence.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
+from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.types import Snippet
+
+MOST_FOUND = 20_000
+"""Snippets that searches of the store find; of more, those at the beginnings of their pages."""
+_BATCH = 512  # snippets per embedding batch: enough to sort by length, few enough to close the store quickly
+
+
+class ReferenceStore(SnippetIndex):
+    """Snippets and their vectors, shared by all steps of a run. Thread-safe; close it, or use it in ``with``.
+
+    Results depend only on which snippets were added and which merely kept, not on their order, nor on removed sources.
+    A text that occurs on several pages is kept for each of them, but embedded once and found once: preferably on a page
+    for which it was added rather than kept, then on the page with most snippets. Ties go to the lower id.
+
+    Args:
+        embedder: computes the vectors, with its own thread setting; FAISS runs on one thread.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__()
+        self._embedder = embedder
+        self._cache = CachingEmbedder(embedder)
+        self._wanted: set[str] = set()  # ids of snippets to embed
+        self._vectors: dict[str, Vector] = {}  # by text
+        self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
+        self._job: Future[None] | None = None
+        self._index: HybridIndex | None = None
+        self._indexed = (0, 0, 0)  # numbers that never decrease: equal ones mean that nothing changed since
+        self._indexing = threading.Lock()
+        self._holds = False  # whether whole pages are held, most of whose passages are embedded when a search needs it
+        self._closed = False
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
+
+    def warm_up(self) -> None:
+        """Start loading the embedder and the index libraries in the background."""
+        with self._lock:
+            self._need_open()
+            self._job = self._worker.submit(self._load)
+
+    def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store snippets and embed them in the background; returns the new ones in the given order.
+
+        Raises StoreError: the store is closed.
+        """
+        offered = tuple(snippets)
+        with self._lock:
+            self._need_open()
+            self._wanted.update(snippet.id for snippet in offered)
+            return self.keep(offered)
+
+    def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store snippets without embedding them, to be cited and found by keyword; returns the new ones in order.
+
+        Raises StoreError: the store is closed.
+        """
+        offered = tuple(snippets)
+        with self._lock:
+            self._need_open()
+            new = super().keep(offered)
+            if new:
+                self._worker.submit(prepare_terms, new)
+            wanted = (self.snippet(s.id).text for s in offered if s.id in self._wanted)
+            queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
+            if queued:
+                self._pending.update(dict.fromkeys(queued))
+                self._job = self._worker.submit(self._embed_pending)
+            return new
+
+    def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store passages of whole pages, to be found by keyword; returns the new ones. They are no sources until kept.
+
+        Raises StoreError: the store is closed.
+        """
+        with self._lock:
+            self._need_open()
+            new = super().hold(snippets)
+            self._holds = True
+            if new:
+                self._worker.submit(prepare_terms, new)
+            return new
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
+        with self._lock:
+            held = {text: self._vectors[text] for text in texts if text in self._vectors}
+        if not held:
+            return self._cache.embed(texts)
+        others = list(dict.fromkeys(text for text in texts if text not in held))
+        held.update(zip(others, self._cache.embed(others), strict=True))
+        return np.stack([held[text] for text in texts])
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Start embedding texts in the background, ahead of a call of :meth:`embed`.
+
+        Raises StoreError: the store is closed.
+        """
+        with self._lock:
+            self._need_open()
+            self._worker.submit(self._cache.embed, tuple(texts))
+
+    def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
+        """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
+
+        BM25 ranks all that is stored; the cosine what was added, and, if pages are held, the best by BM25 of the rest.
+        What several pages with one text say is found once, on the page that ranks first. Waits until everything added
+        before is embedded. Raises StoreError: the snippets could not be embedded; the cause is chained. The next search
+        tries again.
+        """
+        index = self._current_index() if queries and k > 0 else None
+        if index is None:
+            return [()] * len(queries)
+        editions = self.editions()
+        found = index.search(queries, self.embed(queries), k * editions.most)
+        return [editions.one_per_text(ranked)[:k] for ranked in found]
+
+    def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
+        """The ``k`` best snippets for one need that several queries describe, such as a heading and its subheadings.
+
+        Raises StoreError: as :meth:`search`.
+        """
+        index = self._current_index() if queries and k > 0 else None
+        if index is None:
+            return ()
+        editions = self.editions()
+        return editions.one_per_text(index.search_fused(queries, self.embed(queries), k * editions.most))[:k]
+
+    def close(self) -> None:
+        """Stop embedding and end the thread; stored snippets can still be looked up. Idempotent."""
+        with self._lock:
+            self._closed = True
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _need_open(self) -> None:
+        if self._closed:
+            raise StoreError("the reference store is closed: add and search before closing it")
+
+    def _load(self) -> None:
+        self._embedder.embed([""])
+        load_libraries()
+
+    def _embed_pending(self) -> None:
+        """Runs on the store's thread: embed the texts pending at its start; texts that fail stay pending."""
+        with self._lock:
+            queued = list(self._pending)
+        for start in range(0, len(queued), _BATCH):
+            with self._lock:
+                if self._closed:
+                    return
+            batch = queued[start : start + _BATCH]
+            vectors = self._embedder.embed(batch)
+            expected = (len(batch), self._embedder.dimension)
+            if vectors.shape != expected:
+                raise StoreError(
+                    f"the embedder {self._embedder.name!r} gave vectors of shape {vectors.shape} "
+                    f"where {expected} was expected: fix the embedder"
+                )
+            with self._lock:
+                self._vectors.update(zip(batch, vectors, strict=True))
+                for text in batch:
+                    del self._pending[text]
+
+    def _settle(self) -> None:
+        """Wait until everything added before is embedded."""
+        with self._lock:
+            if self._pending:
+                self._need_open()
+                if self._job is None:
+                    self._job = self._worker.submit(self._embed_pending)
+            job = self._job
+        if job is None:
+            return
+        try:
+            # The thread works in order, so the last job ends after everything added before.
+            job.result()
+        except (Exception, CancelledError) as error:
+            with self._lock:
+                if self._job is job:
+                    self._job = None
+                if not self._pending:
+                    return
+                self._need_open()
+            raise StoreError(
+                f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "
+                "fix the cause and search again"
+            ) from error
+
+    def _current_index(self) -> HybridIndex | None:
+        """The index of all stored snippets, rebuilt if anything changed; None while the store is empty."""
+        self._settle()
+        with self._indexing:
+            with self._lock:
+                state = (self._changes, len(self._wanted), len(self._vectors))
+                if state == self._indexed:
+                    return self._index
+                snippets = self._findable()
+                embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
+                vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
+            self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed if self._holds else None)
+            self._indexed = state
+            return self._index
+
+    def _findable(self) -> Sequence[Snippet]:
+        snippets = self.distinct(self._wanted)
+        if len(snippets) <= MOST_FOUND:
+            return snippets
+        return sorted(snippets, key=lambda one: (one.id in self._held, one.place or 0, one.id))[:MOST_FOUND]

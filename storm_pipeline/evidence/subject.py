@@ -1,0 +1,81 @@
+"""What an extract is about."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from storm_pipeline.evidence.relevance import bare_name, keep_relevant
+from storm_pipeline.evidence.store import ReferenceStore
+from storm_pipeline.text.languages import detect, split_sentences, stem_set
+from storm_pipeline.text.words import folded_words, words
+from storm_pipeline.types import Snippet
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of an article."""
+
+    topic: str
+    own: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
+    definition: str = ""  # the first sentence of that page
+    proper: bool = False  # whether it is a proper name: that page writes it, within sentences, with a capital alone
+    language: str = "en"  # of that page, ISO 639-1
+
+    @property
+    def name(self) -> str:
+        """The topic without what it has in brackets."""
+        return bare_name(self.topic)
+
+    @property
+    def described(self) -> str:
+        """The topic with its definition, for embeddings."""
+        return f"{self.topic}: {self.definition}" if self.definition else self.topic
+
+    def named_in(self, text: str) -> bool:
+        """Return whether a text contains the topic's name, in any case, where a word begins: "literature" is not Ur."""
+        if self.name.casefold() not in text.casefold():
+            return False
+        return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
+
+    def named_apart(self, text: str, title: str = "") -> bool:
+        """Return whether a sentence names the topic outside of its page's title and, unless it is one, of proper names.
+
+        Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
+        """
+        said = words(text)
+        common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
+        rest = " ".join(said).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
+        if not (stems := stem_set(self.name, self.language)):  # of a letter, or of function words alone
+            return all(f" {' '.join(folded_words(self.name))} " in f" {part.casefold()} " for part in (common, rest))
+        return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
+
+    def meant_in(self, text: str) -> bool:
+        """Return whether a text that names the topic has what the topic has in brackets too, which tells its sense."""
+        return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
+
+
+def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
+    """Find the page about the topic among snippets, best first: its title is the topic, else the topic's bare name."""
+    snippets = tuple(found)
+    for name in (topic, bare_name(topic)):
+        own = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
+        if own is not None:
+            language = detect(own.text) or "en"
+            sentences = split_sentences(own.text, language)
+            proper = _written_with_capital(bare_name(topic), sentences)
+            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""), proper, language)
+    return Subject(topic)
+
+
+def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
+    """Return whether the last word of a name always has a capital where it does not begin a sentence, and is there."""
+    wanted, capitals = folded_words(name), set()
+    for said in map(words, sentences):
+        for end in range(1, len(said)):
+            if [word.casefold() for word in said[max(0, end + 1 - len(wanted)) : end + 1]] == wanted:
+                capitals.add(said[end][0].isupper())
+    return capitals == {True}
+
+
+def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
+    """Return the snippets of the pages that bear on the subject, in order; see :func:`keep_relevant`."""
+    return keep_relevant(subject.topic, snippets, store.embed, question=subject.described)

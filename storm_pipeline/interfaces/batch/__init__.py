@@ -1,0 +1,20 @@
+"""Writing articles about many topics: topics fail independently of each other, and a batch can be resumed.
+
+    from storm_pipeline.interfaces.batch import read_topics, write_batch
+    report = write_batch(read_topics("topics.csv"), lm="openai/gpt-4o", search="you", at_once=4)
+    for row in report.rows:
+        print(row.request.topic, row.state, row.folder or row.error)
+
+A batch has one folder with ``batch.json`` and the folder of each topic's run.
+"""
+
+from storm_pipeline.interfaces.batch.api import resume_batch, write_batch
+from storm_pipeline.interfaces.batch.batch_folder import is_batch
+from storm_pipeline.interfaces.batch.run_batch import Batch
+from storm_pipeline.interfaces.batch.topic_requests import TopicRequest, read_topics
+from storm_pipeline.interfaces.batch.topic_status import BatchReport, BatchSink, TopicStatus
+
+__all__ = [
+    "Batch", "BatchReport", "BatchSink", "TopicRequest", "TopicStatus", "is_batch", "read_topics", "resume_batch",
+    "write_batch",
+]  # fmt: skip

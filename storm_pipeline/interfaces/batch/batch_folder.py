@@ -1,0 +1,169 @@
+"""A batch's folder: its topics and their status; locked by one process at a time."""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.locking import locked, new_folder, read_state
+from storm_pipeline.text.configuration.renamed import current_settings
+from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.types import is_plausible
+
+FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
+_STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
+_ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
+_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders: of one part
+_SAVE_PAUSE = 20.0  # minimum pause between saves of ``batch.json``, in multiples of the last save's duration
+
+
+class BatchStore(AbstractContextManager["BatchStore"]):
+    """The folder of one batch. Use it in ``with``. Not thread-safe: callers serialise changes.
+
+    ``batch.json`` holds the format, the settings of the batch, and a row per topic with the folder of its run. It is
+    written atomically when the batch starts and ends, and now and then in between; ``journal.jsonl`` holds every
+    change at once, so that the state of a killed batch can be restored.
+    """
+
+    def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._lock = locked(folder, _LOCK)
+        try:
+            self._journal = Journal(folder / _JOURNAL)
+            self._state = {name: value for name, value in state.items() if name != "topics"}
+            self.rows = self._restored_rows(state)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.settings: dict[str, Any] = self._state["settings"]  # those given explicitly, as JSON values
+        self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
+        self.at_once: int = self._state["at_once"]  # articles written concurrently
+        self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
+        self._next_save = 0.0
+        self._closed = self._discarded = False
+        self.is_new = False  # whether this object made the folder
+
+    @classmethod
+    def create(
+        cls,
+        root: Path,
+        name: str,
+        rows: Sequence[TopicStatus],
+        *,
+        settings: Mapping[str, Any],
+        at_once: int,
+        repeated: int,
+        outline: str | None = None,
+    ) -> "BatchStore":
+        """Make a new folder ``<name>-<time>`` below ``root``. Raises RunError: it cannot be made or written."""
+        stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
+        folder = new_folder(root, stem, "a batch's folder")
+        fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
+        store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
+        store.rows, store.is_new = list(rows), True
+        store.save(status="waiting")
+        return store
+
+    @classmethod
+    def open(cls, folder: Path) -> "BatchStore":
+        """Open the folder of an existing batch.
+
+        Raises RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
+        """
+        return cls(folder, read_batch(folder))
+
+    def put(self, row: TopicStatus) -> None:
+        """Save the status of a topic. Raises RunError: it cannot be written."""
+        if self._closed:
+            return
+        self.rows[row.number - 1] = row
+        fields = _ROW.dump_python(row, mode="json", exclude={"request", "number"})
+        self._journal.add("row", str(row.number), fields)
+        if time.monotonic() >= self._next_save:
+            self.save()
+
+    def save(self, **facts: Any) -> None:
+        """Write ``batch.json``, with facts about the batch as a whole. Raises RunError: it cannot be written."""
+        start = time.monotonic()
+        self._state |= facts
+        whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
+        path = self.folder / _STATE
+        try:
+            write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            raise RunError(f"{cannot_write(path, error)}, then resume") from error
+        now = time.monotonic()
+        self._next_save = now + _SAVE_PAUSE * (now - start)
+
+    def discard(self) -> None:
+        """Delete the folder when it is closed: no topic could be begun."""
+        self._discarded = True
+
+    def close(self) -> None:
+        """Release the folder. Idempotent."""
+        self._closed = True
+        self._journal.close()
+        self._lock.release()
+        if self._discarded:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
+        rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
+        path = self.folder / _JOURNAL
+        for key, (*_, fields) in self._journal.earlier("row").items():
+            if key not in rows:
+                raise RunError(f"{path} names topic {key[:99]}, which {_STATE} lacks: restore both files")
+            try:
+                known = vars(rows[key])
+                rows[key] = _ROW.validate_python({**known, **fields, "request": known["request"]})
+            except (ValidationError, TypeError) as error:
+                raise RunError(f"{path} is damaged: topic {key} has another form: restore the file") from error
+            _check_row(path, rows[key])
+        return list(rows.values())
+
+
+def is_batch(folder: Path) -> bool:
+    """Whether a folder is that of a batch."""
+    return (folder / _STATE).is_file()
+
+
+def read_batch(folder: Path) -> dict[str, Any]:
+    """Content of ``batch.json``, ``topics`` as rows; it may be older than the journal.
+
+    Raises RunError: there is none, it is damaged, or it is of a newer version.
+    """
+    path = folder / _STATE
+    required = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
+    state = read_state(path, FORMAT, required, absent=f"{folder} is not a batch's folder: it has no {_STATE}")
+    try:
+        rows = _ROWS.validate_python(state["topics"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RunError(f"{path} is damaged: topics.{where}: {first['msg'].lower()}") from error
+    if [row.number for row in rows] != list(range(1, len(rows) + 1)):
+        raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
+    for row in rows:
+        _check_row(path, row)
+    rows = [replace(row, request=replace(row.request, settings=current_settings(row.request.settings))) for row in rows]
+    return state | {"settings": current_settings(state["settings"]), "topics": rows}
+
+
+def _check_row(path: Path, row: TopicStatus) -> None:
+    """Refuse a row by which a batch from elsewhere would reach other folders, or count what cannot be."""
+    if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):
+        raise RunError(f"{path} is damaged: the folder or the usage of topic {row.number} cannot be: restore the file")

@@ -1,0 +1,324 @@
+"""Writing a batch: topics are written concurrently, each in its own run, and fail independently."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
+from storm_pipeline.interfaces.batch.batch_folder import BatchStore
+from storm_pipeline.interfaces.batch.storm_pool import storm_pool
+from storm_pipeline.interfaces.batch.topic_requests import TopicRequest, require_some_keys
+from storm_pipeline.interfaces.batch.topic_status import BatchReport, BatchSink, TopicStatus
+from storm_pipeline.method.saved_settings import resumed_settings
+from storm_pipeline.method.user_pieces import parse_pieces, read_outline
+from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
+from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
+from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.settings import CONTENT, ROLES, Settings, displaced
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.languages import length_in_words
+from storm_pipeline.types import Article, Outline
+
+if TYPE_CHECKING:
+    from storm_pipeline.storm import Storm
+
+AT_ONCE = 2
+_IDLE_STORMS = 2  # idle ``Storm`` objects kept open, for topics that alternate between settings
+_LOG = logging.getLogger(__name__)
+
+
+class Batch(AbstractContextManager["Batch"]):
+    """Topics to write about and their folder; :meth:`run` writes them. Use it in ``with``.
+
+    Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. Topics with
+    equal settings share one :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the
+    embedder is shared by all that name the same one. No article is kept in memory.
+
+    Args:
+        store: the batch's folder.
+        settings: of all topics; default: those of the folder.
+        overrides: override the settings of the batch and of its topics when it is resumed.
+        accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
+        sinks: receive all events.
+        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
+    """
+
+    def __init__(
+        self,
+        store: BatchStore,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        accept_damage: bool = False,
+        sinks: Sequence[BatchSink] = (),
+        open_storm: "Callable[[Settings], Storm] | None" = None,
+    ) -> None:
+        self._store = store
+        self._shared = store.settings if settings is None else settings
+        self._overrides = dict(overrides or {})
+        self._left_out = displaced({"lm"} & self._overrides.keys())
+        self._accept_damage = accept_damage
+        self._sinks = tuple(sinks)
+        self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
+        self._refused_keys: dict[tuple[str | None, ...], str] = {}
+        self._wrong_settings: list[SettingsError] = []
+        self._halt = threading.Event()  # of all runs
+        self._set_up = threading.Event()
+        self._lock = threading.RLock()  # guards the rows and the sinks
+
+    @classmethod
+    def create(
+        cls,
+        requests: Iterable[TopicRequest | str],
+        settings: Settings | None = None,
+        *,
+        name: str = "batch",
+        outline: Outline | Path | str | None = None,
+        at_once: int = AT_ONCE,
+        sinks: Sequence[BatchSink] = (),
+        open_storm: "Callable[[Settings], Storm] | None" = None,
+    ) -> "Batch":
+        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
+
+        Raises:
+            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used,
+                ``at_once`` is out of range, or no topic has the keys that it needs.
+            RunError: the folder cannot be made.
+        """
+        settings = settings or Settings.build({})
+        _check_at_once(at_once)
+        plain = [TopicRequest(request).plain() if isinstance(request, str) else request.plain() for request in requests]
+        distinct: dict[str, TopicRequest] = {}
+        for request in plain:
+            distinct.setdefault(repr((request.topic, sorted(request.settings.items()))), request)
+        rows = [TopicStatus(number, request) for number, request in enumerate(distinct.values(), 1)]
+        if not rows:
+            raise SettingsError("the batch has no topics: give at least one")
+        given = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"})
+        sections = None if outline is None else read_outline(outline, "")
+        if open_storm is None:
+            require_some_keys(given, list(distinct.values()))
+        store = BatchStore.create(
+            settings.out, name, rows, settings=given, outline=sections, at_once=at_once, repeated=len(plain) - len(rows)
+        )
+        return cls(store, sinks=sinks, open_storm=open_storm)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        settings: Settings | None = None,
+        *,
+        own: Settings | None = None,
+        allow: Iterable[str] = (),
+        at_once: int | None = None,
+        accept_damage: bool = False,
+        sinks: Sequence[BatchSink] = (),
+        open_storm: "Callable[[Settings], Storm] | None" = None,
+    ) -> "Batch":
+        """Open an existing batch to resume it.
+
+        Args:
+            folder: the batch's folder.
+            settings: those set explicitly override the settings of the batch and of its topics. A model, an engine and
+                the like with which the batch was made have to be given again, as for
+                :meth:`storm_pipeline.storm.Storm.resume`.
+            own: as for :meth:`storm_pipeline.storm.Storm.resume`.
+            allow: settings that its topics may have of their own beside those that say what is written.
+            at_once: articles written concurrently; default: as before.
+            accept_damage, sinks, open_storm: as for the class.
+
+        Raises:
+            SettingsError: ``at_once`` is out of range, or the batch was made with what is not given; it says which.
+            RunError: it is not a batch's folder, is damaged, or another process is writing to it.
+        """
+        if at_once is not None:
+            _check_at_once(at_once)
+        store = BatchStore.open(Path(folder))
+        store.at_once = at_once or store.at_once
+        overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
+        try:
+            shared = _shared(store, settings or Settings(), own, {*overrides, *allow})
+        except SettingsError:
+            store.close()
+            raise
+        return cls(store, shared, overrides=overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
+
+    @property
+    def folder(self) -> Path:
+        """The batch's folder."""
+        return self._store.folder
+
+    @property
+    def running(self) -> bool:
+        """Whether a run has passed its set-up, so that stopping gracefully saves work."""
+        return self._set_up.is_set()
+
+    def stop(self) -> None:
+        """Start no further topic, and stop the runs gracefully; safe from any thread or signal handler."""
+        self._halt.set()
+
+    def run(self) -> BatchReport:
+        """Write every topic that has no article yet.
+
+        A failed topic is a row of the report, and the others go on. If an endpoint refuses its key, topics with the
+        same models and key are left waiting.
+
+        Raises:
+            SettingsError: nothing can be begun with the settings of a new batch, and no topic has its own; the folder
+                is deleted.
+            RunError: the batch's folder can no longer be written; the runs under way were stopped gracefully.
+        """
+        start = time.monotonic()
+        store = self._store
+        self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
+        store.save(status="running")
+        try:
+            self._write_all([row for row in store.rows if row.state != "written"])
+        finally:
+            rows, stopped = tuple(store.rows), self._halt.is_set()
+            seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused_keys.values()))
+            report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
+            with self._lock:
+                store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
+        own = any(row.request.settings for row in rows)
+        if store.is_new and not own and len(self._wrong_settings) == len(rows):
+            store.discard()
+            raise self._wrong_settings[0]
+        return report
+
+    def close(self) -> None:
+        """Release the folder. Idempotent."""
+        self._store.close()
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _write_all(self, rows: Sequence[TopicStatus]) -> None:
+        with Tasks(self._store.at_once) as tasks:
+            futures: list[Future[None]] = []
+            try:
+                futures += [tasks.start(self._write, row) for row in rows]
+                for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                    future.result()
+            except BaseException as error:
+                self.stop()
+                if self.running or isinstance(error, Exception):
+                    wait(futures)  # until a second interruption
+                raise
+
+    def _has_refused_key(self, row: TopicStatus) -> bool:
+        try:
+            return bool(self._refused_keys) and _models_and_key(self._settings(row)) in self._refused_keys
+        except SettingsError:
+            return False  # reported when the topic is written
+
+    def _write(self, row: TopicStatus) -> None:
+        if self._halt.is_set() or self._has_refused_key(row):
+            return
+        start, ledger = time.monotonic(), Ledger()
+        row = replace(row, state="running", error="")
+        self._notify(lambda sink: sink.row(row))
+        try:
+            article = self._article(row, ledger)
+            words = sum(length_in_words(sentence.text) for sentence in article.sentences())
+            sections, references, usage = len(article.sections), len(article.references), article.usage
+            ended = replace(row, state="written", sections=sections, words=words, references=references)
+        except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
+            ended, usage = self._failed(row, error), ledger.usage(time.monotonic() - start)
+        used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
+        self._save(replace(ended, **used, folder=self._store.rows[row.number - 1].folder))
+
+    def _failed(self, row: TopicStatus, error: Exception) -> TopicStatus:
+        if isinstance(error, StoppedError):
+            return replace(row, state="stopped")
+        reason = str(error) if isinstance(error, StormError) else unforeseen(error)
+        if isinstance(error, ModelAuthError):
+            self._refused_keys[_models_and_key(self._settings(row))] = reason
+        elif isinstance(error, SettingsError):
+            reason = f"{row.request.place}: {reason}" if row.request.place else reason
+            self._wrong_settings.append(SettingsError(reason))
+        elif not isinstance(error, StormError):
+            _LOG.error("topic %d of %s crashed", row.number, self.folder, exc_info=error)
+        return replace(row, state="failed", error=reason)
+
+    def _settings(self, row: TopicStatus) -> Settings:
+        own = row.request.settings
+        shared = {n: v for n, v in self._shared.items() if n not in displaced({"lm"} & own.keys())}
+        values = {n: v for n, v in {**shared, **own}.items() if n not in self._left_out}
+        return Settings.build({**values, **self._overrides, "out": self.folder})
+
+    def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
+        storm = self._storm(self._settings(row))
+        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
+        # by name only, so that a path in a damaged file cannot escape the batch's folder
+        folder = self.folder / Path(row.folder).name
+        if not row.folder or not folder.is_dir():
+            outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
+            return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=self._halt)
+        ledger.restore(with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)))
+        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=self._halt)
+        if not isinstance(article, Article):
+            raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
+        return article
+
+    def _on_event(self, row: TopicStatus, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._save(replace(row, folder=Path(event.folder).name))
+        if isinstance(event, RunStopped) and not event.kept:
+            self._save(replace(row, folder=""))
+        if isinstance(event, StageFinished) and event.stage == "set-up":
+            self._set_up.set()
+        self._notify(lambda sink: sink.event(row.number, event))
+
+    def _save(self, row: TopicStatus) -> None:
+        row = replace(row, error=redacted(row.error))
+        with self._lock:
+            try:
+                self._store.put(row)
+            except RunError:
+                self.stop()  # here, so that this thread begins no other topic
+                raise
+            self._notify(lambda sink: sink.row(row))
+
+    def _notify(self, call: Callable[[BatchSink], None]) -> None:
+        with self._lock:
+            for sink in self._sinks:
+                call(sink)
+
+
+def _shared(store: BatchStore, given: Settings, own: Settings | None, allowed: set[str]) -> dict[str, Any]:
+    """The settings with which all topics of a batch go on.
+
+    Raises SettingsError: it was made with a model or the like that is not given, or a topic has its own that no
+    ``allowed`` names.
+    """
+    if all(row.state == "written" for row in store.rows):
+        return store.settings  # nobody is asked
+    default = Settings().model_dump(mode="json")
+    settings = resumed_settings(store.folder, default | store.settings, given, own)
+    others = {name for row in store.rows for name in row.request.settings if name not in CONTENT | allowed}
+    if others:
+        raise SettingsError(
+            f"topics of {store.folder} have settings of their own that are for you to decide: add --allow-columns "
+            f"{','.join(sorted(others))} to go on with them, or give them as options"
+        )
+    named = store.settings.keys() | given.model_fields_set | (own.model_fields_set - CONTENT if own else set())
+    return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}
+
+
+def _check_at_once(at_once: int) -> None:
+    if not 1 <= at_once <= MAX_WORKERS:
+        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {MAX_WORKERS} are allowed")
+
+
+def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
+    return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)

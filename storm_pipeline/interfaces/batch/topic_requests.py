@@ -1,0 +1,220 @@
+"""The topics that a batch is to write, with their own settings, and the files that list them."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, get_origin
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.keys import require_keys
+from storm_pipeline.settings import CONTENT, Settings, no_such_setting
+from storm_pipeline.sources.documents.decoding import decoded_lines
+from storm_pipeline.text.configuration.addresses import without_secrets
+from storm_pipeline.text.files import read_bounded
+
+_BATCH_ONLY = frozenset({"out", "process_workers"})
+_DELIMITERS = (",", ";", "\t")
+_MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # of a list: the state of a larger batch could not be read again
+_VALUE_SEPARATOR = "|"  # occurs neither in URLs nor in titles of wiki pages
+
+
+@dataclass(frozen=True)
+class TopicRequest:
+    """A topic to write about, with its own settings."""
+
+    topic: str  # topic of the article, as for :meth:`storm_pipeline.storm.Storm.write`
+    # fields of :class:`storm_pipeline.settings.Settings` that differ from the batch's
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # where it was read, such as ``topics.csv, line 3``; ignored when requests are compared
+    place: str = field(default="", compare=False)
+
+    def plain(self) -> "TopicRequest":
+        """The normalised request as JSON values: single spaces in the topic, settings by field name.
+
+        The values of settings are validated later, when the topic is written.
+
+        Raises SettingsError: a setting is unknown, given twice, only valid for the batch, or not a JSON value.
+        """
+        at = f"{self.place}: " if self.place else ""
+        settings: dict[str, Any] = {}
+        for name, value in self.settings.items():
+            field_name = _field(name, at)
+            if field_name in settings:
+                raise SettingsError(f"{at}the setting {field_name!r} is given twice: remove one of them")
+            if value is not None:
+                settings[field_name] = _without_secrets(_values(field_name, value), f"{at}{field_name}")
+        plain = {"topic": " ".join(self.topic.split()), "settings": settings}
+        try:
+            text = json.dumps(plain, ensure_ascii=False, allow_nan=False, default=str)
+            text.encode("utf-8")
+        except (ValueError, RecursionError) as error:
+            raise SettingsError(f"{at}the topic or one of its settings cannot be saved: {error}") from error
+        return TopicRequest(**json.loads(text), place=self.place)
+
+
+def _without_secrets(value: Any, where: str) -> Any:
+    try:
+        return without_secrets(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise SettingsError(f"{where}: {error}") from error
+
+
+def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicRequest, ...]:
+    """The requests of a file in order, duplicates included.
+
+    A ``.txt`` has one topic per line; blank lines and lines that begin with ``#`` are skipped. A ``.csv`` has a header
+    with a column ``topic``, and other columns named as settings; an empty cell sets nothing, and several values of one
+    setting are separated by ``|``. A ``.jsonl`` has one object per line, with ``topic`` and settings. The character
+    encoding is detected; the delimiter of a ``.csv`` may be a comma, semicolon or tab.
+
+    Args:
+        path: the file.
+        allow: settings that the file may give beside those that say what is written
+            (:data:`storm_pipeline.settings.CONTENT`), such as ``lm``: lists of topics are data, often
+            another's.
+
+    Raises SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid or
+    gives a setting that it may not.
+    """
+    path = Path(path)
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise SettingsError(f"{path} is not a list of topics: its name must end in {', '.join(_READERS)}")
+    try:
+        data = read_bounded(path, _MAX_BYTES)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read {path}: {error.strerror}; give a file with a topic a line, or split it"
+        ) from error
+    text = "\n".join(decoded_lines(data)).replace("\r", "\n")
+    requests = tuple(request.plain() for request in islice(reader(path.name, text), _MOST_TOPICS + 1))
+    if not requests:
+        raise SettingsError(f"{path} has no topic: write at least one")
+    if len(requests) > _MOST_TOPICS:
+        raise SettingsError(f"{path} has more than {_MOST_TOPICS:,} topics: split the list")
+    allowed = CONTENT | {_field(name, "--allow-columns: ") for name in allow}
+    for request in requests:
+        if others := sorted(request.settings.keys() - allowed):
+            raise SettingsError(
+                f"{request.place} sets {', '.join(others)}, which decides who is asked, who gets a key or what is "
+                f"spent: give it to the command, or say that the file may, with --allow-columns {','.join(others)}"
+            )
+    return requests
+
+
+def require_some_keys(settings: Mapping[str, Any], requests: Sequence[TopicRequest]) -> None:
+    """Check that the keys of at least one topic are set; topics that lack theirs fail by themselves.
+
+    ``settings``: those of the batch. Raises SettingsError: no topic can be begun; says what the first one lacks.
+    """
+    problems: list[str] = []
+    for request in requests:
+        try:
+            require_keys(Settings.build({**settings, **request.settings}))
+        except SettingsError as error:
+            problems.append(f"{request.place}: {error}" if request.place and request.settings else str(error))
+        else:
+            return
+    raise SettingsError(problems[0])
+
+
+def _from_lines(name: str, text: str) -> Iterator[TopicRequest]:
+    for number, line in enumerate(text.split("\n"), 1):
+        topic = line.strip()
+        if topic and not topic.startswith("#"):
+            yield TopicRequest(topic, place=f"{name}, line {number}")
+
+
+def _from_json_lines(name: str, text: str) -> Iterator[TopicRequest]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{name}, line {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise SettingsError(f'{place} is not JSON ({error}): write {{"topic": "…"}} on one line') from error
+        if not isinstance(record, dict):
+            raise SettingsError(f'{place} is not an object: write {{"topic": "…"}}, optionally with settings')
+        topic = record.pop("topic", None)
+        if not isinstance(topic, str) or not topic.strip():
+            raise SettingsError(f'{place} has no topic: write {{"topic": "…"}}, the topic as text')
+        yield TopicRequest(topic, record, place)
+
+
+def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
+    rows, header = _opened_table(name, text)
+    for place, cells in rows:
+        if any(cells[len(header) :]):
+            raise SettingsError(
+                f"{place} has {len(cells)} cells for {len(header)} columns: put quotes around a cell that contains "
+                "the delimiter"
+            )
+        named = {column: cell for column, cell in zip(header, cells, strict=False) if cell}
+        if "topic" not in named:
+            raise SettingsError(f"{place} has no topic: fill the cell, or remove the line")
+        yield TopicRequest(named.pop("topic"), named, place)
+
+
+def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
+    """The rows below the header, each with its place, and the names in the header."""
+    for delimiter in _DELIMITERS:
+        rows = _rows(name, text, delimiter)
+        place, first = next(rows, (name, []))
+        header = [_normalised(cell) for cell in first]
+        while header and not header[-1]:
+            header.pop()
+        if "topic" in header:
+            for column in header:
+                if header.count(column) > 1 or not column:
+                    raise SettingsError(
+                        f"{place}: the column name {column!r} is empty or not unique: name each column once"
+                    )
+                if column != "topic":
+                    _field(column, f"{place}: ")
+            return rows, header
+    raise SettingsError(f"{name} has no column 'topic': its first line must name the columns, such as topic,turns")
+
+
+def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a table that are not empty, cells stripped, each with its place: the number of its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield f"{name}, line {line}", [cell.strip() for cell in cells]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise SettingsError(f"{name}, line {line} is not a valid row ({error}): check its quotes") from error
+
+
+def _field(name: str, at: str) -> str:
+    field_name = _normalised(name)
+    if field_name in _BATCH_ONLY:
+        raise SettingsError(f"{at}{field_name!r} applies to the whole batch: give it to the command, not to a topic")
+    if field_name not in Settings.model_fields:
+        raise SettingsError(f"{at}{no_such_setting(field_name)}")
+    return field_name
+
+
+def _normalised(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _values(name: str, value: Any) -> Any:
+    """Split the text of a setting that takes several values."""
+    if isinstance(value, str) and get_origin(Settings.model_fields[name].annotation) is tuple:
+        return [part.strip() for part in value.split(_VALUE_SEPARATOR) if part.strip()]
+    return value
+
+
+_READERS: dict[str, Callable[[str, str], Iterator[TopicRequest]]] = {
+    ".txt": _from_lines,
+    ".csv": _from_table,
+    ".jsonl": _from_json_lines,
+}

@@ -1,0 +1,105 @@
+"""The ``storm`` command: its subcommands and exit behaviour."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from storm_pipeline import __version__
+from storm_pipeline.errors import StormError
+from storm_pipeline.interfaces.cli.added_commands import StormGroup
+from storm_pipeline.interfaces.cli.batch import batch
+from storm_pipeline.interfaces.cli.check import check, refresh
+from storm_pipeline.interfaces.cli.compile import compile_programs
+from storm_pipeline.interfaces.cli.downloads import assets_app
+from storm_pipeline.interfaces.cli.estimate import estimate
+from storm_pipeline.interfaces.cli.export import export
+from storm_pipeline.interfaces.cli.guard import INTERRUPTED, Guard, end_now
+from storm_pipeline.interfaces.cli.options import SettingsCommand
+from storm_pipeline.interfaces.cli.output import say, silence_stdout
+from storm_pipeline.interfaces.cli.runs import runs, show
+from storm_pipeline.interfaces.cli.serve import mcp, serve_app
+from storm_pipeline.interfaces.cli.setup import doctor, init
+from storm_pipeline.interfaces.cli.sources import documents, search_app, sources_app
+from storm_pipeline.interfaces.cli.write import answer, outline, resume, write
+from storm_pipeline.run.concurrency import tune_process
+from storm_pipeline.text.configuration.variables import use_files
+
+app = typer.Typer(
+    name="storm",
+    cls=StormGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich would double the start-up time of `storm --help`
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
+app.command(cls=SettingsCommand, short_help="Answer QUESTION at length.")(answer)
+app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
+app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
+app.command(cls=SettingsCommand, short_help="Resume an interrupted RUN or batch.")(resume)
+app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of an article about TOPIC.")(estimate)
+app.command("compile", cls=SettingsCommand, short_help="Improve programs for a model with your own articles.")(
+    compile_programs
+)
+app.command(cls=SettingsCommand, short_help="Judge every sentence of ARTICLE by its sources.")(check)
+app.command(cls=SettingsCommand, short_help="Look at the sources of RUN's article again.")(refresh)
+app.command(short_help="List the runs with their state and usage.")(runs)
+app.command(short_help="Show the timeline of RUN.")(show)
+app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.add_typer(serve_app, name="serve", short_help="Serve runs to other programs over HTTP.")
+app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
+app.command(short_help="Ask five questions and write your storm.toml.")(init)
+app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
+app.command(short_help="Show what a FOLDER of your documents holds.")(documents)
+app.add_typer(assets_app, name="assets")
+app.add_typer(search_app, name="search")
+app.add_typer(sources_app, name="sources")
+
+
+_Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", exists=True, help="A .toml of settings, above your own and the folder's."),
+]
+_EnvFile = Annotated[
+    Path | None,
+    typer.Option("--env-file", metavar="FILE", exists=True, help="Variables, such as keys: NAME=VALUE, one a line."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def storm(
+    *,
+    config: _Config = None,
+    env_file: _EnvFile = None,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Research a topic and write an encyclopedia article about it, every sentence traceable to a source."""
+    if version:
+        say(f"storm-pipeline {__version__}")
+        raise typer.Exit
+    with Guard():
+        use_files(config, env_file)
+
+
+def main() -> None:
+    """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
+    if sys.getfilesystemencoding() != "utf-8":  # a locale such as C: neither topics nor names of files could be read
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this very program
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    tune_process()
+    try:
+        app(prog_name="storm")
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            end_now()
+        raise
+    except (OSError, StormError) as error:  # of the help and the version; commands handle their own
+        silence_stdout()
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:  # a second one, while the first was being handled
+        end_now()

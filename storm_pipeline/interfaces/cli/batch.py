@@ -1,0 +1,91 @@
+"""``storm batch``, and resuming a batch."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.errors import StoppedError
+from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
+from storm_pipeline.interfaces.cli.options import AllowColumns, OutlineFile, Quiet, argument, flag, option
+from storm_pipeline.interfaces.cli.output import EventLines, Shown, say, table_text, tell
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.batch import Batch, BatchSink
+    from storm_pipeline.settings import Settings
+
+_TOPICS = "A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl."
+
+
+@guarded
+def batch(
+    ctx: typer.Context,
+    topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
+    *,
+    headings: OutlineFile = None,
+    allow_columns: AllowColumns = "",
+    at_once: Annotated[int, option("--at-once", "K", "Articles written concurrently, 1 to 64.")] = 2,
+    quiet: Quiet = False,
+    json_events: Annotated[
+        bool, flag("--json-events", "Print events as JSON lines; 'order' is the number of the topic.")
+    ] = False,
+    guard: Guard,
+) -> None:
+    """Write an article about each topic of TOPICS_FILE, each in its own run below one folder.
+
+    Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
+    topics with `storm resume FOLDER`.
+    """
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    from storm_pipeline.interfaces.batch import Batch, read_topics
+
+    requests = read_topics(topics_file, _names(allow_columns))
+    create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
+    _run(create, guard, shown)
+
+
+def resume_batch(
+    folder: Path, settings: "Settings", allow_columns: str, guard: Guard, shown: Shown, *, accept_damage: bool
+) -> None:
+    """Resume a batch; ``settings`` are those given on the command line."""
+    from storm_pipeline.interfaces.batch import Batch
+
+    own, allow = configured(folder=None), _names(allow_columns)
+    _run(partial(Batch.open, folder, settings, own=own, allow=allow, accept_damage=accept_damage), guard, shown)
+
+
+def _names(allow_columns: str) -> list[str]:
+    return [name.strip().replace("-", "_") for name in allow_columns.split(",") if name.strip()]
+
+
+def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
+    """Run the batch with progress or events, then print its report; the first interruption stops it gracefully."""
+    with ExitStack() as stack:
+        sinks: list[BatchSink] = [EventLines("batch")] if shown.json_events else []
+        if not shown.nothing_else:
+            from storm_pipeline.interfaces.progress.batch_progress import BatchProgress
+
+            sinks.append(stack.enter_context(BatchProgress()))
+        work = stack.enter_context(make(sinks=sinks))
+        guard.folder = work.folder
+        stack.enter_context(stopping(work))
+        report = work.run()
+    from storm_pipeline.interfaces.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
+
+    table, summary = table_text(SUMMARY_COLUMNS, summary_rows(report)), summary_of(report)
+    if not shown.json_events:
+        say(f"{table}\n{report.folder / 'batch.json'}")
+    if not shown.quiet:
+        tell(f"{table}\n{summary}" if shown.json_events else summary)
+    if report.stopped and not report.all_written:
+        raise StoppedError("stopped; what was finished is saved")
+    if not report.all_written:
+        without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
+        cause = "; ".join(report.refused) or "fix the cause"
+        tell(f"error: {without}: {cause}, then resume with: {guard.resume_command}")
+        raise typer.Exit(1)

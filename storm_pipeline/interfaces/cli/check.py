@@ -1,0 +1,181 @@
+"""``storm check`` and ``storm refresh``: an article judged against its sources, as they were or are now."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.interfaces.cli.chosen_model import configured
+from storm_pipeline.interfaces.cli.export import article_of
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
+from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.text.files import write_atomically
+from storm_pipeline.text.formatting import counted, is_printable, printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.evidence.judges.base import Judge
+    from storm_pipeline.output.check import Checked, CheckedSentence
+    from storm_pipeline.output.check.fixing import Proposal
+    from storm_pipeline.output.check.refreshing import Refreshed
+    from storm_pipeline.settings import Settings
+
+_TEXTS = (".md", ".txt", ".wiki")
+_FAILED = 3  # exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong
+
+
+_ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
+_VERDICTS = "Of partly, not, contradicted, uncited, unread: which end with 3."
+
+
+@guarded
+def check(
+    ctx: typer.Context,
+    article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
+    *,
+    pages: Annotated[Path | None, option("--pages", "PATH", "Folder, or .jsonl, of the pages that it cites.")] = None,
+    offline: Annotated[bool, flag("--offline", "Fetch no page.")] = False,
+    fail_on: Annotated[str, option("--fail-on", "VERDICTS", _VERDICTS)] = "not,contradicted",
+    to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
+    fix: Annotated[bool, flag("--fix", "Ask the model of --lm for edits of what fails, as a diff.")] = False,
+    apply: Annotated[bool, flag("--apply", "Make the edits of --fix in the file.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Judge every sentence of ARTICLE by the sources that it cites, and print those that they do not support.
+
+    Sources are taken from the article, from its folder or --pages, and else fetched from the web. Ends with 3 if
+    sentences fail, for use in scripts.
+    """
+    from storm_pipeline.evidence.judges.opening import open_judge
+    from storm_pipeline.evidence.page_reading import kept_pages
+    from storm_pipeline.output.check import check_article, read_for_check, report
+
+    if fix and apply and article.suffix not in _TEXTS:
+        raise SettingsError(f"--apply changes files of text alone ({', '.join(_TEXTS)}); {article.name} is none")
+    statuses = _statuses(fail_on)
+    settings = configured(ctx.obj)
+    judge = open_judge(settings.judge, settings)
+    read = read_for_check(article, pages, None if offline else kept_pages(settings))
+    checked = check_article(read.article, judge, read.unread)
+    if to is not None:
+        _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
+    nothing_read = bool(checked.unread) and checked.support is None
+    if as_json:
+        say(report.to_json(checked))
+    elif not nothing_read:
+        if found := report.rows(checked):
+            show_table(report.COLUMNS, found)
+        say(report.summary(checked))
+    if nothing_read:
+        why = next(iter(checked.unread.values()))
+        raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
+    if failing := checked.failing(statuses):
+        if fix:
+            _fix(article, checked, _proposals(checked, failing, judge, settings), apply=apply)
+        tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
+        raise typer.Exit(_FAILED)
+
+
+def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, apply: bool) -> None:
+    """Print the proposed edits as a diff, of the file's text where it is text, else of the article as Markdown."""
+    from storm_pipeline.output.check.fixing import applied, diff
+
+    is_text = file.suffix in _TEXTS
+    before = file.read_text(encoding="utf-8") if is_text else checked.article.to_markdown()
+    after, left = applied(before, proposals)
+    if changes := diff(before, after, file.name):
+        say("".join(one if one in "\n\t" or is_printable(one) else " " for one in changes))
+    for one in left:
+        tell(printable(f"cannot be placed: {one.before} → {one.after or '(deleted)'}"))
+    if apply and after != before:
+        write_atomically(file, after)
+        tell(f"changed {file}")
+
+
+def _proposals(
+    checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings"
+) -> "tuple[Proposal, ...]":
+    from storm_pipeline.models.asking import LanguageModels
+    from storm_pipeline.models.open_models import open_models
+    from storm_pipeline.output.check.fixing import propose
+
+    models = LanguageModels.outside_a_run(open_models(settings), settings)
+    return propose(checked, failing, judge, models, settings)
+
+
+def _statuses(given: str) -> list[str]:
+    from storm_pipeline.output.check.judging import STATUSES
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in STATUSES]:
+        raise SettingsError(f"--fail-on has no verdict {unknown[0]!r}: choose among {', '.join(STATUSES)}")
+    return names
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        write_atomically(folder / name, text)
+
+
+_REWRITE = "Ask the model of --lm for sentences that their pages support no more."
+_FILES = "Folder whose files may be read again; may be repeated."
+
+
+@guarded
+def refresh(
+    ctx: typer.Context,
+    run: Run,
+    *,
+    rewrite: Annotated[bool, flag("--rewrite", _REWRITE)] = False,
+    files: Annotated[list[Path] | None, option("--files", "DIR", _FILES)] = None,
+    to: Annotated[Path | None, option("--to", "DIR", "Write the refreshed article into this folder.")] = None,
+) -> None:
+    """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
+
+    Sources that are files are read only in the folders that --files names: the article of somebody else may name any.
+
+    With --to, writes the article as JSON, Markdown and a page: those sentences cite what their pages say now, all
+    others stay as they are. Ends with 3 if a sentence has lost its support.
+    """
+    from storm_pipeline.evidence.judges.opening import open_judge
+    from storm_pipeline.evidence.page_reading import kept_pages
+    from storm_pipeline.output.check.fixing import with_proposals
+    from storm_pipeline.output.check.refreshing import refresh as refreshed
+
+    settings = configured(ctx.obj)
+    article = article_of(run)
+    judge = open_judge(settings.judge, settings)
+    fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
+    found = refreshed(article, judge, fetch, files or ())
+    _print_changes(found)
+    failing = [own for own in found.checked.sentences if own.place in found.failing]
+    result = found.checked.article
+    if rewrite and failing:
+        result = with_proposals(result, _proposals(found.checked, failing, judge, settings))
+    if to is not None:
+        texts = {"article.json": result.to_json(), "article.md": result.to_markdown(), "article.html": result.to_html()}
+        _write(to, texts)
+        say("\n".join(str(to / name) for name in texts))
+    if failing:
+        raise typer.Exit(_FAILED)
+
+
+def _print_changes(found: "Refreshed") -> None:
+    from storm_pipeline.output.check.refreshing import NOT_NAMED
+
+    rows = [
+        (str(own.place + 1), own.kind, "no" if own.place in found.failing else "", own.source, own.text, own.reason)
+        for own in found.changes
+    ]
+    if rows:
+        show_table(("sentence", "passage", "supported", "source", "text", "why"), rows)
+    sentences = len({own.place for own in found.changes})
+    lost = len(found.failing)
+    say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {lost} not supported now")
+    if any(own.reason == NOT_NAMED for own in found.changes):
+        tell("files are read only in the folders that you name: --files DIR")
+    if found.uncompared:
+        tell(f"not compared, since the words are a search engine's: {counted(found.uncompared, 'citation')}")

@@ -1,0 +1,137 @@
+"""``storm compile``: programs improved for a model, from the user's own articles."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import argument, option
+from storm_pipeline.interfaces.cli.output import say, show_table, tell
+
+if TYPE_CHECKING:
+    from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
+    from storm_pipeline.optimize.compiling import Job
+
+_PROGRAMS = "Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`."
+_TRAIN = (
+    "Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package reads."
+)
+_OPTIMIZER = "labeled, bootstrap or gepa; default: the program's usual one, see `storm compile list`."
+_TOPICS = "Topics to draw from --train, at most: fewer calls; default: all."
+_TEACHER, _REFLECTION = "Makes the examples; default: --lm.", "Writes new instructions; default: --lm."
+
+
+@guarded
+def compile_programs(
+    ctx: typer.Context,
+    names: Annotated[list[str], argument("PROGRAM...", _PROGRAMS)],
+    *,
+    train: Annotated[str | None, option("--train", "FOLDER", _TRAIN)] = None,
+    optimizer: Annotated[str | None, option("--optimizer", "NAME", _OPTIMIZER)] = None,
+    to: Annotated[Path, option("--to", "SET", "Folder of the compiled set; it is added to.")] = Path("compiled"),
+    candidates: Annotated[int, option("--candidates", None, "Programs that the optimiser tries.", min=1, max=100)] = 6,
+    topics: Annotated[int | None, option("--topics", None, _TOPICS, min=5)] = None,
+    split_seed: Annotated[int, option("--split-seed", None, "Draws the topics that are held back.", min=0)] = 0,
+    teacher_lm: Annotated[str | None, option("--teacher-lm", "MODEL", _TEACHER)] = None,
+    reflection_lm: Annotated[str | None, option("--reflection-lm", "MODEL", _REFLECTION)] = None,
+) -> None:
+    """Improve programs for the model of --lm with the articles of --train, and measure the gain on others.
+
+    Use the set with `storm write TOPIC --programs SET`. Topics are split: the gain is measured on those that neither
+    the examples nor the choice among candidates came from. A compilation that was killed goes on where it ended;
+    --max-tokens and --max-cost bind it.
+    """
+    if names[0] in _INSTEAD:
+        _INSTEAD[names[0]](names[1:])
+        return
+    if train is None:
+        raise SettingsError("name a folder of good articles with --train")
+    from storm_pipeline.evidence.retrieval.embedder import shared_embedder
+    from storm_pipeline.optimize.compiling import compile_program, job_for
+    from storm_pipeline.optimize.tasks import read_training
+
+    settings = with_chosen_model(configured(ctx.obj))
+    articles = read_training(train)
+    command = " ".join(["storm", *sys.argv[1:]])
+    job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
+    jobs = [job(name, articles, settings, optimizer) for name in names]
+    _announce(jobs, (teacher_lm, reflection_lm))
+    embedder = shared_embedder(settings.embedder, settings.cache, None)
+    for one in jobs:
+        compile_program(one, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
+    _show(_read(to))
+    say(str(to))
+
+
+def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) -> None:
+    from storm_pipeline.interfaces.estimate.compile_cost import most_dollars
+    from storm_pipeline.text.formatting import dollars
+
+    for job in jobs:
+        price = most_dollars(job, other_models)
+        costs = "" if price == 0 else f", dollars at most: {dollars(price)}"
+        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls{costs}")
+    for title in jobs[0].copies if jobs else ():
+        tell(f"left out: {title!r}, most of which is another article's text")
+
+
+def _show_programs(_: list[str]) -> None:
+    from storm_pipeline.interfaces.estimate.asked import recipes_that_ask
+    from storm_pipeline.optimize.tasks import TASKS
+
+    rows = [
+        (one.program, one.metric_name, one.optimizer, one.role, " ".join(recipes_that_ask(one.program)) or "–")
+        for one in TASKS.values()
+    ]
+    show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
+
+
+def _compare(places: list[str]) -> None:
+    if len(places) != 2:
+        raise SettingsError("name two sets: storm compile compare SET SET")
+    first, second = (_read(Path(place)).programs for place in places)
+    rows = []
+    for name in dict.fromkeys((*first, *second)):
+        both = [found.get(name) for found in (first, second)]
+        measured = {one and (one.model, one.metric, frozenset(one.held_back)) for one in both}
+        gains = [_gain(one) if one else "–" for one in both]
+        rows.append((name, *gains, "yes" if len(measured) == 1 else "no"))
+    show_table(("program", *places, "same model, metric, topics"), rows)
+
+
+def _gain(one: "Compiled") -> str:
+    return f"{one.before:.3f} → {one.after:.3f} [{one.interval[0]:+.3f}, {one.interval[1]:+.3f}]"
+
+
+def _show_set(places: list[str]) -> None:
+    if len(places) != 1:
+        raise SettingsError("name one set: storm compile show SET")
+    _show(_read(Path(places[0])))
+
+
+def _read(folder: Path) -> "CompiledSet":
+    from storm_pipeline.models.compiled_sets import read_set
+    from storm_pipeline.models.programs import Programs
+
+    found = read_set(folder)
+    found.apply(Programs())
+    return found
+
+
+def _show(found: "CompiledSet") -> None:
+    columns = ("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls")
+    rows = []
+    for name, one in found.programs.items():
+        topics = f"{len(one.topics)} + {len(one.held_back)}"
+        rows.append((name, one.model, one.optimizer, one.metric, _gain(one), topics, str(one.calls)))
+    show_table(columns, rows)
+
+
+_INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set, "compare": _compare}
+"""What a word in place of a program shows instead of compiling."""

@@ -1,0 +1,94 @@
+"""``storm estimate``: calls, tokens and cost of a run before it starts."""
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import Json, OutlineFile, Topic, option
+from storm_pipeline.interfaces.cli.output import say, show_table
+from storm_pipeline.text.formatting import printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.estimate import Estimate, Range
+    from storm_pipeline.interfaces.estimate.results import EstimateRow
+    from storm_pipeline.models.prices import Price
+
+_RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."
+_COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
+
+
+@guarded
+def estimate(
+    ctx: typer.Context,
+    topic: Topic,
+    *,
+    recipe: Annotated[str | None, option("--recipe", "NAME", _RECIPE)] = None,
+    headings: OutlineFile = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
+
+    The numbers follow from the settings by a formula; no service is called. Each is the likely one, with its range in
+    brackets.
+    """
+    from storm_pipeline.interfaces.estimate import estimate as estimate_run
+    from storm_pipeline.recipes import DEFAULT
+
+    settings = with_chosen_model(configured(ctx.obj), quiet=as_json)
+    result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
+    if as_json:
+        say(json.dumps(_as_json(result), ensure_ascii=False))
+    else:
+        _show(result)
+
+
+def _as_json(estimate: "Estimate") -> dict[str, object]:
+    names = ("calls", "tokens_in", "tokens_out", "dollars")
+    ranges = {name: getattr(estimate, name) for name in names}
+    totals = {name: total and dataclasses.asdict(total) for name, total in ranges.items()}
+    prices = {name: price and dataclasses.asdict(price) for name, price in estimate.prices}
+    return dataclasses.asdict(estimate) | {"prices": prices} | totals
+
+
+def _show(estimate: "Estimate") -> None:
+    def amounts(one: "EstimateRow | Estimate") -> list[str]:
+        return [*(number.amounts() for number in (one.calls, one.tokens_in, one.tokens_out)), _dollars(one.dollars)]
+
+    rows = [(row.stage, f"{row.role}: {row.program}", *amounts(row)) for row in estimate.rows]
+    show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])
+    say("\n".join(["", *(printable(line) for line in _summary(estimate))]))
+
+
+def _summary(estimate: "Estimate") -> list[str]:
+    from storm_pipeline.recipes import DEFAULT
+
+    dollars = _dollars(estimate.dollars)
+    if estimate.unpriced and estimate.known_dollars.high:
+        dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
+    name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
+    total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
+    return [total, *(_price_line(estimate, model, price) for model, price in estimate.prices), *estimate.notes]
+
+
+def _price_line(estimate: "Estimate", name: str, price: "Price | None") -> str:
+    roles = dict.fromkeys(row.role for row in estimate.rows if row.model == name)
+    if price is None:
+        costs = "price unknown"
+    elif not (price.fresh or price.output):
+        costs = "free"
+    else:
+        costs = f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
+    return f"{name} ({', '.join(roles)}): {costs}"
+
+
+def _dollars(range_: "Range | None") -> str:
+    if range_ is None:
+        return "unknown"
+    if not range_.high:
+        return "$0"
+    digits = 2 if range_.likely >= 1 else 3
+    return f"${range_.likely:.{digits}f} ({range_.low:.{digits}f}–{range_.high:.{digits}f})"

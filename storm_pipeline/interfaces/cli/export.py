@@ -1,0 +1,85 @@
+"""``storm export``: the article of a run as files for other programs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import argument, flag, option
+from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.text.formatting import printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.output.export.formats import ArticleFormat
+    from storm_pipeline.types import Article
+
+
+_STYLE = "CSL style of the citations: apa, chicago-notes, …, or a .csl file."
+
+
+@guarded
+def export(
+    run: Annotated[Path | None, argument("RUN", "Folder of the run, or its article.json.")] = None,
+    *,
+    to: Annotated[
+        str | None, option("--to", "FORMATS", "Formats, separated by commas, such as docx,pdf; or all.")
+    ] = None,
+    out: Annotated[Path | None, option("--out", "DIR", "Folder for the files; default: that of the run.")] = None,
+    citation_style: Annotated[str | None, option("--citation-style", "STYLE", _STYLE)] = None,
+    cite_wikipedia: Annotated[bool, flag("--cite-wikipedia", "Write wikitext even if it cites Wikipedia.")] = False,
+) -> None:
+    """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
+    from storm_pipeline.output.export.formats import FORMATS, export_format, write
+
+    if run is None and to is None:
+        rows = [(one.name, f"article{one.suffix}", one.about) for one in FORMATS.values()]
+        show_table(("format", "file", "what it is"), rows)
+        return
+    if run is None or to is None:
+        raise SettingsError("say which run and which formats: storm export RUN --to docx,bibtex")
+    names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
+    formats = list(map(export_format, names))
+    article = article_of(run)
+    if any(one.name == "wikitext" for one in formats):
+        formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
+    folder = out or (run if run.is_dir() else run.parent)
+    for chosen in formats:
+        path = folder / f"article{chosen.suffix}"
+        say(str(write(article, chosen.name, path, citation_style=citation_style)))
+
+
+def _accepted(
+    article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
+) -> "list[ArticleFormat]":
+    """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
+    from storm_pipeline.output.for_wikipedia import objections
+
+    found = objections(article)
+    for one in found:
+        tell(printable(f"Wikipedia does not accept [{one.number}] {one.source}: it {one.reason}"))
+    circular = sum(one.is_wikipedia for one in found)
+    if not circular or is_asked:
+        return formats
+    why = f"{circular} of {len(article.references)} sources are Wikipedia, which is no source for wikitext"
+    if not is_all:
+        raise SettingsError(f"{why}: write it nevertheless with --cite-wikipedia")
+    tell(f"wikitext is left out: {why} (--cite-wikipedia)")
+    return [one for one in formats if one.name != "wikitext"]
+
+
+def article_of(run: Path) -> "Article":
+    """The article of a run's folder, or of its article.json. Raises RunError: there is none that can be read."""
+    from storm_pipeline.run.article_json import from_json
+    from storm_pipeline.text.files import read_json, read_plain
+
+    path = run / "article.json" if run.is_dir() else run
+    try:
+        text = (read_plain if run.is_dir() else read_json)(path).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(
+            f"{path} cannot be read ({error}): name the folder of a finished run, or its article.json"
+        ) from error
+    try:
+        return from_json(text)
+    except RunError as error:
+        raise RunError(f"{path}: {error}") from error

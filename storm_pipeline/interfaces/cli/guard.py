@@ -1,0 +1,161 @@
+"""How commands end: an error is one line on standard error and an exit code; a first interruption stops the work.
+
+The first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once.
+"""
+
+import functools
+import inspect
+import logging
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, Protocol, Self
+
+import typer
+
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError, unforeseen
+from storm_pipeline.interfaces.cli.output import tell
+from storm_pipeline.run.events import Event, RunStarted, RunStopped
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.renamed import IgnoredSettingWarning
+from storm_pipeline.text.formatting import printable
+
+INTERRUPTED = 130
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
+_STOPPING = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)  # no SIGHUP on Windows
+)
+
+
+class Guard:
+    """A context manager and event sink around a command's work.
+
+    As a sink it records the run's folder, for messages. As a context manager it silences libraries' warnings and logs
+    unless ``debug``, tells of settings that are gone, and turns an error into one line on standard error and an exit
+    code: 2 for a setting, 130 when interrupted, 1 for everything else.
+    """
+
+    def __init__(self, *, debug: bool = False, options: Mapping[str, Any] | None = None) -> None:
+        self._debug = debug
+        self._options = options or {}  # the settings that the command was given
+        self._silenced = ExitStack()
+        self.folder: Path | None = None
+
+    def emit(self, event: Event) -> None:
+        """Record the run's folder, as long as there is one."""
+        if isinstance(event, RunStarted) and event.folder:
+            self.folder = Path(event.folder)
+        if isinstance(event, RunStopped) and not event.kept:
+            self.folder = None
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run, with the options that it has to be given again."""
+        from storm_pipeline.method.saved_settings import as_options
+
+        return " ".join(filter(None, [f"storm resume {self.folder}", as_options(self._options)]))
+
+    def __enter__(self) -> Self:
+        if not self._debug:
+            self._silenced.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", IgnoredSettingWarning)
+            warnings.showwarning = lambda message, *_, **__: tell(printable(str(message)))
+            self._silenced.callback(logging.disable, logging.root.manager.disable)
+            logging.disable(logging.ERROR)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._silenced.close()
+        if error is None or isinstance(error, typer.Exit):
+            return
+        code, message = self._exit_code_and_message(error)
+        if self._debug:
+            tell(redacted("".join(traceback.format_exception(error))), nl=False)
+        tell(printable(redacted(message)))
+        raise typer.Exit(code) from error
+
+    def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
+        saved = f"progress is saved in {self.folder}; resume with: {self.resume_command}" if self.folder else ""
+        match error:
+            case KeyboardInterrupt() | StoppedError() | typer.Abort():
+                return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"
+            case SettingsError():
+                return 2, f"error: {error}"
+            case DamagedRunError():
+                return 1, f"error: {error}"
+            case StormError():
+                return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
+            case _:
+                remedy = "" if self._debug else "; run again with --debug for the traceback"
+                return 1, f"error: {unforeseen(error)}{remedy}"
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option ``--debug``, and run it in a :class:`Guard`, its argument ``guard`` if it has one."""
+    parameters = dict(inspect.signature(command).parameters)
+    takes_guard = parameters.pop("guard", None) is not None
+
+    @functools.wraps(command)
+    def run(*, debug: bool = False, **given: Any) -> None:
+        with Guard(debug=debug, options=given["ctx"].obj if "ctx" in given else None) as guard:
+            command(**given, **({"guard": guard} if takes_guard else {}))
+
+    parameters["debug"] = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_Debug)
+    vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    return run
+
+
+class Stoppable(Protocol):
+    """Work that can be stopped gracefully."""
+
+    @property
+    def running(self) -> bool: ...  # noqa: D102
+
+    def stop(self) -> None: ...  # noqa: D102
+
+
+@contextmanager
+def stopping(work: Stoppable) -> Iterator[None]:
+    """While the block runs, the first interruption stops ``work`` gracefully, and the second ends the process.
+
+    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. A signal that
+    the command was started to ignore, as ``nohup`` does with SIGHUP, stays ignored.
+    """
+    numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+
+    def handle(*_: object) -> None:
+        if not work.running:
+            raise KeyboardInterrupt
+        for signum in numbers:
+            signal.signal(signum, lambda *_: end_now())
+        work.stop()
+        tell("finishing work in flight and saving; interrupt again to end at once")
+
+    previous = {signum: signal.signal(signum, handle) for signum in numbers}
+    try:
+        yield
+    finally:
+        for signum, handler in previous.items():
+            signal.signal(signum, handler)
+
+
+def end_now() -> None:
+    """Exit without waiting for threads, which may wait for a model for minutes."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # closed pipe
+            continue
+    os._exit(INTERRUPTED)

@@ -1,0 +1,182 @@
+"""A command-line option for every field of ``Settings``, generated from the fields; parameters that commands share.
+
+The options are generated when a command that has them is parsed, not when this module is imported: the settings need
+pydantic, and ``storm --help`` does not.
+"""
+
+import inspect
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from storm_pipeline.text.configuration.renamed import GONE_SETTINGS, SETTINGS
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+_PANELS = {"lm": "Language models", "perspectives": "Research", "embedder": "Writing", "out": "Folders"}
+"""Field → heading of the help text for that field and those after it."""
+_COMMON = tuple("lm search depth length perspectives style article_language source_policy max_cost out".split())
+"""Settings that most people change, which the help lists first."""
+
+_ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
+_HELP_ALL = "help_all"
+
+
+def option(names: str, metavar: str | None, text: str, **more: Any) -> Any:
+    """Return an option: its names, separated by spaces, what stands for its value in the help, and its help."""
+    return typer.Option(*names.split(), metavar=metavar, help=text, **more)
+
+
+def flag(names: str, text: str) -> Any:
+    """Return an option that has no value."""
+    return option(names, None, text)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument of a command."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
+Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
+_OUTLINE = (
+    "The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
+    "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
+)
+OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
+Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
+Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
+JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]
+_COLUMNS = (
+    "Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
+    "lm,search. Name them only if you trust the list."
+)
+AllowColumns = Annotated[str, option("--allow-columns", "NAMES", _COLUMNS)]
+Runs = Annotated[Path | None, option("--out", "DIR", "Folder of runs; default: runs.")]
+
+
+class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[misc]
+    """A command that takes every setting as an option; given values are in ``ctx.obj``, by field name.
+
+    Values stay strings; ``Settings`` alone validates them. ``--help`` shows what most people set, ``--help-all`` all.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # for headings between the options
+
+    @property
+    def _own(self) -> set[str]:
+        """The command's own parameters, which a setting of the same name gives way to."""
+        return {param.name for param in self.params}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own parameters and the settings."""
+        params: list[Any] = super().get_params(ctx)
+        shown = _options(every=ctx.meta.get(_ALL, False))
+        return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; an option of earlier versions is refused with its name of now, or why there is none."""
+        for given in (argument.partition("=")[0] for argument in args):
+            if given.startswith("--") and (now := SETTINGS.get(given[2:])):
+                raise typer.BadParameter(f"{given} is called --{now.replace('_', '-')} now", ctx)
+            if given.startswith("--") and (why := GONE_SETTINGS.get(given[2:])):
+                raise typer.BadParameter(f"{given} is gone, leave it out: {why}", ctx)
+        remaining: list[str] = super().parse_args(ctx, args)
+        return remaining
+
+    def invoke(self, ctx: Any) -> Any:
+        """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
+        from storm_pipeline.settings import Settings
+
+        ctx.params.pop(_HELP_ALL)
+        values = {name: ctx.params.pop(name) for name in Settings.model_fields if name not in self._own}
+        ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
+        return super().invoke(ctx)
+
+
+class SettingsCommand(_WithSettings, TyperCommand):
+    """A command with settings."""
+
+
+class SettingsGroup(_WithSettings, TyperGroup):
+    """A command with settings that has subcommands too."""
+
+
+@cache
+def _help_all(number: int) -> Any:
+    """The option that shows all options, of which there are so many."""
+
+    def show(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001 - what Typer passes
+        if wanted and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            typer.echo(ctx.get_help(), color=ctx.color)
+            raise typer.Exit
+
+    text = f"Show the other {number - len(_COMMON)} settings too."
+    option = typer.Option("--help-all", help=text, is_eager=True, callback=show)
+    (made,) = _derived({_HELP_ALL: Annotated[bool, option]}, default=False)
+    return made
+
+
+@cache
+def _options(*, every: bool) -> tuple[Any, ...]:
+    """An option for each setting, the common ones first; help shows ``every`` one, or these alone."""
+    from storm_pipeline.settings import Settings, option_name
+
+    annotations: dict[str, Any] = {}
+    panels: dict[str, str] = {}
+    for name in Settings.model_fields:
+        panels[name] = _PANELS.get(name, next(reversed(panels.values()), ""))
+    for name in dict.fromkeys((*_COMMON, *panels)):
+        field, panel = Settings.model_fields[name], "Common settings" if name in _COMMON else panels[name]
+        many = get_origin(field.annotation) is tuple
+        option = typer.Option(
+            option_name(name),
+            help=_help(field),
+            metavar=_metavar(field.annotation),
+            rich_help_panel=panel,
+            hidden=not every and name not in _COMMON,
+        )
+        annotations[name] = Annotated[list[str] | None if many else str | None, option]
+    return _derived(annotations, default=None)
+
+
+def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
+    """The options that Typer derives from a function whose parameters are annotated like this."""
+
+    def holder(**_: Any) -> None: ...
+
+    holder.__annotations__ = annotations
+    holder.__dict__["__signature__"] = inspect.Signature(
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
+    )
+    app = typer.Typer(add_completion=False)
+    app.command()(holder)
+    return tuple(typer.main.get_command(app).params)
+
+
+def _help(field: "FieldInfo") -> str:
+    low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
+    low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
+    high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]
+    default = [] if field.default_factory or field.default in (None, ()) else [f"default {field.default}"]
+    facts = ", ".join(low + high + default)
+    return f"{field.description} ({facts})" if facts else str(field.description)
+
+
+def _metavar(annotation: Any) -> str:
+    """``int | None`` → ``INT``; a choice → its values."""
+    if get_origin(annotation) is Literal:
+        return "|".join(map(str, get_args(annotation)))
+    if get_origin(annotation) in (UnionType, Union, tuple):
+        return _metavar(get_args(annotation)[0])
+    return "TEXT" if annotation is str else str(annotation.__name__).upper()

@@ -1,0 +1,149 @@
+"""Writing results to standard output, which may be a closed pipe or a file on a full disk; and questions."""
+
+import dataclasses
+import io
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from storm_pipeline.errors import StormError
+from storm_pipeline.run.events import Event
+from storm_pipeline.text.formatting import is_printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.batch import TopicStatus
+
+_BROKEN_PIPE = 141  # a shell's exit code for a program ended by SIGPIPE
+_PIPE_WIDTH = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """What a command that writes shows: its result with progress and a summary, without them, or its events instead."""
+
+    quiet: bool
+    json_events: bool
+
+    @property
+    def nothing_else(self) -> bool:
+        """Whether neither progress nor questions belong between what is printed."""
+        return self.quiet or self.json_events
+
+
+def say(text: str) -> None:
+    """Write a result to standard output; ends the command quietly if the pipe is closed.
+
+    Raises StormError: it cannot be written, since the disk is full for instance.
+    """
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        silence_stdout()
+        raise typer.Exit(_BROKEN_PIPE) from None
+    except OSError as error:
+        silence_stdout()
+        raise StormError(f"cannot write to standard output: {error.strerror}; send it elsewhere") from error
+
+
+def tell(text: str, *, nl: bool = True) -> None:
+    """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
+    with suppress(OSError):
+        typer.echo(text, err=True, nl=nl)
+
+
+def is_interactive() -> bool:
+    """Whether questions on standard error can be answered on standard input."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table, as wide as the terminal or 200 columns in a pipe; cells wrap instead of being cut off."""
+    say(table_text(columns, rows))
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as :func:`show_table` writes it: without control characters, whoever wrote its cells."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.columns[0].no_wrap = True
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows:
+        table.add_row(*("".join(c if c == "\n" or is_printable(c) else " " for c in cell) for cell in row))
+    stdout, text = Console(), io.StringIO()  # not captured: a capture ends with a write to standard output
+    width = stdout.width if stdout.is_terminal else _PIPE_WIDTH
+    console = Console(
+        file=text, width=width, force_terminal=stdout.is_terminal, markup=False, highlight=False, emoji=False
+    )
+    console.print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def distinct_lines(lines: Iterable[str], most: int, hint: str = "") -> list[str]:
+    """The lines, each once and with how often it came, and how many there are beyond the first ones."""
+    distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
+    more = len(distinct) - most
+    return distinct[:most] + ([f"and {more} others{hint}"] if more > 0 else [])
+
+
+def silence_stdout() -> None:
+    """Redirect standard output to the null device, so that flushing it at exit does not fail."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except OSError:  # standard output has no file descriptor
+        return
+
+
+class EventLines:
+    """A sink that writes JSON lines to standard output; if that is not possible any more, the work goes on.
+
+    It takes the events of one run, or of a batch, whose lines have the number of the topic as ``order``.
+    """
+
+    def __init__(self, work: str) -> None:
+        self._work = work
+        self._lost = False
+
+    def emit(self, event: Event) -> None:
+        """Write an event of the run."""
+        self._write(type(event).__name__, vars(event))
+
+    def begin(self, folder: Path, rows: "Sequence[TopicStatus]") -> None:
+        """Write the batch's folder and number of topics."""
+        self._write("BatchStarted", {"folder": str(folder), "topics": len(rows)})
+
+    def event(self, number: int, event: Event) -> None:
+        """Write an event of a topic's run."""
+        self._write(type(event).__name__, {"order": number} | vars(event))
+
+    def row(self, row: "TopicStatus") -> None:
+        """Write the status of a topic."""
+        fields = dataclasses.asdict(row)
+        request, number = fields.pop("request"), fields.pop("number")
+        self._write("TopicChanged", {"order": number, "topic": request["topic"]} | fields)
+
+    def _write(self, kind: str, fields: dict[str, Any]) -> None:
+        if self._lost:
+            return
+        try:
+            line = json.dumps({"event": kind, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            self._lost = True
+            silence_stdout()
+            is_gone = isinstance(error, BrokenPipeError)
+            why = f"no more events can be written to standard output ({error.strerror})"
+            typer.echo(f"{'the reader of the events has gone' if is_gone else why}; the {self._work} goes on", err=True)

@@ -1,0 +1,140 @@
+"""``storm runs`` and ``storm show``: a list of the runs, and the timeline of one."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.interfaces.cli.chosen_model import configured
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import Json, Runs, argument
+from storm_pipeline.interfaces.cli.output import distinct_lines, say, show_table, tell
+from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.listing import RunEntry
+    from storm_pipeline.run.timeline import Session, Stage, Timeline
+    from storm_pipeline.types import Usage
+
+_COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
+_MAX_LINES = 20
+
+
+@guarded
+def runs(*, out: Runs = None, as_json: Json = False) -> None:
+    """List the runs below a folder with their state and usage, newest first."""
+    from storm_pipeline.interfaces.listing import list_runs
+
+    root = configured({"out": out} if out else {}).out
+    entries = list_runs(root)
+    if as_json:
+        say(json.dumps([_record(entry) for entry in entries], indent=1))
+    elif entries:
+        columns = ("state", "age", "sessions", "calls", "tokens", "cost", "topic and folder")
+        show_table(columns, [_row(entry, time.time()) for entry in entries])
+    else:
+        tell(printable(f"no runs in {root}: start one with `storm write TOPIC`, or name another folder with --out"))
+
+
+@guarded
+def show(run: Annotated[Path, argument("RUN", "Folder of the run.")], *, as_json: Json = False) -> None:
+    """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
+
+    Read-only; the run may be under way or killed.
+    """
+    from storm_pipeline.interfaces.listing import read_timeline, run_entry
+
+    entry = run_entry(run)
+    if entry.state == "batch":
+        raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
+    timeline = read_timeline(run, running=entry.state == "running")
+    if as_json:
+        # times in seconds since 1970, costs in US dollars or null if unknown
+        sessions = [asdict(session) | {"usage": _totals(session.usage)} for session in timeline.sessions]
+        rows = [asdict(row) for row in timeline.usage.rows]
+        say(json.dumps(_record(entry) | {"timeline": sessions, "rows": rows}, indent=1))
+        return
+    say(f"{printable(timeline.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
+    if entry.problem:
+        say(printable(entry.problem))
+    _show(timeline)
+
+
+def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
+    about = "\n".join(printable(text) for text in (entry.topic, str(entry.folder), entry.problem) if text)
+    when = "-" if entry.created is None else age(now - entry.created)
+    if entry.usage is None:
+        used = ("-", "-", "-")
+    else:
+        tokens = entry.usage.tokens_in + entry.usage.tokens_out
+        used = (str(entry.usage.calls), amount(tokens), dollars(entry.usage.cost))
+    return entry.state, when, str(entry.sessions or "-"), *used, about
+
+
+def _record(entry: "RunEntry") -> dict[str, Any]:
+    names = ("state", "topic", "created", "sessions")
+    usage = {"usage": _totals(entry.usage) if entry.usage else None, "problem": entry.problem}
+    return {"folder": str(entry.folder)} | {name: getattr(entry, name) for name in names} | usage
+
+
+def _totals(usage: "Usage") -> dict[str, Any]:
+    names = ("calls", "tokens_in", "tokens_cached", "tokens_out", "cost", "seconds")
+    return {name: getattr(usage, name) for name in names}
+
+
+def _show(timeline: "Timeline") -> None:
+    for session in timeline.sessions:
+        day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session.started))
+        reason = f": {printable(session.reason)}" if session.reason else ""
+        say(f"\nsession {session.number}, {day}, {clock(session.seconds)}, {session.ending}{reason}")
+        reused = any(stage.reused for stage in session.stages)
+        if session.stages:
+            rows = [row for stage in session.stages for row in _stage_rows(stage, session)]
+            show_table((*_COLUMNS, "reused") if reused else _COLUMNS, rows if reused else [row[:-1] for row in rows])
+        for line in _problems_and_notes(session):
+            say(line)
+    say(f"\nin all: {_totals_line(timeline)}")
+
+
+def _stage_rows(stage: "Stage", session: "Session") -> Iterator[tuple[str, ...]]:
+    from storm_pipeline.types import Usage
+
+    suffix = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"
+    times = clock(max(0.0, stage.started - session.started)), f"{clock(stage.seconds)}{suffix}"
+    counts = tuple(str(number or "") for number in (stage.searches, stage.retries, stage.reused))
+    yield printable(stage.name), *times, *_usage_cells(stage.usage), *counts
+    for row in stage.rows:
+        usage = Usage((row,), row.seconds)
+        yield f"  {printable(row.role)}", "", clock(row.seconds), *_usage_cells(usage), "", "", ""
+
+
+def _usage_cells(usage: "Usage") -> tuple[str, ...]:
+    if not usage.calls:
+        return ("",) * 5
+    fresh = usage.tokens_in - usage.tokens_cached
+    tokens = (amount(number) for number in (fresh, usage.tokens_cached, usage.tokens_out))
+    return str(usage.calls), *tokens, dollars(usage.cost)
+
+
+def _problems_and_notes(session: "Session") -> list[str]:
+    problems = [f"{p.kind} in {printable(p.stage)}: {printable(p.detail)}" for s in session.stages for p in s.problems]
+    notes = [f"note: {printable(note)}" for stage in session.stages for note in stage.notes]
+    return [*distinct_lines(problems, _MAX_LINES, ", see --json"), *distinct_lines(notes, _MAX_LINES, ", see --json")]
+
+
+def _totals_line(timeline: "Timeline") -> str:
+    usage = timeline.usage
+    stages = [stage for session in timeline.sessions for stage in session.stages]
+    facts = [
+        counted(len(timeline.sessions), "session"),
+        clock(usage.seconds),
+        counted(usage.calls, "call"),
+        f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
+        f"{amount(usage.tokens_cached)} cached, {amount(usage.tokens_out)} written",
+        f"cost {dollars(usage.cost)}",
+        *(f"{sum(getattr(stage, name) for stage in stages)} {name}" for name in ("searches", "retries", "reused")),
+    ]
+    return ", ".join(facts)

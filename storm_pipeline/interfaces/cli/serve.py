@@ -1,0 +1,133 @@
+"""``storm serve`` with its tokens, and ``storm mcp``: runs for other programs."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import SettingsGroup, flag, option
+from storm_pipeline.interfaces.cli.output import tell
+from storm_pipeline.interfaces.cli.tokens import token_app
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.server.run_service import RunService
+    from storm_pipeline.settings import Settings
+
+_ALLOW = (
+    "A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
+    "settings of research and article that you do not set, and lower caps."
+)
+_Allow = Annotated[list[str] | None, option("--allow", "NAME[=VALUE]", _ALLOW)]
+_Queue = Annotated[int, option("--queue", "N", "Maximum number of runs that wait for their turn.")]
+_BUDGET = (
+    "What all runs in the folder of runs may cost together, those of earlier servers included; needs --max-cost, "
+    "which each run reserves."
+)
+_Budget = Annotated[float | None, option("--budget", "DOLLARS", _BUDGET)]
+_GoOn = Annotated[bool, flag("--go-on", "Resume the runs that an earlier server left interrupted or waiting.")]
+_AtOnce = Annotated[int, option("--at-once", "N", "Maximum number of concurrent runs.")]
+_ALLOW_HOST = (
+    "A name by which callers reach the server, such as its domain; repeatable. Others are refused, but for this "
+    "machine's own and the address that was reached."
+)
+_TRUST_PROXY = "Address or network of a proxy, whose X-Forwarded-For tells clients apart; repeatable."
+serve_app = typer.Typer(cls=SettingsGroup, invoke_without_command=True, rich_markup_mode=None)
+serve_app.add_typer(token_app, name="token")
+
+
+@serve_app.callback()
+@guarded
+def serve(
+    ctx: typer.Context,
+    *,
+    api: Annotated[bool, flag("--api", "Serve the HTTP API.")] = False,
+    host: Annotated[str, option("--host", "ADDRESS", "Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, option("--port", "PORT", "Port to listen on.", min=1, max=65535)] = 8765,
+    allow_host: Annotated[list[str] | None, option("--allow-host", "NAME", _ALLOW_HOST)] = None,
+    trust_proxy: Annotated[list[str] | None, option("--trust-proxy", "CIDR", _TRUST_PROXY)] = None,
+    allow: _Allow = None,
+    at_once: _AtOnce = 2,
+    queue: _Queue = 100,
+    budget: _Budget = None,
+    go_on: _GoOn = False,
+) -> None:
+    """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles; MCP is at /mcp.
+
+    The settings apply to every run. Callers send the token that the environment variable STORM_API_TOKEN holds, or one
+    that `storm serve token add` made, with which they have access to their own runs alone. A token is required unless
+    the server listens on this machine only.
+    """
+    if ctx.invoked_subcommand:
+        return
+    from storm_pipeline.interfaces.server.callers import Tokens
+    from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, checked_token
+    from storm_pipeline.interfaces.server.reach import Reach
+    from storm_pipeline.interfaces.server.serving import require_api, serve_api
+    from storm_pipeline.text.configuration.variables import variable
+
+    if not api:
+        raise SettingsError("say what to serve: storm serve --api")
+    settings = configured(ctx.obj)
+    token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
+    reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
+    require_api()
+    with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
+        serve_api(service, host, port, token, reach)
+
+
+@guarded
+def mcp(
+    ctx: typer.Context,
+    *,
+    allow: _Allow = None,
+    at_once: _AtOnce = 2,
+    queue: _Queue = 100,
+    budget: _Budget = None,
+    go_on: _GoOn = False,
+) -> None:
+    """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
+
+    The settings apply to every run.
+    """
+    from storm_pipeline.interfaces.server.serving import require_mcp, serve_mcp
+
+    require_mcp()
+    with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
+        serve_mcp(service)
+
+
+@contextmanager
+def _service(
+    settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
+) -> "Iterator[RunService]":
+    """The service, its logs shown, with the runs that earlier servers left resumed if that is wanted."""
+    from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+    from storm_pipeline.interfaces.server.run_service import RunService
+    from storm_pipeline.interfaces.server.serving import require_runnable
+
+    remote = RemoteSettings.build(settings, allow or ())
+    with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
+        require_runnable(settings)
+        _show_logs()
+        if go_on:
+            for name in service.go_on():
+                tell(f"going on with {name}")
+        elif left := len(service.folders.unfinished()):
+            runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"
+            tell(f"{runs} interrupted or waiting: --go-on resumes them, or POST /runs/RUN/resume one")
+        yield service
+
+
+def _show_logs() -> None:
+    """Show warnings and errors on standard error, which commands that print results silence."""
+    from storm_pipeline.run.log import RedactingFormatter
+
+    logging.disable(logging.NOTSET)
+    handler = logging.StreamHandler()
+    handler.setFormatter(RedactingFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])

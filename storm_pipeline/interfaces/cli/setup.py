@@ -1,0 +1,121 @@
+"""``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
+
+import json
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.cli.chosen_model import configured
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import flag
+from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.formatting import printable
+
+
+@guarded
+def init(
+    *,
+    yes: Annotated[bool, flag("--yes -y", "Accept the proposed values without asking.")] = False,
+    force: Annotated[bool, flag("--force", "Replace your storm.toml if it exists.")] = False,
+) -> None:
+    """Ask five questions and write your storm.toml, which every command reads, whatever the folder.
+
+    Keys are never written: set them in the environment, or in a file that --env-file names.
+    """
+    from storm_pipeline.text.configuration.variables import user_configuration
+    from storm_pipeline.text.files import cannot_write, write_atomically
+
+    file = user_configuration()
+    if file.exists() and not force:
+        raise SettingsError(f"{file} exists: edit it, or replace it with --force")
+    answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
+    values = {name: value for name, value in answers.items() if value != ""}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, _toml(values))  # in place of a link, never where it leads
+    except OSError as error:
+        raise SettingsError(cannot_write(file, error)) from error
+    say(str(file.absolute()))
+    tell(_next_steps(values))
+
+
+@guarded
+def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "Ask no model.")] = False) -> None:
+    """Show what is configured and from where, and what a run needs: what is set up, what is missing.
+
+    Each model but an embedded one is asked for at most 16 tokens; nothing is downloaded. Exit code 1: something is
+    missing.
+    """
+    from storm_pipeline.interfaces.configuration.diagnosis import diagnose
+    from storm_pipeline.interfaces.configuration.layers import configuration
+
+    settings, given = configured(ctx.obj), configuration(ctx.obj)
+    rows = [(n, printable(redacted(str(one.value))), one.origin or "the command line") for n, one in given.items()]
+    if rows:
+        show_table(("setting", "value", "from"), rows)
+        say("")
+    findings = diagnose(settings, call=not no_call)
+    show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
+    if any(one.state == "missing" for one in findings):
+        raise typer.Exit(1)
+
+
+def _questions() -> dict[str, tuple[str, str]]:
+    """Setting → question and proposal; an empty answer leaves the setting out."""
+    from storm_pipeline.sources.search.registry import choose
+    from storm_pipeline.text.configuration.providers import PROVIDERS, provider_with_key
+
+    provider, engine = provider_with_key(), choose()
+    examples = ", ".join(one.model for one in PROVIDERS[:2])
+    return {
+        "lm": (
+            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of your own server, or embedded: articles "
+            "are extracts of their sources, without a model)",
+            provider.model if provider else "embedded",
+        ),
+        "search": (
+            "Sources (an engine of `storm search engines`, corpus:FOLDER for your own documents, or auto)",
+            "auto" if engine.offline else engine.spec,
+        ),
+        "article_language": ("Language of articles (two letters)", "en"),
+        "length": ("Length of articles (short, standard, long, or a number of words)", "standard"),
+        "max_cost": ("Maximum cost of an article in dollars (empty: no limit)", ""),
+    }
+
+
+def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
+    """The user's answer, asked for until the setting takes it."""
+    from storm_pipeline.settings import Settings
+
+    while ask:
+        answer: str = typer.prompt(question, default=proposal, err=True).strip()
+        try:
+            return str(getattr(Settings.build({name: answer}), name)) if answer else ""
+        except SettingsError as error:
+            tell(f"  {error}")
+    return proposal
+
+
+def _toml(values: dict[str, str]) -> str:
+    lines = ["# Settings of storm-pipeline; `storm write --help-all` lists all of them. No keys here."]
+    for name, value in values.items():
+        lines.append(f"{name} = {value if name == 'max_cost' else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join([*lines, ""])
+
+
+def _next_steps(values: dict[str, Any]) -> str:
+    from storm_pipeline.models.keys import require_model_keys
+    from storm_pipeline.settings import Settings
+    from storm_pipeline.sources.search.registry import require_engine_keys
+
+    settings = Settings.build(values)
+    steps: list[str] = []
+    for check in (partial(require_model_keys, settings), partial(require_engine_keys, settings.search)):
+        try:
+            check()
+        except SettingsError as error:
+            steps.append(f"still to do: {error}")
+    return "\n".join([*steps, 'check with `storm doctor`, start with: storm write "TOPIC"'])

@@ -1,0 +1,103 @@
+"""What articles are made from: the commands ``storm search``, ``storm documents`` and ``storm sources``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.options import argument, flag, option
+from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.text.formatting import printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.sources.search.engine_info import EngineInfo
+
+search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Search engines.")
+sources_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Which pages an article may use as sources."
+)
+
+
+_PLACE = "Domain or domain/path that is always allowed; repeatable."
+_NO_PLACE = "Domain or domain/path that is never allowed; repeatable."
+
+
+@search_app.command("engines")
+@guarded
+def list_engines() -> None:
+    """List the search engines: requirements, whether free, key variable, supported filters, and what they find."""
+    from storm_pipeline.sources.search.registry import engines
+
+    show_table(("engine", "needs", "free", "variable", "filters", "finds"), [_row(info) for info in engines()])
+
+
+def _row(info: "EngineInfo") -> tuple[str, ...]:
+    filters = ", ".join(sorted(info.supports)) or "-"
+    return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), filters, info.returns
+
+
+def _variables(info: "EngineInfo") -> str:
+    from storm_pipeline.text.configuration.variables import variable
+
+    if info.variables:
+        return "set" if info.key_set else "not set"
+    if not info.optional_variables:
+        return "-"
+    return "optional, set" if all(map(variable, info.optional_variables)) else "optional, not set"
+
+
+@guarded
+def documents(
+    folder: Annotated[Path, argument("FOLDER", "Folder, or file, of your documents.")],
+    *,
+    ocr: Annotated[
+        bool, flag("--ocr", "Recognise the text of scans first, in copies beside them (extra 'ocr').")
+    ] = False,
+    ocr_language: Annotated[
+        str, option("--ocr-language", "CODE", "Language of the scans by Tesseract's code: deu+eng.")
+    ] = "eng",
+) -> None:
+    """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
+    from storm_pipeline.sources.documents.reader import take_inventory
+    from storm_pipeline.sources.documents.recognition import recognise
+    from storm_pipeline.text.configuration.variables import default_cache
+
+    if not folder.expanduser().exists():
+        raise CorpusError(f"{folder} does not exist; check the path")
+    found = take_inventory(folder, default_cache())
+    if ocr and found.scans:
+        for scan in found.scans:
+            try:
+                say(printable(str(recognise(scan, ocr_language))))
+            except CorpusError as error:  # the others may be recognised all the same
+                tell(printable(str(error)))
+        found = take_inventory(folder, default_cache())
+    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in found.documents]
+    if rows:
+        show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
+    say(printable(found.summary))
+    for problem in found.problems:
+        tell(printable(problem))
+
+
+@sources_app.command()
+@guarded
+def check(
+    urls: Annotated[list[str], argument("URL...", "Pages or domains.")],
+    *,
+    policy: Annotated[str, option("--policy", "strict|standard|any", "Source policy.")] = "standard",
+    allow: Annotated[list[str] | None, option("--allow", "PLACE", _PLACE)] = None,
+    deny: Annotated[list[str] | None, option("--deny", "PLACE", _NO_PLACE)] = None,
+) -> None:
+    """Show whether a policy allows pages, how they are classified, and why."""
+    from storm_pipeline.sources.reliable.catalogue import load_catalogue
+    from storm_pipeline.sources.reliable.policies import SourcePolicy, policy_named
+
+    catalogue = load_catalogue()
+    judge = SourcePolicy(policy_named(policy), allow=allow or (), deny=deny or ())
+    verdicts = [judge.judge(url) for url in urls]
+    rows = [(v.url, "yes" if v.allowed else "no", v.status, v.rule or "-", v.reason) for v in verdicts]
+    show_table(("page", "allowed", "status", "by", "why"), rows)
+    tell(f"Wikipedia's list as of {catalogue.as_of}, {catalogue.size} places")

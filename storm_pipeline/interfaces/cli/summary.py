@@ -1,0 +1,64 @@
+"""The summary of a finished run on standard error."""
+
+from storm_pipeline.interfaces.cli.output import distinct_lines
+from storm_pipeline.text.formatting import amount, counted, dollars, printable
+from storm_pipeline.text.languages import length_in_words, stem_set
+from storm_pipeline.types import Article, Outline, Problem, Section, Usage
+
+_MOST_PROBLEMS = 5
+
+
+def of_article(article: Article) -> str:
+    """Sections, words, references, uncited sentences and questions asked; usage; problems."""
+    told = list(article.sentences())
+    words = sum(length_in_words(sentence.text) for sentence in told)
+    uncited = sum(not sentence.citations for sentence in told)
+    sections, references = counted(len(article.sections), "section"), counted(len(article.references), "reference")
+    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(told)} sentences uncited"]
+    if asked := sum(len(conversation.turns) for conversation in article.conversations):
+        facts.append(f"{counted(asked, 'question')} asked")
+    note = [printable(article.note)] if article.note else []
+    lines = [", ".join(facts), *_off_topic(article), _usage(article.usage), *_problems(article.report.problems), *note]
+    return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
+
+
+def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
+    """Sections and headings; usage; problems."""
+    headings = sum(1 for _ in outline.titles())
+    size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
+    lines = [size, _usage(usage), *_problems(problems)]
+    return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
+
+
+def _off_topic(article: Article) -> list[str]:
+    """A warning that names the sections in which neither a sentence nor a cited passage has a word of the topic."""
+    topic = stem_set(article.title, article.language)
+    snippets = {one.id: one for source in article.sources for one in source.snippets}
+
+    def speaks_of_it(section: Section) -> bool:
+        own = list(section.sentences())
+        cited = [snippets[c.snippet_id] for s in own for c in s.citations if c.snippet_id in snippets]
+        foreign = any(one.language and one.language[:2] != article.language for one in cited)
+        texts = [section.heading, *(s.text for s in own), *(f"{one.title} {one.text}" for one in cited)]
+        return foreign or any(topic & stem_set(text, article.language) for text in texts)
+
+    silent = [section.heading for section in article.sections if not speaks_of_it(section)] if topic else []
+    if not silent:
+        return []
+    named = ", ".join(map(printable, silent[:_MOST_PROBLEMS])) + (" …" if len(silent) > _MOST_PROBLEMS else "")
+    return [f"warning: {len(silent)} of {len(article.sections)} sections do not speak of the topic: {named}"]
+
+
+def _usage(usage: Usage) -> str:
+    tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    if usage.estimated:
+        tokens += f" (estimated for {usage.estimated} calls, whose server reports none)"
+    cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
+    return f"{counted(usage.calls, 'call')}, {tokens}, {cost}, {usage.seconds:.0f} s"
+
+
+def _problems(problems: tuple[Problem, ...]) -> list[str]:
+    if not problems:
+        return ["no problems"]
+    lines = (printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
+    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]

@@ -1,0 +1,229 @@
+"""``storm write``, ``storm answer``, ``storm outline`` and ``storm resume``."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+
+import typer
+
+from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
+from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
+from storm_pipeline.interfaces.cli.options import (
+    AllowColumns,
+    JsonEvents,
+    OutlineFile,
+    Quiet,
+    Topic,
+    argument,
+    flag,
+    option,
+)
+from storm_pipeline.interfaces.cli.output import EventLines, Shown, is_interactive, say, tell
+from storm_pipeline.text.formatting import printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.interfaces.progress.run_progress import ProgressSink
+    from storm_pipeline.run.events import EventSink
+    from storm_pipeline.settings import Settings
+    from storm_pipeline.storm import Storm
+    from storm_pipeline.types import Article, Outline
+
+    _Work: TypeAlias = Callable[[Storm, bool], Article | Outline]
+    """What a command does with a ``Storm``; its second argument: whether a damaged run is accepted."""
+
+T = TypeVar("T")
+
+_FROM = (
+    "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead of TOPIC."
+)
+_YES = "Go on although files of the run were lost or changed, and buy what is missing."
+_Yes = Annotated[bool, flag("--yes -y", _YES)]
+
+
+@guarded
+def write(
+    ctx: typer.Context,
+    topic: Topic,
+    *,
+    piece: Annotated[str | None, option("--from", "PIECE", _FROM)] = None,
+    headings: OutlineFile = None,
+    yes: _Yes = False,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    guard: Guard,
+) -> None:
+    """Research TOPIC and write an article about it, every sentence traceable to a source.
+
+    Prints the paths of the article in Markdown and HTML, and a summary on standard error.
+    """
+    from storm_pipeline.settings import Settings
+
+    if piece and headings:
+        raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
+    shown = Shown(quiet, json_events)
+    if piece:
+
+        def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
+            return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
+
+        _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
+    else:
+        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+        expect = _expecting(settings, topic, headings)
+        _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
+
+
+@guarded
+def answer(
+    ctx: typer.Context,
+    question: Annotated[str, argument("QUESTION", "The question, e.g. 'Why do rivers meander?'")],
+    *,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    guard: Guard,
+) -> None:
+    """Search for QUESTION and answer it at length, along an outline, every sentence traceable to a source.
+
+    Prints the paths of the answer in Markdown and HTML, and a summary on standard error. The answer is a run like an
+    article's: `storm resume`, `storm show` and `storm export` take it.
+    """
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    _run(settings, lambda storm, _: storm.answer(question), guard, shown)
+
+
+@guarded
+def outline(
+    ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, guard: Guard
+) -> None:
+    """Research TOPIC and print an outline of an article about it, as Markdown."""
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    expect = _expecting(settings, topic, outline_only=True)
+    _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
+
+
+@guarded
+def resume(
+    ctx: typer.Context,
+    run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
+    *,
+    allow_columns: AllowColumns = "",
+    yes: _Yes = False,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    guard: Guard,
+) -> None:
+    """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
+
+    What the run's settings say of the writing stays, but for options. Its model, engine and the like have to be those
+    of your configuration, or options again: a line names those that are missing. The result of a finished run is
+    printed again. In a batch, finished articles are kept, and all other topics are resumed or started. Where files of
+    the run were lost or changed, so that much would be bought again, it asks first; without a terminal it needs --yes.
+    """
+    from storm_pipeline.interfaces.batch import is_batch
+    from storm_pipeline.settings import Settings
+
+    shown = Shown(quiet, json_events)
+    if is_batch(run):
+        from storm_pipeline.interfaces.cli.batch import resume_batch
+
+        resume_batch(run, Settings.build(ctx.obj), allow_columns, guard, shown, accept_damage=yes)
+        return
+    if (run / "run.json").exists():
+        guard.folder = run
+
+    def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
+        return storm.resume(run, accept_damage=accept_damage, own=configured(folder=None))
+
+    _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
+
+
+def _run(
+    settings: "Settings",
+    work: "_Work",
+    guard: Guard,
+    shown: Shown,
+    *,
+    yes: bool = False,
+    expect: "Callable[[ProgressSink], None] | None" = None,
+) -> None:
+    """Do the work, and print the paths of its article or its outline, and a summary."""
+    from storm_pipeline.interfaces.cli import summary
+    from storm_pipeline.method.outlines import outline_to_markdown
+    from storm_pipeline.run.ledger import Ledger
+    from storm_pipeline.types import Article
+
+    ledger, start = Ledger(), time.monotonic()
+    attempt = partial(_with_progress, settings, work, (guard, ledger), shown, expect)
+    made = _accepting_damage(attempt, yes=yes)
+    if isinstance(made, Article):
+        report = summary.of_article(made)
+        files = ("article.md", "article.html") if guard.folder else ()
+        result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
+    else:
+        report = summary.of_outline(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
+        result = outline_to_markdown(made).rstrip("\n")
+    if not shown.quiet:
+        tell(f"{report}\n{result}" if shown.json_events else report)
+    if not shown.json_events:
+        say(result)
+
+
+def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
+    """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
+    try:
+        return work(accept_damage=yes)
+    except DamagedRunError as error:
+        if not is_interactive():
+            raise
+        tell(printable(f"{error.folder}: {'; '.join(error.findings)}."))
+        try:
+            agreed = typer.confirm("Go on?", err=True)
+        except typer.Abort:  # end of input, or Ctrl-C
+            agreed = False
+        if not agreed:
+            raise
+        return work(accept_damage=True)
+
+
+def _with_progress(
+    settings: "Settings",
+    work: "_Work",
+    sinks: "Sequence[EventSink]",
+    shown: Shown,
+    expect: "Callable[[ProgressSink], None] | None",
+    *,
+    accept_damage: bool,
+) -> "Article | Outline":
+    from storm_pipeline.interfaces.progress.run_progress import ProgressSink
+
+    with ExitStack() as stack:
+        progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
+        if expect and progress and progress.is_live:
+            threading.Thread(target=expect, args=(progress,), name="phases", daemon=True).start()
+        own: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
+        from storm_pipeline.storm import Storm
+
+        storm = Storm(settings, sinks=[*sinks, *own])
+        stack.enter_context(stopping(storm))
+        return work(storm, accept_damage)
+
+
+def _expecting(
+    settings: "Settings", topic: str, headings: str | None = None, *, outline_only: bool = False
+) -> "Callable[[ProgressSink], None]":
+    """Shows the phases that the run will have; what is wrong with the topic or the outline the run itself reports."""
+
+    def expect(progress: "ProgressSink") -> None:
+        from storm_pipeline.interfaces.progress.phases import expected_phases
+
+        with suppress(StormError):
+            progress.expect(expected_phases(settings, topic, outline_only=outline_only, outline=headings))
+
+    return expect

@@ -1,0 +1,168 @@
+"""What a run with given settings needs, whether it is there, and what is missing; nothing is downloaded."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from storm_pipeline.errors import StormError
+from storm_pipeline.evidence.retrieval.embedder import is_here
+from storm_pipeline.models.keys import key_use
+from storm_pipeline.run.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
+from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.sources.documents.reader import take_inventory
+from storm_pipeline.sources.search.registry import choose, engines, require_engine_keys, split_specs
+from storm_pipeline.text.configuration.providers import provider_with_key
+from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.formatting import printable
+
+State = Literal["ok", "missing", "note"]
+_SHOWN_PROBLEMS = 5
+_EXTRAS: dict[str, list[str]] = table_beside(__file__)  # extra → a module of it, and what it is for
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked."""
+
+    subject: str  # what, such as ``model openai/gpt-4o``
+    state: State  # ``ok``; ``missing``, without which no run can begin; or ``note``
+    detail: str  # what was found and, if it is missing, what to do
+
+
+def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
+    """Check models, search engine, sentence encoder, folders and extras, in this order.
+
+    ``call``: ask each hosted model for at most 16 tokens; the embedded one is not started.
+    """
+    return (
+        *_models(settings, call=call),
+        *_search(settings),
+        _encoder(settings),
+        _folder("runs", settings.out),
+        _folder("cache", settings.cache),
+        _extras(),
+    )
+
+
+def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
+    if settings.is_extract:
+        detail = (
+            "an article is an extract of its sources' own sentences; --lm names a model that writes in its own words"
+        )
+        yield Finding("model: none is asked", "ok", detail)
+    for name in settings.models:
+        subject = f"model {name}"
+        if is_embedded(name):
+            yield _embedded(subject, name, settings)
+            continue
+        try:
+            use = key_use(name, settings)
+            said = _asked(name, settings) if call else "not asked"
+            yield Finding(subject, "ok", f"{said}; {use}")
+        except StormError as error:
+            yield Finding(subject, "missing", printable(str(error)))
+    provider = provider_with_key()
+    if provider and "lm" not in settings.model_fields_set:
+        detail = f"{provider.variables[0]} is set: lm = {provider.model!r} would use it (`storm init`)"
+        yield Finding(f"model {provider.model}", "note", detail)
+
+
+def _asked(name: str, settings: Settings) -> str:
+    from storm_pipeline.models.asking import try_model  # here, since DSPy takes long to load
+
+    return try_model(name, settings)
+
+
+def _embedded(subject: str, name: str, settings: Settings) -> Finding:
+    if find_spec("xllamacpp") is None:
+        return Finding(subject, "missing", "pip install 'storm-pipeline[local]', or choose another model with --lm")
+    if name.startswith("gguf:"):
+        file = Path(name.removeprefix("gguf:")).expanduser()
+        return Finding(
+            subject, "ok" if file.is_file() else "missing", f"{file} {'exists' if file.is_file() else 'does not exist'}"
+        )
+    if name not in EMBEDDED_MODELS:
+        return Finding(subject, "missing", f"there is no such model: choose one of {', '.join(EMBEDDED_MODELS)}")
+    return _download(subject, EMBEDDED_MODELS[name], settings)
+
+
+def _download(subject: str, asset: str, settings: Settings) -> Finding:
+    if path_of(asset, settings.cache):
+        return Finding(subject, "ok", "downloaded")
+    size = next(one.download_bytes for one in catalogue() if one.name == asset)
+    return Finding(
+        subject, "note", f"{size / 1e6:.0f} MB to download at the first run (or now: `storm assets pull {asset}`)"
+    )
+
+
+def _search(settings: Settings) -> Iterator[Finding]:
+    spec, why = settings.search, "as configured"
+    if spec == "auto":
+        choice = choose()
+        spec, why = choice.spec, choice.why
+    subject = f"search {spec}"
+    name = spec.partition(":")[0]
+    try:
+        require_engine_keys(spec)
+    except StormError as error:
+        yield Finding(subject, "missing", str(error))
+        return
+    corpora = [Path(path).expanduser() for path in _corpora(spec)]
+    if absent := [path for path in corpora if not path.exists()]:
+        yield Finding(subject, "missing", f"{absent[0]} does not exist")
+        return
+    if name == "wiki-leads":
+        yield _download(subject, LEADS, settings)
+        return
+    yield Finding(subject, "ok", why)
+    for path in corpora:
+        yield from _documents(path, settings)
+
+
+def _corpora(spec: str) -> list[str]:
+    """The paths of the own documents that a specification names, those of its parts included."""
+    name, _, argument = spec.strip().partition(":")
+    if name == "corpus":
+        return [argument.strip()]
+    info = next((info for info in engines() if info.base_name == name), None)
+    parts = split_specs(name, argument.strip()) if info and info.composite else []
+    return [path for part in parts for path in _corpora(part)]
+
+
+def _documents(path: Path, settings: Settings) -> Iterator[Finding]:
+    """What a folder of documents holds, and the first files of it that cannot be read."""
+    subject = f"documents {path}"
+    found = take_inventory(path, settings.cache)
+    yield Finding(subject, "ok" if found.documents else "missing", found.summary)
+    for problem in found.problems[:_SHOWN_PROBLEMS]:
+        yield Finding(subject, "note", problem)
+    if len(found.problems) > _SHOWN_PROBLEMS:
+        yield Finding(subject, "note", f"{len(found.problems) - _SHOWN_PROBLEMS} more: `storm documents {path}`")
+
+
+def _encoder(settings: Settings) -> Finding:
+    subject = f"sentence encoder {settings.embedder}"
+    if settings.embedder == EMBEDDER:
+        return _download(subject, EMBEDDER, settings)
+    if is_here(settings.embedder, settings.cache):
+        return Finding(subject, "ok", "a sentence-transformers model that is on this machine")
+    return Finding(subject, "note", "not on this machine: the first run fetches it from the model hub")
+
+
+def _folder(what: str, folder: Path) -> Finding:
+    """Whether a folder, or the nearest one above it that exists, can be written."""
+    existing = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        return Finding(f"folder of {what}", "missing", f"{folder} cannot be written: check its permissions")
+    free = shutil.disk_usage(existing).free
+    return Finding(f"folder of {what}", "ok", f"{folder}, {free / 1e9:.0f} GB free")
+
+
+def _extras() -> Finding:
+    absent = [f"{extra} ({purpose})" for extra, (module, purpose) in _EXTRAS.items() if find_spec(module) is None]
+    detail = f"not installed: {', '.join(absent)}; pip install 'storm-pipeline[NAME]'" if absent else "all installed"
+    return Finding("extras", "note" if absent else "ok", detail)

@@ -1,0 +1,154 @@
+"""Settings from files and the environment, for programs that people start; the library itself reads none of them.
+
+A setting comes from the first of these places that has it:
+
+1. what the caller gives, such as the options of a command,
+2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``), then the file that ``--env-file`` names,
+3. the file that ``--config`` names,
+4. ``storm.toml`` of the current folder,
+5. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
+6. the user's ``storm.toml``, see :func:`storm_pipeline.text.configuration.variables.user_configuration`.
+
+The files of the current folder may be another's: they say what is written (:data:`storm_pipeline.settings.CONTENT`),
+and anything else in them is an error. Keys of providers and search engines come from variables alone.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_origin
+
+from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.settings import CONTENT, Settings, displaced, no_such_setting, option_name
+from storm_pipeline.text.configuration.renamed import GONE_SETTINGS, SETTINGS, is_gone
+from storm_pipeline.text.configuration.variables import OWN, named_files, user_configuration
+from storm_pipeline.text.files import read_toml
+
+
+@dataclass(frozen=True)
+class Given:
+    """A setting's value, and the place that it comes from (``STORM_LM``, ``storm.toml``; empty: the caller)."""
+
+    value: Any
+    origin: str = ""
+
+
+def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> Settings:
+    """The settings of the configuration, overridden by ``given``.
+
+    Args:
+        folder: the folder whose files are read; None reads no folder's, only what is the user's own.
+
+    Raises SettingsError: a file cannot be read, a setting is unknown or invalid, or a folder's file gives one that only
+    the user may; names the place.
+    """
+    found = configuration(given, folder)
+    try:
+        return Settings.build({name: one.value for name, one in found.items()})
+    except InvalidSettingError as error:
+        origin = found[error.setting].origin if error.setting in found else ""
+        if not origin:
+            raise
+        raise InvalidSettingError(f"{error} (from {origin})", error.setting) from None
+
+
+def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> dict[str, Given]:
+    """Every setting that has a value somewhere, with its origin; see the module for the order of the places.
+
+    Raises SettingsError: as for :func:`configured`, but that values are not checked.
+    """
+    named = named_files()
+    layers = [
+        of_toml(user_configuration()),
+        *_of_folder(folder),
+        of_toml(named.config) if named.config else {},
+        of_variables(named.variables, f" in {named.env}"),
+        of_variables(os.environ),
+        {name: Given(value) for name, value in (given or {}).items()},
+    ]
+    found: dict[str, Given] = {}
+    for layer in layers:
+        found = {name: one for name, one in found.items() if name not in displaced(layer)} | layer
+    return found
+
+
+def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
+    """What a folder's files say of what is written. Raises SettingsError: they say more."""
+    if folder is None:
+        return []
+    project, file = folder / "pyproject.toml", folder / "storm.toml"
+    own = {os.path.realpath(one) for one in (user_configuration(), named_files().config) if one}
+    layers = [of_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in own else of_toml(file)]
+    others = {name: one.origin for layer in layers for name, one in layer.items() if name not in CONTENT}
+    if others:
+        said = "; ".join(
+            f"{place} sets {', '.join(_with_ways(name) for name in others if others[name] == place)}"
+            for place in dict.fromkeys(others.values())
+        )
+        raise SettingsError(
+            f"{said}: a folder's file says only what is written, such as length and style; take that out, and use the "
+            f"options or variables, your own {user_configuration()} (`storm init`), or a file that --config names"
+        )
+    return layers
+
+
+def _with_ways(name: str) -> str:
+    return f"{name} ({option_name(name)}, {OWN}{name.upper()})"
+
+
+def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
+    """The settings that variables give; ``where`` completes their origin.
+
+    Raises SettingsError: a variable names a setting as earlier versions did.
+    """
+    for name in SETTINGS:
+        if variables.get(OWN + name.upper()):
+            raise SettingsError(f"{OWN + name.upper()}{where}: {no_such_setting(name)}")
+    for name in GONE_SETTINGS:
+        if variables.get(OWN + name.upper()):
+            is_gone(name, OWN + name.upper() + where)
+    found = {}
+    for name, field in Settings.model_fields.items():
+        variable = OWN + name.upper()
+        if text := variables.get(variable, "").strip():
+            many = get_origin(field.annotation) is tuple
+            value = [part.strip() for part in text.split(",") if part.strip()] if many else text
+            found[name] = Given(value, variable + where)
+    return found
+
+
+def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
+    """The settings of a TOML file, or of a table in it; none without the file.
+
+    Raises SettingsError: it cannot be read, or names an unknown setting.
+    """
+    try:
+        values: Any = read_toml(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{file} is not valid TOML: {error}") from error
+    for name in table:
+        values = values.get(name, {}) if isinstance(values, dict) else {}
+    origin = f"[{'.'.join(table)}] in {file}" if table else str(file)
+    if not isinstance(values, dict):
+        raise SettingsError(f"{origin} is not a table of settings")
+    values = {name: value for name, value in values.items() if not is_gone(name, origin)}
+    _check_names(values, origin)
+    return {name: Given(value, origin) for name, value in values.items()}
+
+
+def _check_names(names: Iterable[str], origin: str) -> None:
+    for name in names:
+        if name in Settings.model_fields:
+            continue
+        if "key" in name.lower() or "token" in name.lower():
+            raise SettingsError(
+                f"{origin} has {name!r}: keys do not belong in it, since it is shared; put the key into the "
+                "environment or a file that --env-file names, and name its variable with api_key_env if it is not the "
+                "provider's usual one"
+            )
+        raise SettingsError(f"{origin}: {no_such_setting(name)}")

@@ -1,0 +1,168 @@
+"""Estimating calls, tokens and dollars of a run by a formula."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dspy
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.estimate.formula import CALLS, REASONING, TOKENS, Plan, RowUsage, searches, usage
+from storm_pipeline.interfaces.estimate.results import Estimate, EstimateRow, Range
+from storm_pipeline.interfaces.estimate.tokens import ENDS, FOREIGN, count_tokens
+from storm_pipeline.method.user_pieces import parse_pieces, read_outline
+from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.windows import settled
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
+from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.types import Outline
+
+_CHARACTERS_PER_WORD = 6.2
+
+
+def estimate(
+    settings: Settings,
+    topic: str,
+    programs: Programs | None = None,
+    *,
+    recipe: str | Callable[..., Any] = DEFAULT,
+    outline_only: bool = False,
+    outline: Outline | Path | str | None = None,
+) -> Estimate:
+    """Estimate calls, tokens and dollars of a run by a formula; no service is called and nothing is written.
+
+    The likely numbers are those of English text, of sources that have enough to say, and without a server's prefix
+    cache. ``low`` and ``high`` are two thirds and four thirds of the likely calls, half and twice the likely tokens;
+    the range is no guarantee (caps in the settings are).
+
+    Args:
+        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`, or a function like them, which is taken to
+            cost what the default recipe does.
+        outline_only: whether the run only makes an outline; the recipe is then one of
+            :data:`storm_pipeline.recipes.OUTLINES`.
+        outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
+
+    Raises SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price in the
+    settings is invalid.
+    """
+    topic = " ".join(topic.split())
+    if not topic:
+        raise SettingsError("the topic is empty: say what the article should be about")
+    known: Mapping[str, object] = OUTLINES if outline_only else RECIPES
+    if isinstance(recipe, str) and recipe not in known:
+        raise SettingsError(no_such_recipe(recipe, known))
+    name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
+    plan = plan_of(settings, topic, recipe, outline_only=outline_only, outline=outline)
+    rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
+    user_prices = parse_prices(settings.prices)
+    names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
+    prices = {name: price_of(name, user_prices) for name in names.values()}
+    shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
+    notes = _notes(plan.settings, prices)
+    if not isinstance(recipe, str) and recipe not in RECIPES.values():
+        notes.append(f"{name or 'this recipe'} is not built in: the numbers are those of {plan.recipe}")
+    return Estimate(topic, name, shown, _searches(plan), tuple(prices.items()), tuple(notes))
+
+
+def plan_of(
+    settings: Settings,
+    topic: str,
+    recipe: str | Callable[..., Any] = DEFAULT,
+    *,
+    outline_only: bool = False,
+    outline: Outline | Path | str | None = None,
+) -> Plan:
+    """What a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked for in vain.
+
+    See :func:`estimate` for the arguments.
+    """
+    built_in = {method: name for name, method in {**OUTLINES, **RECIPES}.items()}
+    nearest = recipe if isinstance(recipe, str) else built_in.get(recipe, "storm" if outline_only else DEFAULT)
+    own, given = for_recipe(settings, "outline" if outline_only else nearest), None
+    if outline is not None:
+        require_outline(nearest)
+        given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
+    return Plan(settled(own), nearest, outline_only, len(given.sections) if given else 0)
+
+
+def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> EstimateRow:
+    thought = [row.calls * number for number in (REASONING if reasons_by_default(model) else (0, 0, 0))]
+    *usual, high = TOKENS
+    factors = (*usual, high * (FOREIGN if _is_foreign(settings) else 1))
+    sent = [factor * row.tokens_in for factor in factors]
+    told = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
+    dollars = Range(*(cost(price, one, 0, other) for one, other in zip(sent, told, strict=True))) if price else None
+    low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
+    calls = Range(low, likely, likely if row.stage == "conversations" else most)  # which have no more turns than set
+    rounded = (Range(*map(round, numbers)) for numbers in (sent, told))
+    return EstimateRow(row.stage, row.role, row.program, model, calls, next(rounded), next(rounded), dollars)
+
+
+def _searches(plan: Plan) -> Range:
+    likely = 1 if plan.settings.is_extract else round(searches(plan))
+    return Range(*(round(factor * likely) for factor in CALLS)) if likely > 1 else Range(likely, likely, likely)
+
+
+def _is_foreign(settings: Settings) -> bool:
+    """Whether sources or article are in another language than English."""
+    return {settings.source_language or "en", settings.article_language} != {"en"}
+
+
+def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
+    if settings.is_extract:
+        return ["an extract asks no language model"]
+    notes = [
+        f"not counted: replies that do not parse are drawn up to {settings.parse_attempts} times, calls with transient "
+        f"errors are attempted up to {settings.call_attempts} times, and a server's prefix cache makes prompts cheaper"
+    ]
+    for name, price in prices.items():
+        if is_embedded(name):
+            notes.append(f"{name} runs on this machine, free of charge")
+        elif price is None:
+            notes.append(
+                f"no price is known for {name}: give it with --price '{name}=IN/OUT' in US dollars per million tokens"
+            )
+        if reasons_by_default(name):
+            low, likely, high = REASONING
+            notes.append(
+                f"{name} may reason before it answers, which is billed as output: {likely} tokens per call "
+                f"are assumed, {low} to {high:,}"
+            )
+    if _is_foreign(settings):
+        notes.append("likely tokens are those of English; other languages can take twice as many, as in the high end")
+    return notes
+
+
+class Question(NamedTuple):
+    """The calls of one signature: their number, words of each input, and tokens of a reply."""
+
+    signature: type[dspy.Signature]
+    calls: float
+    words: Mapping[str, int]
+    reply: int
+
+
+def estimate_questions(
+    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
+) -> tuple[Range, Range, Range, Range | None]:
+    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
+
+    ``scenarios``: the questions of a short, a usual and a long case.
+    """
+    usages = []
+    for rate, questions in zip(ENDS, scenarios, strict=True):
+        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
+        usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))
+    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
+    price = price_of(full_name(model, settings), parse_prices(settings.prices))
+    if price is None:
+        return calls, tokens_in, tokens_out, None
+    return calls, tokens_in, tokens_out, Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
+
+
+def _tokens(question: Question) -> float:
+    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
+    messages = PromptAdapter().format(question.signature, [], inputs)
+    return question.calls * count_tokens([message["content"] for message in messages])

@@ -1,0 +1,166 @@
+"""The formula of an estimate: calls and tokens of each program in each stage are sums of what the settings determine.
+
+``formula.toml`` has the coefficients, fitted to whole runs by ``python -m storm_benchmarks.estimate_fit``. What every
+prompt of a program begins with, instructions and examples, is no coefficient: it is counted as it is.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from storm_pipeline.evidence.evidence import words_asked
+from storm_pipeline.interfaces.estimate.asked import ASKED
+from storm_pipeline.interfaces.estimate.tokens import count_tokens
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.settings import Role, Settings
+from storm_pipeline.sources.search.registry import is_collection
+from storm_pipeline.text.files import table_beside
+
+TABLE = table_beside(__file__)
+_WORDS = TABLE["words"]
+CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
+"""Low, likely and high numbers, as shares of the likely ones."""
+REASONING = tuple(TABLE["range"]["reasoning"])
+"""Tokens per call, low, likely and high, of a model that reasons by default; assumed, providers publish none."""
+_OUTLINING = frozenset(("related topics", "perspectives", "conversations", "draft outline", "outline"))
+"""Stages until the outline."""
+_OUTLINERS = ("draft", "refine", "plan")  # programs that make outlines
+_UNCHECKED = frozenset(("memory",))  # programs of texts that no judge reads
+_ANSWERS = frozenset(("answer", "plain_answer"))
+_CHUNKS = frozenset(("rr", "rprr"))  # recipes that read single passages
+_WHOLE = _ANSWERS | {"article"}  # programs of texts without sections
+
+
+@dataclass(frozen=True)
+class RowUsage:
+    """What the calls of one program in one stage take, beside reasoning."""
+
+    stage: str
+    role: Role
+    program: str
+    calls: float
+    tokens_in: float
+    tokens_out: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do."""
+
+    settings: Settings
+    recipe: str  # name of a built-in method
+    outline_only: bool = False  # whether it ends with the outline
+    given: int = 0  # number of the sections of the user's outline; 0 if there is none
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The programs that the run asks."""
+        as_outlined = "orag" if self.outline_only and self.recipe == "rag" else self.recipe
+        own = ASKED[as_outlined] - frozenset(_OUTLINERS if self.given else ())
+        if own & _UNCHECKED:
+            return own
+        return own | {"remarks"} | ({"check"} if self.settings.judge_of_run == "model" else frozenset())
+
+    @property
+    def sections(self) -> int:
+        """The sections that the article probably has."""
+        wanted = round(self.settings.article_words / _WORDS["section"])
+        return self.given or min(self.settings.max_sections, max(_WORDS["sections"], wanted))
+
+    @property
+    def result_words(self) -> float:
+        """Words that a search result brings: of its page, if pages are read."""
+        reads = self.settings.read_pages
+        is_read = reads == "always" or (reads == "auto" and not is_collection(self.settings.search.partition(":")[0]))
+        return float(_WORDS["page" if is_read else "snippet"])
+
+    def sizes(self) -> dict[str, float]:
+        """Name → number: what calls and tokens are proportional to, in calls, sections or words."""
+        own, asked, sections = self.settings, self.asked, self.sections
+        interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
+        reads = "page_notes" in asked and own.reading_tokens > 0
+        turns, is_answer = interviews * own.turns, bool(asked & _ANSWERS)
+        findings = turns * _WORDS["findings"] + reads * _WORDS["pages"] * _WORDS["noted"]
+        passage = min(self.result_words, _WORDS["passage"])
+        found = own.top_k * (passage if self.recipe in _CHUNKS else self.result_words)
+        answer = own.evidence_words * (1 if is_answer else _WORDS["answer_share"])
+        shown = min(answer, _WORDS["passages"] * passage, own.queries * own.top_k * self.result_words)
+        section = findings / sections * passage * _WORDS["cited"] if turns else min(own.evidence_words, found)
+        told = shown if is_answer else sections * section if "section" in asked or turns else found
+        target = own.answer_words if is_answer else own.article_words
+        words = words_asked(target, math.inf if asked & _UNCHECKED else told)
+        return {
+            "once": 1,
+            "topic": "points" in asked or not (turns or is_answer),
+            "contents": bool(own.related_topics),
+            "related": min(own.related_topics, _WORDS["related"]),
+            "group": bool(own.perspectives),
+            "perspectives": own.perspectives,
+            "interviews": interviews,
+            "turns": turns,
+            "earlier": (own.turns - 1) / 2,
+            "others": own.perspectives * ("points" in asked),
+            "queries": own.queries,
+            "shown": shown,
+            "told": min(turns * _WORDS["answer"] if turns else found, own.interview_words),
+            "talk": turns * _WORDS["answer"],
+            "found": 0 if turns else found,
+            "findings": findings,
+            "batches": math.ceil(findings / _WORDS["batch"]),
+            "read": reads,
+            "pages": reads * _WORDS["pages"],
+            "reading": reads * own.reading_tokens,
+            "headings": sections,
+            "points": sections * ("points" in asked),
+            "sections": sections * ("section" in asked),
+            "section": section,
+            "words": words,
+            "opening": min(_WORDS["opening"], words / _WORDS["opening_share"]),
+            "whole": bool(asked & _WHOLE),
+            "question": is_answer,
+            "searched": "plan" in asked,
+            "edited": own.editing == "on" and "edit" in asked,
+            "lead": "lead" in asked,
+            "judged": "check" in asked,
+        }
+
+
+def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
+    """The rows of a run, in the order of its stages."""
+    sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
+    longest = plan.settings.reply_tokens or math.inf
+    for key, own in TABLE["rows"].items():
+        stage, role, program = key.split(", ")
+        calls = total(own["calls"], sizes)
+        if program not in plan.asked or calls <= 0 or (plan.outline_only and stage not in _OUTLINING):
+            continue
+        number, begins = len(known[program].predictors()), calls * overhead(known[program])
+        made, sent, told = (total(own[what], sizes) * share_of(what, number) for what in ("calls", "in", "out"))
+        yield RowUsage(stage, cast("Role", role), program, made, begins + sent, min(told, made * longest))
+
+
+def share_of(what: str, predictors: int) -> float:
+    """What a program of several predictors takes, in that of one; a text's outline is shorter than the text."""
+    return 1 + _WORDS["planned"] * (predictors - 1) if what == "out" else predictors
+
+
+def searches(plan: Plan) -> float:
+    """The queries that a run sends to its engine."""
+    return 0.0 if plan.asked & _UNCHECKED else total(TABLE["searches"], plan.sizes())
+
+
+def overhead(program: Program) -> float:
+    """Tokens of the prompts of one call without its inputs: instructions, form of the reply, examples."""
+    adapter = PromptAdapter()
+    prompts = (
+        adapter.format(own.signature, program.shown if own is program.predict else own.demos, {})
+        for own in program.predictors()
+    )
+    return sum(count_tokens([str(message["content"]) for message in prompt]) for prompt in prompts)
+
+
+def total(terms: Mapping[str, float], sizes: Mapping[str, float]) -> float:
+    """The sum of terms such as ``turns*earlier``: the coefficient times the sizes named."""
+    return sum(factor * math.prod(sizes[name] for name in names.split("*")) for names, factor in terms.items())

@@ -1,0 +1,290 @@
+"""Progress on the terminal or in a notebook: live bars of what is under way, else lines; and that of a run."""
+
+import importlib.util
+import re
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Self
+
+import dspy
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
+
+from storm_pipeline.interfaces.progress.phases import Phase, SoFar, seconds_left
+from storm_pipeline.run import events as ev
+from storm_pipeline.run.events import Event, EventSink
+from storm_pipeline.text.formatting import amount, clock, counted, printable, shortened
+
+_COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
+_MAX_LABEL_LENGTH = 200
+_MAX_TOPIC_LENGTH = 30
+_MAX_NOTE_LENGTH = 300
+_MAX_NOTES = 30
+_display = threading.Lock()  # held by the run that shows its progress by itself: two at once would overwrite each other
+
+
+class Display(Progress):
+    """Base of the sinks that show progress: a bar for each thing under way, totals below, lines above.
+
+    A context manager that restores the terminal; outside its ``with`` block nothing is shown. State and bars are
+    changed while ``guard`` is held, and nothing is printed then.
+    """
+
+    def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
+        line = Column(no_wrap=True, overflow="ellipsis")
+        super().__init__(
+            TextColumn("{task.description}", markup=False, table_column=line),
+            BarColumn(20),
+            TextColumn("{task.fields[facts]}", markup=False, table_column=line.copy()),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[label]}", "dim", markup=False, table_column=Column(no_wrap=True, ratio=1)),
+            console=console or _stderr_console(),
+            refresh_per_second=4,
+            redirect_stdout=False,
+            get_time=now,
+            expand=True,
+        )
+        self.started = now()
+        self.is_live = self._active = False
+        self._bars: dict[Hashable, Task] = {}
+        self._notes: Counter[str] = Counter()
+        self._shown: dict[str, str] = {}
+        self.guard = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self._active = True
+        if self.console.is_jupyter:
+            self.is_live = importlib.util.find_spec("ipywidgets") is not None
+        else:
+            self.is_live = self.console.is_terminal and not self.console.is_dumb_terminal
+        if self.is_live:
+            self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._active = False
+        if self.is_live:
+            with suppress(OSError):  # the terminal is closed
+                self.stop()
+
+    def totals(self) -> str:
+        """The line below the bars."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Do nothing, since the display is drawn four times a second: whoever adds a bar holds ``guard``."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Return the bars, and the totals."""
+        if not hasattr(self, "guard"):
+            return ()  # rich asks while it is made
+        with self.guard:
+            table, totals = self.make_tasks_table(self.tasks), self.totals()
+        return table, Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
+
+    def bar(self, key: Hashable, name: str) -> Task:
+        """Return the bar of this key; a new one if there is none."""
+        if key not in self._bars:
+            self._bars[key] = self._tasks[self.add_task(name, total=None, facts="", label="")]
+        return self._bars[key]
+
+    def end_bar(self, key: Hashable) -> None:
+        """Remove the bar of this key, if there is one."""
+        if bar := self._bars.pop(key, None):
+            self.remove_task(bar.id)
+
+    def download(self, event: ev.Downloading) -> str:
+        """Update the bar of a download; return the line about it, once a quarter, where there are no bars."""
+        bar, quarter = self.bar(event.name, printable(event.name)), 4 * event.done // max(1, event.total)
+        bar.completed, bar.total = event.done, event.total
+        facts = bar.fields["facts"] = f"{event.done / 1e6:.0f} of {event.total / 1e6:.0f} MB"
+        known, bar.fields["quarter"] = bar.fields.get("quarter"), quarter
+        is_new = known != quarter and not self.is_live
+        return f"{self.elapsed()} downloading {printable(event.name)}: {facts}" if is_new else ""
+
+    def show(self, line: str, style: str = "") -> None:
+        """Print a line above the bars; nothing if it is empty."""
+        if line and self._active:
+            try:
+                self.console.print(Text(line, style=style), soft_wrap=not self.is_live)
+            except OSError:  # such as a full disk: a sink must not end the run
+                self._active = False
+
+    def note(self, text: str) -> str:
+        """Return the line of a note; empty if one that differs in numbers alone was shown, or 30 others."""
+        line = printable(text)
+        kind = re.sub(r"\d+", "0", line)
+        self._notes[kind] += 1
+        if kind in self._shown or len(self._shown) >= _MAX_NOTES:
+            return ""
+        self._shown[kind] = line if len(line) <= _MAX_NOTE_LENGTH else line[: _MAX_NOTE_LENGTH - 3] + "..."
+        return self._shown[kind]
+
+    def repeated(self) -> str:
+        """Return lines about the notes that were repeated or not shown."""
+        lines = [f"{self._notes[kind]} times: {one}" for kind, one in self._shown.items() if self._notes[kind] > 1]
+        unseen = sum(times for kind, times in self._notes.items() if kind not in self._shown)
+        return "\n".join([*lines, f"and {unseen} more"] if unseen else lines)
+
+    def elapsed(self) -> str:
+        """Return the time since the start."""
+        return clock(self.get_time() - self.started)
+
+
+class _Stderr(Console):
+    """A console that stops printing when its reader has gone, instead of ending the run."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+def _stderr_console() -> Console:
+    return _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+class ProgressSink(Display):
+    """An event sink that shows the progress of one run: a bar for each stage under way, and a line as each ends.
+
+    Retries, degradations and failures are lines too, similar ones once.
+    """
+
+    def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(console, now=now)
+        self._topic = ""
+        self._stages: defaultdict[str, SoFar] = defaultdict(SoFar)
+        self._sources = 0
+        self._counts: Counter[str] = Counter()
+        self._first_call: float | None = None
+        self._latest_reply = 0.0
+        self._phases: tuple[Phase, ...] = ()
+
+    def __exit__(self, *error: object) -> None:
+        self.show(self.repeated(), "dim")
+        super().__exit__(*error)
+
+    def emit(self, event: Event) -> None:
+        """Update the display with an event."""
+        with self.guard:
+            self._take(event)
+            line, style = self._line(event)
+        self.show(line, style)
+
+    def expect(self, phases: tuple[Phase, ...]) -> None:
+        """Show from now on when a run of these phases will end; from any thread."""
+        self._phases = phases
+
+    def downloading(self, name: str, done: int, total: int) -> None:
+        """Show the progress of a download in bytes: a callback for :func:`storm_pipeline.run.assets.fetch`."""
+        self.emit(ev.Downloading("", name, done, total))
+
+    def seconds_left(self) -> float | None:
+        """Estimated seconds until the end; None if nothing was expected, or too little is done to say."""
+        if self._first_call is None:
+            return None
+        left = seconds_left(self._phases, self._stages, self._latest_reply - self._first_call)
+        return None if left is None else max(left / 2, left - (self.get_time() - self._latest_reply))
+
+    def totals(self) -> str:
+        """The run in one line, what matters most first, since narrow terminals cut its end off."""
+        counts, stages = self._counts, self._stages.values()
+        parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
+        if (left := self.seconds_left()) is not None:
+            parts.append(f"about {clock(left)} left")
+        parts += [counted(n, "problem")] if (n := counts["problems"]) else []
+        if self._topic:
+            calls, read, written = (sum(getattr(one, n) for one in stages) for n in ("calls", "read", "tokens_out"))
+            tokens = f"{amount(read)} tokens in, {amount(written)} out"
+            parts += [counted(self._sources, "source"), counted(calls, "call"), tokens]
+        return ", ".join(parts + [f"{n} {word}" for word in ("retries", "reused") if (n := counts[word])])
+
+    def _take(self, event: Event) -> None:
+        own, now = self._stages[event.stage], self.get_time()
+        own.take(event)
+        self._counts[_COUNTED.get(type(event), "")] += 1
+        match event:
+            case ev.RunStarted():
+                self._topic = printable(event.topic)
+            case ev.CallFinished():
+                self._latest_reply = now
+                self._first_call = now - event.seconds if self._first_call is None else self._first_call
+            case ev.Searched():
+                self._sources = max(self._sources, event.sources)
+            case ev.RunFinished() | ev.RunStopped():
+                self._phases = ()
+        if own.running:
+            bar = self.bar(event.stage, event.stage)
+            bar.fields |= {"facts": own.facts(event.stage), "label": printable(own.label)[:_MAX_LABEL_LENGTH]}
+            bar.completed, bar.total = own.steps, own.total
+        else:
+            self.end_bar(event.stage)
+
+    def _line(self, event: Event) -> tuple[str, str]:
+        """Return the line of an event, and its style."""
+        match event:
+            case ev.Failed():
+                text, style = f"{event.stage} failed: {event.detail}", "bold yellow"
+            case ev.Degraded():
+                text, style = f"{event.stage}: {event.detail}", "yellow"
+            case ev.Retried():
+                text, style = f"trying again: {event.what}: {event.reason}", "dim"
+            case ev.Searched(results=0):
+                text, style = f"nothing found by {event.engine} for {event.query!r}", "dim"
+            case ev.Noted():
+                text, style = event.detail, ""
+            case _:
+                return self._milestone(event), ""
+        return self.note(text), style
+
+    def _milestone(self, event: Event) -> str:
+        match event:
+            case ev.Downloading():
+                return self.download(event)
+            case ev.RunStarted():
+                begun = "researching" if event.session <= 1 else f"session {event.session}, resuming"
+                where = f" in {printable(event.folder)}" if event.folder else ""
+                return f"{self.elapsed()} {begun} {self._topic}{where}"
+            case ev.StageStarted() if not self.is_live:
+                return f"{self.elapsed()} {event.stage} ..."
+            case ev.StageFinished():
+                facts = self._stages[event.stage].facts(event.stage), counted(self._sources, "source")
+                ended = f"{event.stage} ended after {event.seconds:.0f} s"
+                return f"{self.elapsed()} {ended} ({', '.join(filter(None, facts))})"
+            case ev.RunFinished() | ev.RunStopped():
+                lines = [f"stopped after {clock(event.seconds)}"] if isinstance(event, ev.RunStopped) else []
+                word = "so far" if lines else "finished"
+                return "\n".join(lines if self.is_live else [*lines, f"{word}: {self.totals()}"])
+        return ""
+
+
+@contextmanager
+def with_progress(sinks: Sequence[EventSink], wanted: bool | None) -> Iterator[Sequence[EventSink]]:  # noqa: FBT001
+    """Yield the sinks of a run, with one that shows its progress while the block runs.
+
+    ``wanted``: whether to show it; None: if there are no sinks, somebody watches, and no DSPy module (such as one that
+    is evaluated) is the caller. Of several runs at once, the first shows its progress.
+    """
+    if wanted is None:
+        wanted = not sinks and not dspy.settings.caller_modules and _is_watched()
+    if not wanted or not _display.acquire(blocking=False):
+        yield sinks
+        return
+    try:
+        with ProgressSink() as progress:
+            yield (*sinks, progress)
+    finally:
+        _display.release()
+
+
+def _is_watched() -> bool:
+    """Return whether this is a notebook, or the main thread of a program whose standard error is a terminal."""
+    if "IPython" in sys.modules and _stderr_console().is_jupyter:
+        return True
+    with suppress(AttributeError, ValueError):  # there is none, or it is closed
+        return threading.current_thread() is threading.main_thread() and sys.stderr.isatty()
+    return False

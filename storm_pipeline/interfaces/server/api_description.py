@@ -1,0 +1,88 @@
+"""What ``/openapi.json`` says beside what FastAPI reads from the routes: access, formats, what callers may choose."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from storm_pipeline.interfaces.server.problems import Problem
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, article_formats
+from storm_pipeline.recipes import OUTLINES, RECIPES, WITHOUT_OUTLINE
+
+_ABOUT = """Starts, follows and stops runs that research a topic and write an article, and returns their results.
+
+Every error is JSON of the form `Problem`. In that form a path that does not exist answers 404, and one that takes no
+such method 405 with `Allow`."""
+_TAGS = [
+    {"name": "runs", "description": "Starting, following and stopping runs."},
+    {"name": "articles", "description": "Results of runs, and checks of articles."},
+    {"name": "documents", "description": "Documents of your own, which a run can search."},
+    {"name": "server", "description": "What the server offers, and how it is."},
+]
+_BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "The owner's token, or a named one."}}
+TEXT = {"schema": {"type": "string"}}
+FILE = {"schema": {"type": "string", "format": "binary"}}
+ARTICLE: dict[str, Any] = {
+    one.media_type: {"schema": {}} if one.media_type.endswith("json") else TEXT if one.is_text else FILE
+    for one in article_formats()
+}
+"""Media types of articles → how their content is described. Markdown, the default, comes first."""
+
+
+def links(parameter: str, *names: str) -> dict[str, Any]:
+    """Links from an answer that names a run or a set of documents to the operations of these names."""
+    return {name: {"operationId": name, "parameters": {parameter: f"$response.body#/{parameter}"}} for name in names}
+
+
+def describe(app: FastAPI, remote: RemoteSettings, is_secured: Callable[[], bool]) -> None:
+    """Let an application describe itself; ``is_secured``: whether callers need a token, which may change."""
+
+    @cache
+    def description(*, secured: bool) -> dict[str, Any]:
+        return _description(app, remote, secured=secured)
+
+    app.openapi = lambda: description(secured=is_secured())  # type: ignore[method-assign]  # FastAPI's own way
+
+
+def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict[str, Any]:
+    servers = [{"url": "/", "description": "This server."}]
+    found = get_openapi(
+        title=app.title, version=app.version, description=_ABOUT, routes=app.routes, tags=_TAGS, servers=servers
+    )
+    schemas = found["components"]["schemas"]
+    for unused in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
+        schemas.pop(unused, None)
+    schemas |= {"Problem": Problem.model_json_schema(), "ChosenSettings": remote.json_schema()}
+    for order in ("RunOrder", "ResumeOrder"):
+        schemas[order]["properties"]["settings"] = {"$ref": "#/components/schemas/ChosenSettings"}
+    schemas["RunOrder"] |= _combinations()
+    for operation in (operation for path in found["paths"].values() for operation in path.values()):
+        answers = operation["responses"]
+        if "HTTPValidationError" in str(answers.get("422")):  # FastAPI adds it to all that has a parameter
+            del answers["422"]
+        if not secured:
+            answers.pop("401", None)
+        elif "401" in answers:
+            operation["security"] = [{name: []} for name in _BEARER]
+    if secured:
+        found["components"]["securitySchemes"] = _BEARER
+    return found
+
+
+def _combinations() -> dict[str, Any]:
+    """Which recipes make what is ordered, and which of them take an outline."""
+
+    def recipes(names: Iterable[str]) -> dict[str, Any]:
+        return {"recipe": {"enum": [*names, None]}}
+
+    return {
+        "if": {"properties": {"makes": {"const": "outline"}}, "required": ["makes"]},
+        "then": {"properties": {"outline": {"type": "null"}, **recipes(OUTLINES)}},
+        "else": {
+            "properties": recipes(RECIPES),
+            "if": {"properties": {"outline": {"type": "string"}}, "required": ["outline"]},
+            "then": {"properties": recipes(name for name in RECIPES if name not in WITHOUT_OUTLINE)},
+        },
+    }

@@ -1,0 +1,145 @@
+"""Who calls a server: its owner, or somebody with a named token, which the owner makes, lists and revokes."""
+
+import hashlib
+import re
+import secrets
+import threading
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import Timeout
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.run.log import logger
+from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
+
+_FILE, _LOCK = ".tokens.json", ".tokens.lock"
+_NAME = r"[a-z0-9][a-z0-9-]{0,39}"
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Somebody who calls the server; he has access to his own runs and documents, the owner to all."""
+
+    name: str  # name of his token; empty for the owner of the server
+    budget: float | None = None  # US dollars a calendar month (UTC); None without limit
+
+    def has_access(self, name: str) -> bool:
+        """Return whether he has access to what belongs to the caller of this name."""
+        return self.name in ("", name)
+
+
+OWNER = Caller("")
+CALLER: ContextVar[Caller] = ContextVar("storm_caller")
+"""Who makes the current request. It has no default, so that a request of nobody fails."""
+
+
+class Token(BaseModel):
+    """A named token as it is kept: its hash alone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=f"^{_NAME}$")
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    budget: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    created: str  # ISO date (UTC)
+    revoked: bool = False
+
+
+_TOKENS = TypeAdapter(tuple[Token, ...])
+
+
+class Tokens:
+    """The named tokens of the server whose runs are in a folder. Thread-safe.
+
+    They are kept in the folder's ``.tokens.json``, which its owner alone can read. A running server reads it again when
+    it changes. A token is 256 random bits, so a plain SHA-256 hides it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / _FILE
+        self._lock = threading.Lock()
+        self._version: tuple[int, ...] | None = None
+        self._known: tuple[Token, ...] = ()
+        self.required = False
+        """Whether there is or was a named token: from then on nobody is served without one."""
+
+    def add(self, name: str, budget: float | None = None) -> str:
+        """Make a token, and return it; it is not kept. A name whose token was revoked can be used again.
+
+        ``budget``: US dollars a month, > 0. Raises SettingsError: the name is taken or invalid, the budget is not above
+        0, or the file is damaged or cannot be written.
+        """
+        if not re.fullmatch(_NAME, name):
+            raise SettingsError(f"a token is named by up to 40 small letters, digits and hyphens, not {name!r}")
+        if budget is not None and not 0 < budget < float("inf"):
+            raise SettingsError(f"a budget is a number of dollars above 0, not {budget:g}")
+        token = f"storm_{secrets.token_urlsafe(32)}"
+        made = Token(name=name, sha256=_digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
+        with self._writing():
+            if any(one.name == name and not one.revoked for one in self.all()):
+                raise SettingsError(f"there is a token of the name {name!r}: revoke it first, or choose another name")
+            self._save([*(one for one in self.all() if one.name != name), made])
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Refuse a token from now on. Raises SettingsError: there is none of this name; others as :meth:`add`."""
+        with self._writing():
+            if not any(one.name == name and not one.revoked for one in self.all()):
+                raise SettingsError(f"there is no token of the name {name!r}; `storm serve token list` lists them")
+            self._save([one.model_copy(update={"revoked": one.revoked or one.name == name}) for one in self.all()])
+
+    def all(self) -> tuple[Token, ...]:
+        """Return all tokens, revoked ones included. Raises SettingsError: the file is damaged or cannot be read."""
+        with self._lock:
+            try:
+                found = self._path.stat()
+                version = (found.st_mtime_ns, found.st_ino, found.st_size)
+                if version != self._version:
+                    self._known, self._version = _TOKENS.validate_json(read_plain(self._path, _MOST_BYTES)), version
+                self.required = True
+            except FileNotFoundError:
+                self._known, self._version = (), None
+            except (OSError, ValidationError, ValueError) as error:
+                self.required = True
+                raise SettingsError(f"{self._path} cannot be read as a list of tokens: restore or delete it") from error
+            return self._known
+
+    def find(self, token: str) -> Caller | None:
+        """Return the caller with a token; None if it is not valid, or the file cannot be read."""
+        digest = _digest(token)
+        return next((Caller(one.name, one.budget) for one in self._valid() if one.sha256 == digest), None)
+
+    def named(self, name: str) -> Caller | None:
+        """Return the caller of a name; None if his token was revoked, or the file cannot be read."""
+        return next((Caller(one.name, one.budget) for one in self._valid() if one.name == name), None)
+
+    def _valid(self) -> tuple[Token, ...]:
+        try:
+            return tuple(one for one in self.all() if not one.revoked)
+        except SettingsError as error:
+            logger.warning("nobody but the owner is served: %s", error)
+            return ()
+
+    def _writing(self) -> AbstractContextManager[object]:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return locked_file(self._path.with_name(_LOCK), timeout=10)
+        except (OSError, Timeout) as error:
+            raise SettingsError(f"{self._path} cannot be written: {error}") from error
+
+    def _save(self, tokens: list[Token]) -> None:
+        try:
+            write_atomically(self._path, _TOKENS.dump_json(tuple(tokens), indent=1) + b"\n", private=True)
+        except OSError as error:
+            raise SettingsError(cannot_write(self._path, error)) from error
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

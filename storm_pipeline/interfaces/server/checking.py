@@ -1,0 +1,166 @@
+"""The check of an article that a caller sends with its sources, as ``storm check --json`` makes it."""
+
+import json
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, StrictBool
+
+from storm_pipeline.errors import DatasetError, PageError, SettingsError
+from storm_pipeline.evidence.judges.base import Judge
+from storm_pipeline.evidence.judges.opening import open_judge
+from storm_pipeline.evidence.page_reading import kept_pages
+from storm_pipeline.interfaces.server.errors import TooLargeError
+from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.output.check import check_article, read_for_check
+from storm_pipeline.output.check.judging import Status
+from storm_pipeline.output.check.reading import Read
+from storm_pipeline.output.check.report import to_record
+from storm_pipeline.settings import Settings
+from storm_pipeline.sources.pages.extract import Page
+
+MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
+MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
+MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
+MOST_WAITING = 4  # checks that are read, or wait for the one under way: each holds one of the server's threads
+
+
+class SentPage(BaseModel, extra="forbid"):
+    """A page that the article cites, found by its address."""
+
+    url: str = Field(min_length=1, max_length=2000)
+    title: str = Field(default="", max_length=1000)
+    text: str = Field(description=f"Its text, of at most {MOST_CHARACTERS:,} characters.")
+
+
+_EXAMPLE: Any = {
+    "title": "Orrin dam",
+    "markdown": "The dam was finished in 1926.[^1]\n\n[^1]: https://example.org/orrin\n",
+    "sources": [{"url": "https://example.org/orrin", "title": "Orrin", "text": "The dam was finished in 1926."}],
+}
+
+
+class CheckOrder(BaseModel, extra="forbid", json_schema_extra={"examples": [_EXAMPLE]}):
+    """The body of a request to check an article."""
+
+    markdown: str = Field(
+        description=f"The article, with footnotes or numbers of references; at most {MOST_CHARACTERS:,} characters."
+    )
+    title: str = Field(default="", max_length=300)
+    sources: list[SentPage] = Field(default_factory=list, max_length=500, description="Pages that it cites.")
+    fetch: StrictBool = Field(default=False, description="Fetch cited pages that were not sent.")
+
+
+class CitedPassage(BaseModel):
+    """A passage that a sentence cites."""
+
+    number: int = Field(description="Number of the source.")
+    passage: str
+    spans: list[list[int]] = Field(description="Start and end, in characters, of the words of it that decided.")
+
+
+class SentenceRecord(BaseModel):
+    """A sentence and the verdict on it."""
+
+    sentence: int = Field(description="Its number, from 1.")
+    heading: str = Field(description="The innermost heading above it; empty in the lead.")
+    text: str
+    verdict: Status
+    probability: float | None = Field(description="That all of it follows from its passages; null if not judged.")
+    reason: str = Field(description="What is missing or contradicted; may be empty.")
+    sources: list[CitedPassage]
+
+
+class CitedSource(BaseModel):
+    """A source that the article cites."""
+
+    number: int
+    title: str
+    url: str
+    also: list[str] = Field(description="Other addresses of the same text.")
+    unread: str | None = Field(description="Why it was not read; null if it was.")
+
+
+class CheckRecord(BaseModel):
+    """What a check found, as `storm check --json` prints it."""
+
+    schema_: int = Field(alias="schema", description="Version of this form.")
+    title: str
+    judge: str
+    threshold: float = Field(description="The judge's least probability of a supported sentence.")
+    support: float | None = Field(description="Share of the judged sentences that are supported; null if none is.")
+    counts: dict[Status, int] = Field(description="How many sentences have each verdict.")
+    sentences: list[SentenceRecord]
+    sources: list[CitedSource]
+
+
+class ArticleCheck:
+    """Checks articles by the owner's judge, which must cost nothing, one at a time; it is opened at first use.
+
+    Reading them and their pages is part of no turn: a slow page delays its own check alone.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._judge: Judge | None = None
+        self._lock = threading.Lock()
+        self._places = shared("checks", 1 + MOST_WAITING)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a check is under way."""
+        return self._places.are_held
+
+    def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
+        """What the check finds, as ``storm check --json`` prints it.
+
+        ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
+
+        Raises TooLargeError: a text is too long. Raises BusyError: as many checks wait as may. Raises SettingsError,
+        DatasetError: the article has too many sentences or cannot be read, or the owner's judge is a model. Others as
+        :func:`storm_pipeline.evidence.judges.opening.open_judge`.
+        """
+        if max(map(len, (markdown, *(own.text for own in sources)))) > MOST_CHARACTERS:
+            raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
+        if self._settings.judge == "model":
+            raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
+        with self._places.hold(caller_name()):
+            return self._checked(markdown, title, sources, fetch=fetch)
+
+    def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
+        length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # soon known without sources
+        if length > MOST_SENTENCES:
+            raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
+        read = _read(markdown, title, sources, self._fetching() if fetch else None)
+        article = replace(read.article, title=title)
+        with self._lock:
+            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+            return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+
+    def _fetching(self) -> Callable[[str], Page]:
+        """Fetches pages as a run does, as many as one check may."""
+        pages = kept_pages(self._settings)
+        left = threading.Semaphore(MOST_PAGES)
+
+        def fetch(url: str) -> Page:
+            if not left.acquire(blocking=False):
+                raise PageError(f"{url} was not fetched: a check fetches {MOST_PAGES} pages at most")
+            return pages(url)
+
+        return fetch
+
+
+def _read(markdown: str, title: str, sources: Sequence[SentPage], fetch: Callable[[str], Page] | None) -> Read:
+    """The article with its sources. Raises DatasetError: it cannot be read."""
+    article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
+    with tempfile.TemporaryDirectory(prefix="storm-") as place:
+        file = Path(place) / "article.json"
+        file.write_text(json.dumps(article), encoding="utf-8")
+        try:
+            return read_for_check(file, None, fetch)
+        except DatasetError as error:
+            raise DatasetError(str(error).replace(str(file), "the article")) from error

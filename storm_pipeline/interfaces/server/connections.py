@@ -1,0 +1,144 @@
+"""Connections of the HTTP API: what is silent or too much is closed, so that it silences nobody else."""
+
+from asyncio import TimerHandle, Transport
+from collections.abc import Collection
+from typing import Any
+
+import h11
+from h11._receivebuffer import ReceiveBuffer
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from storm_pipeline.interfaces.server.reach import Reach
+
+_HEADER_SECONDS, _READ_SECONDS = 10.0, 60.0
+"""Within which the headers of a request must arrive, after the connection or the last answer, and within which a client
+must read something of an answer that waits for him."""
+_MOST_OF_ONE, _MOST = 128, 512
+"""Open connections of one address that is no trusted proxy, and of all. Beyond, the one that has been idle longest is
+closed. An address may have half as many requests under way, so that the next one is answered and not cut off."""
+_MOST_LINES, _MOST_CHUNKS, _CHUNK = 100, 200, 32
+"""Lines of a header, or behind a body; chunks of a body, beyond which they have so many bytes on average. Each takes
+h11 as long as kilobytes of text, in which nobody else is answered."""
+
+
+class _Arrived(ReceiveBuffer):
+    """What has arrived of requests; raises h11.RemoteProtocolError where it has too many lines or chunks."""
+
+    _chunks = _bytes = 0
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        lines = super().maybe_extract_lines()
+        if lines is not None:
+            self._chunks = self._bytes = 0
+            _require(len(lines) <= _MOST_LINES)
+        return lines
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        line = super().maybe_extract_next_line()
+        self._chunks += line is not None
+        _require(self._chunks <= _MOST_CHUNKS + self._bytes // _CHUNK)
+        return line
+
+    def maybe_extract_at_most(self, count: int) -> bytearray | None:
+        data = super().maybe_extract_at_most(count)
+        self._bytes += len(data or b"")
+        return data
+
+
+def _require(is_usual: bool) -> None:  # noqa: FBT001
+    if not is_usual:
+        raise h11.RemoteProtocolError("too many lines or chunks")
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP/1.1 with limits on the time of headers and of answers that are not read, and on connections by address.
+
+    A request of very many lines or chunks is refused. ``reach``: names the proxies that may have as many connections as
+    all together.
+    """
+
+    reach = Reach()
+    _silence: TimerHandle | None = None
+    _since = 0.0
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Make room for the connection, and wait for its headers."""
+        super().connection_made(transport)
+        self.conn._receive_buffer = _Arrived()
+        self._wait_for_headers()
+        others: Collection[Any] = self.connections
+        if not self.reach.is_proxy(_address(self)):
+            _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
+        _make_room(others, _MOST)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read what was written."""
+        super().pause_writing()
+        self._wait_for_headers()
+
+    def resume_writing(self) -> None:
+        """Wait no longer, unless for the headers of the next request."""
+        super().resume_writing()
+        if not self.is_idle:
+            self._stop_waiting()
+
+    def handle_events(self) -> None:
+        """Read what has arrived; once that is a whole header, it is waited for no longer."""
+        super().handle_events()
+        if not self.is_idle:
+            self._stop_waiting()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that a request cannot be read, unless it is being answered already."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
+
+    def on_response_complete(self) -> None:
+        """Wait for the headers of the next request."""
+        self._wait_for_headers()
+        super().on_response_complete()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered, or its answer is not read."""
+        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
+
+    def _wait_for_headers(self) -> None:
+        self._since = self.loop.time()
+        self._wait()
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        unread = self.transport.get_write_buffer_size()
+        seconds = _READ_SECONDS if unread else _HEADER_SECONDS
+        self._silence = self.loop.call_later(seconds, self._close_unless_read, unread)
+
+    def _close_unless_read(self, before: int) -> None:
+        """Close the connection, unless the client has read something of what waited for him before."""
+        if self.transport.get_write_buffer_size() < before:
+            self._wait()
+        else:
+            self.transport.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+            self._silence = None
+
+
+def _make_room(connections: Collection[Any], most: int) -> None:
+    """Close the longest idle connection if there are too many; the newest if none is idle."""
+    if len(connections) > most:
+        idle = (one for one in connections if one.is_idle and not one.transport.is_closing())
+        min(idle, key=lambda one: one._since).transport.abort()
+
+
+def _address(connection: Any) -> str:
+    return connection.client[0] if connection.client else ""

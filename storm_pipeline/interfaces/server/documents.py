@@ -1,0 +1,250 @@
+"""Documents that callers send: sets of files, each of one caller, which runs search instead of the server's engine."""
+
+import errno
+import json
+import re
+import shutil
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from storm_pipeline.errors import ContradictionError, RunError, SettingsError
+from storm_pipeline.interfaces.server.callers import Caller
+from storm_pipeline.interfaces.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
+from storm_pipeline.sources.documents.reader import FORMATS
+from storm_pipeline.text.files import is_plain, read_plain, write_atomically
+
+FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
+"""Bytes of a file, bytes and files of a set, and sets of a caller, at most."""
+ID = "^[0-9a-f]{32}$"
+_ENDINGS = "|".join("".join(f"[{c}{c.upper()}]" for c in one[1:]) for one in sorted(FORMATS))
+NAME = rf"^[^/\\.~\s\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]{{0,119}}\.({_ENDINGS})$"
+"""Names of sets, and of their files, as regular expressions that requests are checked by."""
+_STATE, _PART = ".set.json", ".part-"
+_STALE = 3600.0  # seconds after which a part is one that an earlier server left
+_BEGINNINGS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04", ".epub": b"PK\x03\x04"}
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of a set."""
+
+    name: str
+    bytes: int  # its size
+
+
+@dataclass(frozen=True)
+class DocumentSet:
+    """A set of documents as callers see it."""
+
+    documents: str  # its name, which an order gives
+    created: str  # ISO time (UTC)
+    files: tuple[StoredFile, ...]
+    runs: tuple[str, ...]  # names of the runs that use it
+    caller: str  # name of the caller whose it is; empty for the owner of the server
+
+
+@dataclass
+class Upload:
+    """A file that arrives, in ``with``; unless it is committed, nothing of it stays. Methods block: use a thread."""
+
+    _file: BinaryIO
+    _commit: Callable[[], None]
+    room: int  # bytes that it may have
+    size: int = 0  # bytes that have arrived
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece. Raises TooLargeError, FullError: the file, its set or the disk has no room for it."""
+        self.size += len(piece)
+        if self.size > self.room:
+            raise TooLargeError(f"a file may have {FILE_BYTES:,} bytes, and a set of documents {SET_BYTES:,} together")
+        with _telling_of_full_disk():
+            self._file.write(piece)
+
+    def commit(self) -> None:
+        """Put the file into its set. Raises ContradictionError, ConflictError: another format, or the set is used."""
+        with _telling_of_full_disk():
+            self._file.close()
+        self._commit()
+
+
+@dataclass
+class DocumentSets:
+    """The sets of documents in a server's folder. Thread-safe.
+
+    A set that a run uses is fixed, so that the run finds the same when it is resumed. It is deleted with the last such
+    run, or by its caller. ``root``: the folder, made at first use.
+    """
+
+    root: Path
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _arriving: dict[Path, tuple[str, int]] = field(default_factory=dict)  # parts → their set, and bytes reserved
+
+    def __post_init__(self) -> None:
+        """Delete what an earlier server left unfinished."""
+        for part in self.root.glob(f"*/{_PART}*"):
+            with suppress(OSError):
+                if time.time() - part.stat().st_mtime > _STALE:
+                    part.unlink()
+
+    def create(self, caller: Caller) -> DocumentSet:
+        """Make an empty set. Raises ConflictError, FullError: he has as many as he may, or the disk is full."""
+        with self._lock, _telling_of_full_disk():
+            if sum(one.caller == caller.name for one in self._all()) >= SETS:
+                raise ConflictError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
+            folder = self.root / uuid4().hex
+            folder.mkdir(parents=True)
+            try:
+                self._save(folder, caller.name, datetime.now(UTC).isoformat(timespec="seconds"), ())
+            except OSError:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            return _read(folder)
+
+    def views(self, caller: Caller) -> tuple[DocumentSet, ...]:
+        """Return a caller's sets, oldest first."""
+        return tuple(sorted((one for one in self._all() if caller.has_access(one.caller)), key=lambda one: one.created))
+
+    def view(self, caller: Caller, name: str) -> DocumentSet:
+        """Return a set. Raises UnknownDocumentsError: the caller has none of this name."""
+        found = next((one for one in self.views(caller) if one.documents == name), None)
+        if found is None:
+            raise UnknownDocumentsError("there is no set of documents of this name")
+        return found
+
+    @contextmanager
+    def upload(self, caller: Caller, name: str, file: str, announced: int | None) -> Iterator[Upload]:
+        """Receive a file into a set; one of the same name is replaced. ``announced``: its bytes, if they are known.
+
+        Raises:
+            UnknownDocumentsError, ConflictError: there is no such set, or a run uses it.
+            SettingsError: the file's name or format cannot be used.
+            TooLargeError, FullError: there is no room for it.
+        """
+        file = checked_name(file)
+        with self._lock:
+            folder, room = self.root / name, self._room(caller, name, file)
+            if announced is not None and announced > room:
+                raise TooLargeError(f"a set of documents has at most {SET_BYTES:,} bytes: there is room for {room:,}")
+            part = folder / f"{_PART}{uuid4().hex}"
+            self._arriving[part] = (name, room if announced is None else announced)
+
+        def commit() -> None:
+            with self._lock:
+                self._require_unused(self.view(caller, name))
+                _require_format(part, file)
+                part.replace(folder / file)
+
+        try:
+            with _telling_of_full_disk(), part.open("xb") as opened:
+                yield Upload(opened, commit, room if announced is None else min(room, announced))
+        finally:
+            with self._lock:
+                del self._arriving[part]
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def delete(self, caller: Caller, name: str, is_running: Callable[[str], bool]) -> None:
+        """Delete a set. Raises UnknownDocumentsError, ConflictError: there is none, or a run under way uses it."""
+        with self._lock:
+            if any(map(is_running, self.view(caller, name).runs)):
+                raise ConflictError("a run that uses the documents waits or is under way: stop it first")
+            self._remove(name)
+
+    def use(self, caller: Caller, name: str, run: str) -> None:
+        """Record that a run uses a set, which is fixed from then on. Raises as :meth:`path`."""
+        with self._lock:
+            self.path(caller, name)
+            found = self.view(caller, name)
+            with _telling_of_full_disk():
+                self._save(self.root / name, found.caller, found.created, (*found.runs, run))
+
+    def path(self, caller: Caller, name: str) -> Path:
+        """Return the folder of a set that has files. Raises UnknownDocumentsError, ConflictError: there is none."""
+        if not self.view(caller, name).files:
+            raise ConflictError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
+        return (self.root / name).absolute()
+
+    def forget(self, run: str) -> None:
+        """Delete the sets that were used by this run alone, which was deleted. Raises FullError, RunError."""
+        with self._lock, _telling_of_full_disk():
+            for one in tuple(self._all()):
+                if run in one.runs and len(one.runs) == 1:
+                    self._remove(one.documents)
+                elif run in one.runs:
+                    rest = tuple(other for other in one.runs if other != run)
+                    self._save(self.root / one.documents, one.caller, one.created, rest)
+
+    def _room(self, caller: Caller, name: str, file: str) -> int:
+        """Bytes that a file may have in a set; the caller holds the lock."""
+        found = self.view(caller, name)
+        self._require_unused(found)
+        arriving = [size for of, size in self._arriving.values() if of == name]
+        kept = [one.bytes for one in found.files if one.name != file]
+        if len(kept) + len(arriving) >= SET_FILES:
+            raise TooLargeError(f"a set of documents has at most {SET_FILES} files")
+        return min(FILE_BYTES, SET_BYTES - sum(kept) - sum(arriving))
+
+    def _require_unused(self, found: DocumentSet) -> None:
+        if found.runs:
+            raise ConflictError("a run uses these documents, so they stay as they are: make another set")
+
+    def _all(self) -> Iterator[DocumentSet]:
+        for folder in sorted(self.root.glob("*/")) if self.root.is_dir() else ():
+            if not folder.is_symlink():
+                with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # not of ours, or damaged
+                    yield _read(folder)
+
+    def _remove(self, name: str) -> None:
+        try:
+            shutil.rmtree(self.root / name)
+        except OSError as error:
+            raise RunError(f"the documents cannot be deleted: {error.strerror}") from error
+
+    def _save(self, folder: Path, caller: str, created: str, runs: tuple[str, ...]) -> None:
+        record = {"caller": caller, "created": created, "runs": runs}
+        write_atomically(folder / _STATE, json.dumps(record) + "\n")
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a file as it is kept. Raises SettingsError: it cannot be used, or its format is not read."""
+    name = unicodedata.normalize("NFC", name)
+    if not re.fullmatch(NAME, name) or len(name.encode("utf-8", "replace")) > 250 or name != Path(name).name:
+        raise SettingsError(
+            "a file is named by up to 250 bytes without slashes and control characters, and by the ending of a format "
+            f"that is read: {', '.join(sorted(FORMATS))}"
+        )
+    return name
+
+
+def _require_format(part: Path, file: str) -> None:
+    beginning = _BEGINNINGS.get(suffix := Path(file).suffix.lower(), b"")
+    with part.open("rb") as opened:
+        if beginning not in opened.read(1024):
+            raise ContradictionError(f"the file is not a {suffix} file: its content is of another format")
+
+
+def _read(folder: Path) -> DocumentSet:
+    record = json.loads(read_plain(folder / _STATE, 1 << 20))
+    files = [path for path in folder.iterdir() if not path.name.startswith(".") and is_plain(path)]
+    stored = tuple(StoredFile(path.name, path.stat().st_size) for path in sorted(files))
+    runs = tuple(map(str, record["runs"]))
+    return DocumentSet(folder.name, str(record["created"]), stored, runs, str(record["caller"]))
+
+
+@contextmanager
+def _telling_of_full_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise FullError("the server's disk is full: try again later, or ask its owner") from error
+        raise RunError(f"the documents cannot be saved: {error.strerror}") from error

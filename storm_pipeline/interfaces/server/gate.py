@@ -1,0 +1,254 @@
+"""Checks of every request before it reaches an application: its host, origin, token, and body."""
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import ExitStack
+from typing import Any
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.documents import FILE_BYTES
+from storm_pipeline.interfaces.server.errors import BusyError, OverloadedError, SlowBodyError, TooLargeError
+from storm_pipeline.interfaces.server.places import Places
+from storm_pipeline.interfaces.server.reach import Reach, is_loopback
+
+TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
+_SHORTEST_TOKEN = 16
+_MOST_REQUESTS, _MOST_OF_ONE = 400, 64
+"""Requests that are under way at once, of all clients and of one."""
+_MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
+"""Of these, streams of events and uploads: they may last, so that others would find no place beside them."""
+_MOST_LARGE, _MOST_LARGE_OF_ONE = 16, 4
+"""Of these, those whose body may be large: it is held in memory."""
+_MOST_BYTES = 64 * 1024  # of a request's body
+LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
+_MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
+_MOST_VALUES = 100_000  # of a body in JSON: reading those of a large one would stop all others for half a minute
+_UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
+_BODY_SECONDS = 30.0  # for a whole body; of one that is passed on, for each piece
+_STREAM_SECONDS = 900.0  # for a whole body that is passed on
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Observer = Callable[[Scope, int], None]
+
+
+def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
+    """Return the token of the owner of a server on this address; empty: none is needed.
+
+    Raises SettingsError: others can reach the address or there are named tokens, and there is no token of the owner; or
+    it is short.
+    """
+    if token and len(token) < _SHORTEST_TOKEN:
+        raise SettingsError(
+            f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
+        )
+    set_it = f"set {TOKEN_VARIABLE} to at least {_SHORTEST_TOKEN} random characters"
+    if not token and not is_loopback(host):
+        raise SettingsError(f"others can reach {host}, so callers need a token: {set_it}, or listen on 127.0.0.1")
+    if tokens and tokens.all() and not token:
+        raise SettingsError(f"there are named tokens, so you need one of your own: {set_it}")
+    return token
+
+
+class Gate:
+    """ASGI middleware that refuses strangers, pages of other sites, large or slow bodies, and too many requests.
+
+    Args:
+        token: the owner's; empty if none is needed, as long as there are no named tokens.
+        tokens: the named tokens of other callers.
+        reach: names of the server, and its proxies.
+        open_path: path that needs no token, such as ``/health``.
+        observe: called after each request with its scope and its status.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        token: str,
+        tokens: Tokens,
+        reach: Reach | None = None,
+        *,
+        open_path: str = "",
+        observe: Observer | None = None,
+    ) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._tokens = tokens
+        self._reach = reach or Reach()
+        self._open_path = open_path
+        self._observe = observe or (lambda *_: None)
+        self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
+        self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
+        self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._admit(scope, receive, noting)
+        finally:
+            self._observe(scope, status)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if reason := self._reach.refusal(headers, scope.get("server")):
+            await _refuse(scope, send, 403, reason)
+            return
+        caller = self._caller(headers.get("authorization", ""))
+        if caller is None and scope["path"] != self._open_path:
+            await _refuse(scope, send, 401, "the token is missing or wrong")
+            return
+        if scope["path"] == self._open_path:  # answered without its body, at once, so that it takes nobody's place
+            await self._pass(scope, {}, _nothing, send, caller)
+            return
+        client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
+        with ExitStack() as held:
+            try:
+                for places in self._places(scope, headers):
+                    held.enter_context(places.hold(client or "unknown"))
+            except BusyError as error:
+                await _refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
+            else:
+                await self._pass(scope, headers, receive, send, caller)
+
+    def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
+        """Return of which places a request needs one each."""
+        path, method = scope["path"], scope["method"]
+        is_long = _is_upload(scope) or (method == "GET" and path.endswith("/events"))
+        is_large = method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers)
+        return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
+
+    async def _pass(
+        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, caller: Caller | None
+    ) -> None:
+        path = scope["path"]
+        try:
+            if _is_upload(scope):
+                body = bounded(headers, receive, FILE_BYTES)
+            else:
+                most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
+                body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
+        except (TooLargeError, SlowBodyError) as error:
+            await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
+            return
+        before = CALLER.set(caller) if caller else None
+        try:
+            await self._app(scope, body, send)
+        finally:
+            if before:
+                CALLER.reset(before)
+
+    def _caller(self, authorization: str) -> Caller | None:
+        """Who sent a header; None if it is not the header of anybody."""
+        scheme, _, given = authorization.partition(" ")
+        sent = given.strip().encode("utf-8", "replace") if scheme.lower() == "bearer" else b""
+        if self._token and hmac.compare_digest(sent, self._token):
+            return OWNER
+        found = self._tokens.find(sent.decode())
+        return OWNER if found is None and not self._token and not self._tokens.required else found
+
+
+def _is_upload(scope: Scope) -> bool:
+    return scope["method"] == "PUT" and str(scope["path"]).startswith(_UPLOADS)
+
+
+def _is_small(headers: dict[str, str]) -> bool:
+    """Return whether headers announce a body of an ordinary size."""
+    size = announced_size(headers)
+    return size is not None and size <= _MOST_BYTES
+
+
+async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
+    from starlette.responses import JSONResponse  # needs an extra
+
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"}
+    headers |= {"Retry-After": "5"} if status in (429, 503) else {}
+    await JSONResponse({"error": message, "kind": "Refused"}, status, headers)(scope, _nothing, send)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+def announced_size(headers: dict[str, str]) -> int | None:
+    """Return the bytes of a body according to its headers; None if they do not say."""
+    size = headers.get("content-length", "")
+    return int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
+
+
+def _of_few_values(body: bytes) -> None:
+    """Check that JSON has not too many values. Raises TooLargeError."""
+    escaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    is_wordy = escaped.count(b'"') > 4 * _MOST_VALUES  # of names and texts
+    if is_wordy or sum(map(b"".join(escaped.split(b'"')[::2]).count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise TooLargeError(f"the body has more than {_MOST_VALUES:,} values")
+
+
+async def whole(
+    headers: dict[str, str], receive: Receive, most: int, check: Callable[[bytes], None] | None = None
+) -> Receive:
+    """Read a body of at most ``most`` bytes, and return a ``receive`` that gives it, then the client's next messages.
+
+    ``check``: of the body, in a thread. Raises TooLargeError, SlowBodyError, and what ``check`` raises.
+    """
+    limited, body, more = bounded(headers, receive, most), bytearray(), True
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            while more:
+                message = await limited()
+                body += message.get("body", b"")  # in place: it may come in very many pieces
+                more = message.get("more_body", False)
+    except TimeoutError as error:
+        raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
+    content = bytes(body)
+    if check:
+        await asyncio.to_thread(check, content)
+    read: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
+
+    async def next_message() -> Message:
+        return read.pop() if read else await receive()
+
+    return next_message
+
+
+def bounded(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+    """Return a ``receive`` that passes a body on as it comes.
+
+    It raises TooLargeError: the body has more than ``most`` bytes, and SlowBodyError: a piece, or all, takes too long.
+    """
+    clock = asyncio.get_running_loop().time
+    announced, arrived, is_over, ends = announced_size(headers) or 0, 0, False, clock() + _STREAM_SECONDS
+    too_large = f"the body is larger than {most:,} bytes"
+
+    async def next_message() -> Message:
+        nonlocal arrived, is_over
+        if is_over:  # what a client says after its body, which may take as long as the answer
+            return await receive()
+        if announced > most:
+            raise TooLargeError(too_large)
+        left = min(_BODY_SECONDS, ends - clock())
+        try:
+            async with asyncio.timeout(left):
+                message = await receive()
+        except TimeoutError as error:
+            raise SlowBodyError(f"nothing of the body arrived within {left:g} seconds") from error
+        arrived += len(message.get("body", b""))
+        is_over = not message.get("more_body", False)
+        if arrived > most:
+            raise TooLargeError(too_large)
+        return message
+
+    return next_message

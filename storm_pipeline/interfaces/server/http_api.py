@@ -1,0 +1,295 @@
+"""The HTTP API: starts, follows and stops runs, and returns their results; see docs/api.md."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal, cast
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, FastAPI, Header, Path, Query, Request
+from fastapi.responses import Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel, Field
+from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.routing import Route
+
+from storm_pipeline import __version__
+from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, describe, links
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER
+from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
+from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
+from storm_pipeline.interfaces.server.errors import ForbiddenError, SlowBodyError, UnknownRunError
+from storm_pipeline.interfaces.server.gate import Gate, announced_size
+from storm_pipeline.interfaces.server.metrics import Metrics
+from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
+from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.interfaces.server.remote_settings import (
+    STYLE,
+    ResumeOrder,
+    RunOrder,
+    article_as,
+    article_format,
+    article_formats,
+)
+from storm_pipeline.interfaces.server.run_folders import RUN, RunView
+from storm_pipeline.interfaces.server.run_service import POLL, RunService
+from storm_pipeline.interfaces.server.serving import mcp_app
+from storm_pipeline.output.export.formats import ArticleFormat
+
+_HEALTH = "/health"
+_FIGURES = "text/plain; version=0.0.4; charset=utf-8"
+_ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
+
+
+def _router(tag: str) -> APIRouter:
+    return APIRouter(tags=[tag], generate_unique_id_function=lambda route: route.name)
+
+
+_server, _runs, _articles, _documents = map(_router, ("server", "runs", "articles", "documents"))
+
+
+async def _service(request: Request) -> RunService:
+    return cast("RunService", request.app.state.service)
+
+
+_Service = Annotated[RunService, Depends(_service)]
+
+
+# The forms of these are for clients. They are looked up as they come, which says better why there is no such thing.
+def _own_run(
+    service: _Service,
+    run: Annotated[
+        str,
+        Path(
+            description="Name of the run.",
+            json_schema_extra={"pattern": RUN, "maxLength": 255},
+            examples=["silk-road-20261122-203616"],
+        ),
+    ],
+) -> str:
+    return service.own(run)
+
+
+_Run = Annotated[str, Depends(_own_run)]
+_Format = Annotated[str, Query(json_schema_extra={"enum": [one.name for one in article_formats()]})]
+_Style = Annotated[
+    str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})
+]
+_Set = Annotated[str, Path(description="Name of the set of documents.", pattern=ID)]
+_Name = Annotated[str, Path(description="Name of the file, whose ending tells its format.", pattern=NAME)]
+
+
+def create_app(
+    service: RunService, token: str = "", reach: Reach | None = None, check: ArticleCheck | None = None
+) -> Gate:
+    """The ASGI application of a service.
+
+    ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well. ``check``: the check that the server shares.
+    """
+    check = check or ArticleCheck(service.remote.owner)
+    mcp = mcp_app(service, check)
+    app = FastAPI(
+        title="storm-pipeline",
+        version=__version__,
+        docs_url=None,  # these pages load scripts from another site
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=mcp.router.lifespan_context if mcp else None,
+    )
+    app.state.service, app.state.check, app.state.metrics = service, check, Metrics(service)
+    app.router.routes += [route for router in (_server, _runs, _articles, _documents) for route in router.routes]
+    describe(app, service.remote, lambda: bool(token) or service.tokens.required)
+    app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
+    handle_errors(app, service.redactor.text)
+    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, observe=app.state.metrics.request)
+
+
+class Health(BaseModel):
+    """That the server answers."""
+
+    status: Literal["ok"]
+    version: str = Field(description="Version of storm-pipeline.")
+
+
+@_server.get(_HEALTH, responses=answers(is_open=True))
+def get_health() -> Health:
+    """Say that the server answers."""
+    return Health(status="ok", version=__version__)
+
+
+@_server.get("/formats", responses=answers())
+def list_formats() -> list[ArticleFormat]:
+    """The formats of articles."""
+    return list(article_formats())
+
+
+@_server.get("/settings", responses=answers())
+def list_settings(service: _Service) -> list[str]:
+    """Names of the settings that callers may choose."""
+    return list(service.remote.choices())
+
+
+@_server.get("/metrics", responses=answers(content={"text/plain": TEXT}), response_class=Response)
+def get_metrics(request: Request) -> Response:
+    """Figures of the server for Prometheus; for its owner alone."""
+    if CALLER.get() != OWNER:
+        raise ForbiddenError("the figures of the server are its owner's")
+    return Response(request.app.state.metrics.text(), media_type=_FIGURES)
+
+
+@_articles.post("/check", responses=answers(400, 422), response_model=CheckRecord)
+def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
+    """Judge every sentence of an article by the sources that it cites; as `storm check --json`."""
+    check: ArticleCheck = request.app.state.check
+    return check.record(order.markdown, order.title, order.sources, fetch=order.fetch)
+
+
+@_runs.get("/runs", responses=answers(422))
+def list_runs(service: _Service, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
+    """The newest runs, newest first."""
+    return list(service.views(most, CALLER.get()))
+
+
+_STARTED = header("Location", "Path of the run.", type="string") | {
+    "links": links("run", "get_run", "stop_run", "resume_run", "delete_run", "follow_run", "get_article", "get_outline")
+}
+
+
+@_runs.post("/runs", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
+def start_run(service: _Service, order: RunOrder, response: Response) -> RunView:
+    """Start a run; where as many are under way as the server allows, it waits for its turn."""
+    name = service.start(order, CALLER.get())
+    response.headers["Location"] = f"/runs/{quote(name)}"
+    return service.view(name)
+
+
+@_runs.get("/runs/{run}", responses=answers(404))
+def get_run(service: _Service, run: _Run) -> RunView:
+    """The state and the usage of a run."""
+    return service.view(run)
+
+
+@_runs.delete("/runs/{run}", responses=answers(404, 409, success=204), status_code=204)
+def delete_run(service: _Service, run: _Run) -> None:
+    """Delete a run with everything that it has."""
+    service.delete(run)
+
+
+@_runs.post("/runs/{run}/resume", responses=answers(*_ORDERED, success=202), status_code=202)
+def resume_run(service: _Service, run: _Run, order: ResumeOrder | None = None) -> RunView:
+    """Resume a run that ended early; its paid calls are not repeated."""
+    return service.view(service.resume(run, order.settings if order else None))
+
+
+@_runs.post("/runs/{run}/stop", responses=answers(404, 409, success=202), status_code=202)
+def stop_run(service: _Service, run: _Run) -> RunView:
+    """Stop a run gracefully, or take it out of the queue; it can be resumed."""
+    service.stop(run)
+    return service.view(run)
+
+
+@_runs.get("/runs/{run}/events", responses=answers(404, 422), response_class=EventSourceResponse)
+async def follow_run(
+    service: _Service,
+    run: _Run,
+    after: Annotated[int, Query(ge=0)] = 0,
+    last_event_id: Annotated[int, Header(ge=0)] = 0,
+) -> AsyncIterator[ServerSentEvent]:
+    """Events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
+    try:
+        async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
+            if found is None:
+                await asyncio.sleep(POLL)
+            else:
+                yield ServerSentEvent(data=found[1], id=str(found[0]))
+        state, reason = await asyncio.to_thread(service.ending, run)
+    except UnknownRunError:
+        state, reason = "deleted", "the run was deleted"
+    yield ServerSentEvent(data={"state": state, "reason": reason}, event="end")
+
+
+@_articles.get("/runs/{run}/article", responses=answers(400, 404, 409, 501, content=ARTICLE), response_class=Response)
+def get_article(
+    service: _Service,
+    run: _Run,
+    format: _Format = "markdown",  # noqa: A002
+    citation_style: _Style = None,
+) -> Response:
+    """The article of a run in a format."""
+    chosen = article_format(format)
+    content = article_as(service.article(run), chosen.name, citation_style=citation_style)
+    media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
+    return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
+
+
+@_articles.get(
+    "/runs/{run}/outline", responses=answers(404, 409, content={"text/markdown": TEXT}), response_class=Response
+)
+def get_outline(service: _Service, run: _Run) -> Response:
+    """The outline of a run, as Markdown."""
+    text = service.folders.outline(run)
+    return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
+
+
+@_documents.get("/documents", responses=answers())
+def list_documents(service: _Service) -> list[DocumentSet]:
+    """Your sets of documents, oldest first."""
+    return list(service.documents.views(CALLER.get()))
+
+
+_MADE = header("Location", "Path of the set.", type="string") | {
+    "links": links("documents", "get_documents", "delete_documents", "put_document")
+}
+
+
+@_documents.post("/documents", responses=answers(409, 507, success=201, **_MADE), status_code=201)
+def create_documents(service: _Service, response: Response) -> DocumentSet:
+    """Make an empty set of documents; files are put into it, and an order names it."""
+    made = service.documents.create(CALLER.get())
+    response.headers["Location"] = f"/documents/{made.documents}"
+    return made
+
+
+@_documents.get("/documents/{documents}", responses=answers(404, 422))
+def get_documents(service: _Service, documents: _Set) -> DocumentSet:
+    """A set of documents with its files, and the runs that use it."""
+    return service.documents.view(CALLER.get(), documents)
+
+
+@_documents.delete("/documents/{documents}", responses=answers(404, 409, 422, success=204), status_code=204)
+def delete_documents(service: _Service, documents: _Set) -> None:
+    """Delete a set of documents, unless a run that uses it waits or is under way."""
+    service.documents.delete(CALLER.get(), documents, service.is_running)
+
+
+@_documents.put(
+    "/documents/{documents}/{name}",
+    responses=answers(400, 404, 409, 422, 507),
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": FILE}}},
+)
+async def put_document(service: _Service, documents: _Set, name: _Name, request: Request) -> DocumentSet:
+    """Put a file into a set of documents that no run uses yet; one of the same name is replaced."""
+    caller, sets = CALLER.get(), service.documents
+    with sets.upload(caller, documents, name, announced_size(dict(request.headers))) as upload:
+        try:
+            async for piece in request.stream():
+                await asyncio.to_thread(upload.write, piece)
+        except ClientDisconnect as error:
+            raise SlowBodyError("the client went away before the whole file had arrived") from error
+        await asyncio.to_thread(upload.commit)
+    return await asyncio.to_thread(sets.view, caller, documents)
+
+
+def _safe(name: str) -> dict[str, str]:
+    """Headers for a file that holds text from the web; a page's own policy names its script."""
+    return {
+        "Content-Disposition": f'inline; filename="{name}"',
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+async def _no_mcp(_: Request) -> Response:
+    raise MissingExtraError("MCP needs the extra 'mcp' of the server: pip install 'storm-pipeline[mcp]'")

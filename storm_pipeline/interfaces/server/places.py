@@ -1,0 +1,57 @@
+"""Places that callers hold while their requests are under way, shared so that none of them can hold all."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER
+from storm_pipeline.interfaces.server.errors import BusyError, OverloadedError
+
+
+@dataclass(frozen=True)
+class Places:
+    """A number of places, and how many of them one client may hold. Thread-safe."""
+
+    what: str  # what holds a place, in the plural, for messages
+    most: int
+    most_of_one: int
+    _held: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def are_held(self) -> bool:
+        """Whether anybody holds a place."""
+        with self._lock:
+            return bool(self._held)
+
+    @contextmanager
+    def hold(self, client: str) -> Iterator[None]:
+        """Hold a place of a client's while the block runs; ``client``: empty for one who may hold all places.
+
+        Raises BusyError: he holds as many as he may. Raises OverloadedError: none is free.
+        """
+        with self._lock:
+            if client and self._held[client] >= self.most_of_one:
+                raise BusyError(f"{self.most_of_one} {self.what} of yours are under way: end some, or try again later")
+            if self._held.total() >= self.most:
+                raise OverloadedError(f"{self.most} {self.what} are under way: try again later")
+            self._held[client] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held[client] -= 1
+                if not self._held[client]:
+                    del self._held[client]
+
+
+def shared(what: str, most: int) -> Places:
+    """Return places of which one client may hold a quarter, at least one."""
+    return Places(what, most, max(1, most // 4))
+
+
+def caller_name() -> str:
+    """Return the name of the caller of the current request; empty for the owner."""
+    return CALLER.get(OWNER).name

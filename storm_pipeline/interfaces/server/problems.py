@@ -1,0 +1,128 @@
+"""Errors of the HTTP API: their form, their statuses, and how routes declare them."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from filelock import Timeout
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from storm_pipeline.errors import (
+    BudgetSpentError,
+    ContradictionError,
+    DamagedRunError,
+    DatasetError,
+    MissingExtraError,
+    SettingsError,
+    StormError,
+    UnknownStyleError,
+)
+from storm_pipeline.interfaces.server import errors
+from storm_pipeline.text.words import encodable
+
+
+class Problem(BaseModel):
+    """What every error is answered with."""
+
+    error: str = Field(description="What is wrong, and what to do.")
+    kind: str = Field(description="Name of the error, such as `SettingsError`.")
+
+
+_ERRORS: dict[int, tuple[type[Exception], ...]] = {
+    404: (errors.UnknownRunError, errors.UnknownDocumentsError, UnknownStyleError),
+    403: (errors.ForbiddenError,),
+    408: (errors.SlowBodyError,),
+    413: (errors.TooLargeError,),
+    507: (errors.FullError,),
+    409: (errors.ConflictError, DamagedRunError, ContradictionError),
+    429: (errors.BusyError,),
+    402: (BudgetSpentError,),
+    501: (MissingExtraError,),
+    400: (DatasetError, SettingsError),
+    500: (StormError,),
+}
+"""Errors by status code, the most specific first."""
+_BUSY_SECONDS = "30"
+_MEANINGS = {
+    400: "What was sent cannot be used: a topic, a setting, a recipe, a format, an outline, an article.",
+    401: "The token is missing or wrong.",
+    402: "The budget over all runs, or the caller's of this month, is spent.",
+    403: "The request names another host, a page of another site makes it, or only the owner may make it.",
+    404: "The caller has no run, set of documents or citation style of this name.",
+    408: "The body did not arrive in time.",
+    409: "Not in this state: under way, in use, not ready or damaged; or what was sent contradicts itself.",
+    413: "The body is larger than the server allows.",
+    422: "The body or a parameter has another form.",
+    429: "Too many runs wait, or too many requests of the caller are under way.",
+    500: "Anything else; the details are in the server's log.",
+    501: "An extra is needed that the server lacks.",
+    503: "Too many requests are under way.",
+    507: "The server's disk is full.",
+}
+_ALWAYS = (403, 408, 413, 429, 500, 503)
+"""Statuses that every route can give: all but 500 come from the gate."""
+
+
+def header(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    """Return how OpenAPI declares a header that an answer always has."""
+    return {"headers": {name: {"description": description, "required": True, "schema": schema}}}
+
+
+_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+"""Not by FastAPI's ``model``, which takes an error for an event where a success is a stream of events."""
+_LATER = header("Retry-After", "Seconds to wait.", type="integer", minimum=0)
+_HEADERS = {
+    401: header("WWW-Authenticate", "How to authenticate.", type="string", const="Bearer"),
+    429: _LATER,
+    503: _LATER,
+}
+
+
+def answers(*statuses: int, is_open: bool = False, success: int = 200, **about: Any) -> dict[int | str, dict[str, Any]]:
+    """Return how FastAPI is told of a route's answers.
+
+    ``statuses``: errors beside those that every route can give. ``is_open``: whether it needs no token. ``success``:
+    the status of a success, and ``about``: its headers, content and links as OpenAPI describes them.
+    """
+    wrong = sorted({*statuses, *_ALWAYS, *(() if is_open else (401,))})
+    problems = {one: {"description": _MEANINGS[one], "content": _CONTENT} | _HEADERS.get(one, {}) for one in wrong}
+    return {success: {"description": "Done.", **about}, **problems}
+
+
+def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
+    """Let an application answer every error as a :class:`Problem`, its text redacted."""
+
+    async def answer(request: Request, error: Exception) -> JSONResponse:
+        text, headers = "unexpected error; its traceback is in the server's log", {}
+        status, kind = 500, "Unexpected"
+        if isinstance(error, StormError):
+            is_held = isinstance(error.__cause__, Timeout)  # another process holds the run
+            status = 409 if is_held else next(one for one, kinds in _ERRORS.items() if isinstance(error, kinds))
+            text, kind = redact(str(error)), type(error).__name__
+            headers = {"Retry-After": _BUSY_SECONDS} if status == HTTPStatus.TOO_MANY_REQUESTS else {}
+        elif isinstance(error, RequestValidationError):
+            first = error.errors()[0]
+            status, kind = 422, "RequestValidationError"
+            text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        elif isinstance(error, HTTPException):  # the framework's own
+            status, phrase = error.status_code, HTTPStatus(error.status_code).phrase
+            reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
+            text, kind = f"{reasons.get(status, phrase.lower())}; see docs/api.md", phrase.title().replace(" ", "")
+            headers = {"Allow": _methods(request)} if status == HTTPStatus.METHOD_NOT_ALLOWED else {}
+        # what is repeated of a request may hold lone surrogates, which UTF-8 cannot encode
+        return JSONResponse({"error": encodable(text), "kind": kind}, status, headers=headers)
+
+    for handled in (StormError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(handled, answer)
+
+
+def _methods(request: Request) -> str:
+    """All methods of a path; the framework names those of one route, and a path may have several."""
+    routes = request.app.router.routes
+    found = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for methods in found for method in methods}))

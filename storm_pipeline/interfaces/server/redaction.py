@@ -1,0 +1,40 @@
+"""What is kept out of texts that leave the server: secrets of the environment, and where its folders are."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.types import Article
+
+
+class Redactor:
+    """Removes secrets (:func:`redacted`) and paths from texts; of paths below a folder, what is below it stays."""
+
+    def __init__(self, folders: Iterable[Path] = ()) -> None:
+        paths = {text for folder in folders for text in (str(folder.absolute()), str(folder.resolve()))}
+        self._folders = sorted((path for path in paths if path != "/"), key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """The text without secrets and folders."""
+        text = redacted(text)
+        for folder in self._folders:
+            text = text.replace(f"{folder}/", "").replace(folder, ".")
+        return text
+
+    def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """A record, such as an event, with every text in it redacted, also in lists and records within it."""
+        return {name: self._value(value) for name, value in record.items()}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self.values(value)
+        return [self._value(one) for one in value] if isinstance(value, list | tuple) else value
+
+    def article(self, article: Article) -> Article:
+        """The article with its report's problems redacted, which quote the errors of services."""
+        problems = tuple(replace(one, detail=self.text(one.detail)) for one in article.report.problems)
+        return replace(article, report=replace(article.report, problems=problems))

@@ -1,0 +1,212 @@
+"""What a remote caller may order: runs, settings from an allow-list that the server's owner can extend, and formats."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server.documents import ID
+from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.method.saved_settings import changed_settings
+from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
+from storm_pipeline.run.folder import SavedSettings
+from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, explained, no_such_setting
+from storm_pipeline.types import Article
+
+FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
+"""Settings that change a run's size, subject or wording; free unless the owner set them."""
+_BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
+"""Settings that can name files or services: the owner allows single values of them."""
+_LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
+STYLE = "[a-z0-9][a-z0-9-]{0,99}"
+"""Names of citation styles, as a regular expression."""
+_EXACT = 2.0**53  # above it floats leave out whole numbers
+_KNOWN = TEXTS | FORMATS
+_CONVERSIONS = shared("conversions", 4)  # each may take 500 MB for two minutes
+_VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
+_TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
+"""What a topic is, for clients: without control characters, and not blank."""
+
+
+class RunOrder(BaseModel, extra="forbid"):
+    """The body of a request for a new run."""
+
+    topic: str = Field(
+        description=f"Topic of the article, at most {MAX_TOPIC_LENGTH} characters.",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_TOPIC_LENGTH, "pattern": _TOPIC},
+        examples=["Silk Road"],
+    )
+    makes: Literal["article", "outline"] = "article"
+    recipe: str | None = Field(
+        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
+    )
+    outline: str | None = Field(
+        default=None,
+        description="Headings of the article: '#' headings or a list.",
+        json_schema_extra={"pattern": r"\S"},
+        examples=["# Trade\n# Caravans\n"],
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
+    documents: str | None = Field(
+        default=None, pattern=ID, description="Name of a set of documents, which alone is searched."
+    )
+
+
+class ResumeOrder(BaseModel, extra="forbid"):
+    """The body of a request to resume a run; it may be left out."""
+
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
+
+
+@dataclass(frozen=True)
+class RemoteSettings:
+    """The settings of a server's runs, of which callers may choose some."""
+
+    owner: Settings  # settings of every run; those that are set explicitly are fixed for callers
+    # further settings that callers may choose → the values allowed, as text; None allows every value
+    allowed: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, owner: Settings, allow: Iterable[str] = ()) -> Self:
+        """Parse what the owner allows: ``NAME`` for every value of a setting, ``NAME=VALUE`` for one.
+
+        Raises SettingsError: there is no such setting, or it cannot be allowed like that.
+        """
+        allowed: dict[str, frozenset[str] | None] = {}
+        for rule in allow:
+            name, given, value = rule.partition("=")
+            name = name.strip().replace("-", "_")
+            if name not in Settings.model_fields:
+                raise SettingsError(f"--allow: {no_such_setting(name)}")
+            if name in _LOCKED:
+                raise SettingsError(f"remote callers can never choose {name!r}: it names folders, endpoints or keys")
+            if name in _BY_VALUE and not given:
+                raise SettingsError(
+                    f"{name!r} can name files and services: allow single values of it, such as --allow {name}=VALUE"
+                )
+            before = allowed.get(name, frozenset[str]())
+            allowed[name] = before | {value} if given and before is not None else None
+        return cls(owner, allowed)
+
+    def for_new_run(self, given: Mapping[str, Any]) -> Settings:
+        """The settings of a new run, with those that a caller gave; None counts as not given.
+
+        Raises SettingsError: the caller may not choose one of them, or its value is invalid.
+        """
+        return Settings.build({**self._owners(), **self._checked(given)})
+
+    def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
+        """The settings of a run's next session, from its saved ones and those that a caller gave.
+
+        The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
+        where it is lower than the owner's; all else that was saved is left out, since a run may be another's. Raises
+        SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
+        """
+        may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
+        kept = {name: saved[name] for name in may_stay if self._is_allowed(name, saved[name])}
+        owners = {name: value for name, value in self._owners().items() if name not in self.allowed.keys() & kept}
+        for name in CAPS:
+            if name in owners and isinstance(saved.get(name), int | float):
+                owners[name] = min(owners[name], saved[name])
+        merged = changed_settings(kept, Settings.build({**owners, **self._checked(given)}))
+        return Settings.build(merged.model_dump())
+
+    def choices(self) -> tuple[str, ...]:
+        """Names of the settings that a caller may choose, sorted."""
+        return tuple(sorted((FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)))
+
+    def json_schema(self) -> dict[str, Any]:
+        """The settings that a caller may choose, and their values, as a JSON schema. None counts as not given."""
+        known = self._chosen.model_json_schema()["properties"]
+        return {
+            "title": "ChosenSettings",
+            "description": "Settings of a run that callers may choose; the others are the server's.",
+            "type": "object",
+            "properties": {name: self._described(name, known[name]) for name in self.choices()},
+            "additionalProperties": False,
+        }
+
+    @cached_property
+    def _chosen(self) -> type[BaseModel]:
+        """What a caller gives, whose values must have the types that JSON has for them: no text for a number."""
+        fields = {name: Settings.model_fields[name] for name in self.choices()}
+        types: dict[str, Any] = {name: (field.annotation, copy(field)) for name, field in fields.items()}
+        return create_model("ChosenSettings", __config__=ConfigDict(strict=True, allow_inf_nan=False), **types)
+
+    def _described(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+        about = {key: schema.pop(key) for key in ("title", "description") if key in schema}
+        schema.pop("default", None)
+        forms = [one for one in schema.pop("anyOf", None) or [schema] if one.get("type") != "null"]
+        if allowed := self.allowed.get(name):
+            forms = [{"enum": sorted(allowed)}]
+        elif name in CAPS and (cap := getattr(self.owner, name)) is not None:
+            forms = [{**one, "maximum": cap} for one in forms]
+        return about | {"anyOf": [*forms, {"type": "null"}]}
+
+    def _owners(self) -> dict[str, Any]:
+        explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
+        return {name: value for name, value in explicit.items() if value is not None}
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that a caller gave. Raises SettingsError: he may not choose one, or it is invalid."""
+        values = {name: _whole(value) for name, value in given.items() if value is not None}
+        choices = ", ".join(self.choices())
+        for name, value in values.items():
+            if name not in Settings.model_fields:
+                raise SettingsError(f"{no_such_setting(name)}; callers may choose {choices}")
+            if name not in self.choices():
+                raise SettingsError(f"callers of this server may not choose {name!r}; they may choose {choices}")
+            if not self._is_allowed(name, value):
+                known = ", ".join(sorted(self.allowed[name] or ()))
+                raise SettingsError(f"callers of this server may choose {name!r} from: {known}")
+            cap = getattr(self.owner, name) if name in CAPS and name not in self.allowed else None
+            if cap is not None and getattr(Settings.build({name: value}), name) > cap:
+                raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
+        try:
+            self._chosen.model_validate_json(json.dumps(values))
+        except ValidationError as error:
+            raise explained(error) from None
+        return values
+
+    def _is_allowed(self, name: str, value: Any) -> bool:
+        """Return whether a value is one of those that the owner allows, where he allows single ones."""
+        known = self.allowed.get(name)
+        return known is None or str(value) in known
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as an int, which 3.0 is too in JSON; other values as they are."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
+
+
+def article_formats() -> tuple[ArticleFormat, ...]:
+    """All formats, Markdown first."""
+    return tuple(_KNOWN.values())
+
+
+def article_format(name: str) -> ArticleFormat:
+    """The format with this name. Raises SettingsError: there is none; lists the formats."""
+    if name not in _KNOWN:
+        raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(_KNOWN)}")
+    return _KNOWN[name]
+
+
+def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
+    """An article as the content of a file.
+
+    ``citation_style``: name of a CSL style for the reference list of an export format; never a file. Raises
+    SettingsError, MissingExtraError: no format or style has this name, or it needs a library that is not installed.
+    """
+    chosen = article_format(name).name
+    if citation_style is not None and not re.fullmatch(STYLE, citation_style):
+        raise SettingsError("a citation style is given by its name, such as apa, ieee or chicago-author-date")
+    if chosen in TEXTS:
+        return rendered(article, chosen).encode("utf-8", "replace")
+    with _CONVERSIONS.hold(caller_name()):
+        return export(article, chosen, citation_style=citation_style)

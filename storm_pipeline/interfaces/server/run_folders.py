@@ -1,0 +1,244 @@
+"""The runs of a server: ordinary run folders, found by name in a listing and never by a path from a request."""
+
+import json
+import os
+import shutil
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+from uuid import uuid4
+
+from pydantic import Field
+
+from storm_pipeline.errors import RunError
+from storm_pipeline.interfaces.listing import RunEntry, list_runs, run_entry, run_state, safe_entry
+from storm_pipeline.interfaces.server.callers import OWNER, Caller
+from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.run.events import LATEST
+from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
+from storm_pipeline.text.configuration.renamed import current_recipe
+from storm_pipeline.text.files import LARGEST, is_plain, read_plain
+from storm_pipeline.types import Article
+
+_NO_RUN = ("batch", "no run")
+RUN = r"^[^./\\\x00][^/\\\x00]*$"
+"""Names of runs, as a regular expression."""
+State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]
+"""States of a run, see :data:`storm_pipeline.interfaces.listing.State`."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as callers see it."""
+
+    run: Annotated[str, Field(description="Its name.")]
+    topic: Annotated[str, Field(description="Its topic; empty if it cannot be read.")]
+    makes: Annotated[Literal["article", "outline"], Field(description="What it makes.")]
+    recipe: Annotated[str, Field(description="The method; empty if it cannot be read.")]
+    state: Annotated[State, Field(description="All but `queued`, `running` and `finished` can be resumed.")]
+    reason: Annotated[str, Field(description="Why it ended early; empty if it did not.")]
+    position: Annotated[int | None, Field(description="Its place among the runs that wait, from 1; null if none.")]
+    created: Annotated[str | None, Field(description="ISO time (UTC); null if unknown.")]
+    sessions: Annotated[int, Field(description="Sessions so far.")]
+    calls: Annotated[int, Field(description="Model calls so far.")]
+    tokens_in: Annotated[int, Field(description="Prompt tokens so far.")]
+    tokens_out: Annotated[int, Field(description="Completion tokens so far.")]
+    cost: Annotated[float | None, Field(description="US dollars so far; null if unknown.")]
+    caller: Annotated[str, Field(description="Name of its caller's token; empty for the server's owner.")]
+    documents: Annotated[str | None, Field(description="Name of the set of documents that it searches, if any.")]
+    ready: Annotated[bool, Field(description="Whether its article or outline can be fetched.")]
+
+
+class RunFolders:
+    """The runs directly below a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def path(self, name: str) -> Path:
+        """Folder of the run with this name. Raises UnknownRunError: there is none."""
+        found = self._names().get(name)
+        if found is None or not (found / "run.json").is_file():
+            raise UnknownRunError("there is no run of this name")
+        return found
+
+    def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
+        """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
+        known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
+        own = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
+        newest = sorted(own, key=lambda one: _created(one[0]), reverse=True)
+        entries = (safe_entry(folder) for _, folder in newest)  # events are read of those that are shown
+        return tuple(map(_view, islice((one for one in entries if one.state not in _NO_RUN), most)))
+
+    def view(self, name: str) -> RunView:
+        """One run. Raises UnknownRunError: there is none."""
+        return _view(run_entry(self.path(name)))
+
+    def states(self) -> Counter[str]:
+        """How many runs are in each state. Raises RunError: the folder cannot be read."""
+        states = map(run_state, self._names().values())
+        return Counter(state for state in states if state not in _NO_RUN)
+
+    def order(self, name: str) -> tuple[str, str | None]:
+        """Name of the caller whose a run is, and of the set of documents that it searches, if any.
+
+        Raises UnknownRunError: there is none.
+        """
+        return _order(self.path(name))
+
+    def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
+        """Record whose a new run is and which documents it searches; return its settings, as :meth:`settings`."""
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            run.update_state(caller=caller.name, documents=documents)
+            return run.saved_settings()
+
+    def state(self, name: str) -> str:
+        """State of a run, without reading its usage. Raises UnknownRunError: there is none."""
+        return run_state(self.path(name))
+
+    def unfinished(self) -> tuple[str, ...]:
+        """Names of the runs that wait for their first session or were interrupted, oldest first.
+
+        Raises RunError: the folder cannot be read.
+        """
+        left = [one for one in self._entries() if one.state in ("queued", "interrupted")]
+        return tuple(one.folder.name for one in reversed(left))
+
+    def end(self, name: str, status: str, reason: str) -> None:
+        """Record that a run which waits for its first session will not begin, and why; any other stays as it is.
+
+        Raises UnknownRunError, RunError: there is none, it cannot be written, or another process holds it.
+        """
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            if run.state.get("status") == "queued":
+                run.end(status, reason)
+
+    def delete(self, name: str) -> None:
+        """Delete a run that no process holds. Raises UnknownRunError, RunError: there is none, or it cannot be."""
+        folder = self.path(name)
+        aside = folder.with_name(f".deleted-{uuid4().hex}")  # gone for everybody at once
+        try:
+            folder.rename(aside)
+            shutil.rmtree(aside)
+        except OSError as error:
+            raise RunError(f"the run cannot be deleted: {error.strerror}") from error
+
+    def settings(self, name: str) -> SavedSettings:
+        """The settings of a run's last session.
+
+        Raises UnknownRunError, RunError: there is none, they cannot be read, or another process writes to the run.
+        """
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            return run.saved_settings()
+
+    def article(self, name: str) -> Article:
+        """The article of a run.
+
+        Raises UnknownRunError, ConflictError, RunError: there is no such run, it has no article yet, or a damaged one.
+        """
+        return from_json(self._piece(name, "article.json", "article"))
+
+    def outline(self, name: str) -> str:
+        """The outline of a run, as Markdown. Raises UnknownRunError, ConflictError: as :meth:`article`."""
+        return self._piece(name, "outline.md", "outline")
+
+    def _piece(self, name: str, file: str, what: str) -> str:
+        try:
+            return read_plain(self.path(name) / file).decode("utf-8")
+        except FileNotFoundError as error:
+            raise ConflictError(f"the run has no {what} yet: it is not finished, or makes none") from error
+        except (OSError, ValueError) as error:
+            raise RunError(f"the {what} of the run cannot be read: resume the run") from error
+
+    def _entries(self) -> list[RunEntry]:
+        mine = set(self._names().values())
+        return [one for one in list_runs(self._root) if one.folder in mine]
+
+    def _names(self) -> dict[str, Path]:
+        """Folders by name; links and hidden folders are left out."""
+        try:
+            with os.scandir(self._root) as found:
+                own = [one.name for one in found if one.is_dir(follow_symlinks=False) and one.name[0] != "."]
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise RunError(f"the folder of runs cannot be read: {error.strerror}") from error
+        return {name: self._root / name for name in own}
+
+
+def _state(folder: Path) -> dict[str, Any]:
+    """What ``run.json`` says; empty if it cannot be read, so that the run is its server's owner's."""
+    try:
+        return read_state(folder)
+    except RunError:
+        return {}
+
+
+def _created(state: dict[str, Any]) -> float:
+    created = state.get("created")
+    return float(created) if isinstance(created, int | float) and 0 <= created < LATEST else 0.0
+
+
+def _order(folder: Path) -> tuple[str, str | None]:
+    """Whose a run is, and its set of documents, if any."""
+    state = _state(folder)
+    documents = state.get("documents")
+    return str(state.get("caller", "")), documents if isinstance(documents, str) else None
+
+
+def _view(entry: RunEntry) -> RunView:
+    recipe = current_recipe(str(_state(entry.folder).get("recipe", "")))
+    caller, documents = _order(entry.folder)
+    is_outline = recipe.startswith("outline")
+    counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
+    return RunView(
+        run=entry.folder.name,
+        topic=entry.topic,
+        makes="outline" if is_outline else "article",
+        recipe=recipe,
+        state=cast("State", entry.state),  # a run is neither a batch nor none
+        reason=entry.reason,
+        position=None,
+        created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
+        sessions=entry.sessions,
+        **counts,
+        cost=entry.usage.cost if entry.usage else None,
+        ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
+        caller=caller,
+        documents=documents,
+    )
+
+
+class EventFile:
+    """New events of a run's ``events.jsonl``, each with the number of its line, from 1, of those ``after`` one."""
+
+    def __init__(self, folder: Path, after: int = 0) -> None:
+        self._path = folder / "events.jsonl"
+        self._after = after
+        self._number = self._offset = 0
+
+    def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
+        """Return the events written since the last call; lines that are damaged or not finished are left out."""
+        if not is_plain(self._path):
+            return ()
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                data = file.read(LARGEST)
+        except OSError:
+            return ()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        found = []
+        for line in whole.splitlines():
+            self._number += 1
+            with suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                if isinstance(record, dict) and self._number > self._after:
+                    found.append((self._number, record))
+        return tuple(found)

@@ -1,0 +1,284 @@
+"""Starting, resuming, stopping and following runs for remote callers; a run's folder is its only record."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
+from storm_pipeline.interfaces.batch.storm_pool import storm_pool
+from storm_pipeline.interfaces.server.budget import Budgets
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.documents import DocumentSets
+from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.places import shared
+from storm_pipeline.interfaces.server.redaction import Redactor
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
+from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
+from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
+from storm_pipeline.method.user_pieces import parse_pieces
+from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.folder import SavedSettings
+from storm_pipeline.run.log import logger
+from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
+from storm_pipeline.types import Article, Outline
+
+if TYPE_CHECKING:
+    from storm_pipeline.storm import Storm
+
+POLL = 0.25  # seconds between two looks for new events
+_POOL = 4  # ``Storm`` objects kept, each with its own settings
+
+
+class RunService(AbstractContextManager["RunService"]):
+    """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully at the end.
+
+    An order that is accepted has a folder from then on: it waits there, is begun by resuming it, and keeps the reason
+    if it fails.
+
+    Args:
+        remote: the owner's settings, and which of them callers may choose.
+        most_waiting: maximum number of runs that wait for their turn, >= 0.
+        budget: US dollars that all runs in the folder may cost together; needs ``max_cost``, which a run reserves.
+        open_storm: makes a ``Storm`` from settings; by default the class itself.
+
+    Raises SettingsError: a number is out of range, or a budget is given without a cap for each run.
+    """
+
+    def __init__(
+        self,
+        remote: RemoteSettings,
+        *,
+        at_once: int = 2,
+        most_waiting: int = 100,
+        budget: float | None = None,
+        open_storm: "Callable[[Settings], Storm] | None" = None,
+    ) -> None:
+        if budget is not None and remote.owner.max_cost is None:
+            raise SettingsError("a budget over all runs (--budget) needs a cap for each run: add --max-cost")
+        self.remote = remote
+        self.folders = RunFolders(remote.owner.out)
+        self.tokens = Tokens(remote.owner.out)
+        self.documents = DocumentSets(remote.owner.out / ".documents")
+        self.redactor = Redactor((remote.owner.out, remote.owner.cache))
+        self._storm = storm_pool(open_storm, size=_POOL)
+        self._budgets = Budgets(remote.owner.out, budget)
+        self.queue = RunQueue(at_once, most_waiting, self._budgets)
+        self._listings = shared("listings of runs", 16)  # each looks at all runs
+        self._accepting = threading.Lock()
+
+    def own(self, name: str) -> str:
+        """Return the name of a run that whoever makes the current request has access to; others' are unknown to him.
+
+        Raises UnknownRunError: there is none. Raises LookupError: nobody makes a request.
+        """
+        if not CALLER.get().has_access(self.folders.order(name)[0]):
+            raise UnknownRunError("there is no run of this name")
+        return name
+
+    def start(self, order: RunOrder, caller: Caller = OWNER) -> str:
+        """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
+
+        Raises:
+            SettingsError, RunError: the topic, recipe, outline or a setting cannot be used, or no folder can be made.
+            BusyError, BudgetSpentError: too many runs wait, or the caller's budget or that over all runs is spent.
+            UnknownDocumentsError: the caller has no such set of documents.
+        """
+        if order.makes == "outline" and order.outline is not None:
+            raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
+        if len(order.topic) > MAX_TOPIC_LENGTH:
+            raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
+        settings = self._searching(self.remote.for_new_run(order.settings), caller, order.documents)
+        budget = self._budgets.of(caller)
+        if budget and settings.max_cost is None:  # what he may spend is reserved
+            self._budgets.check(budget)
+            settings = settings.model_copy(update={"max_cost": budget.left})
+        storm = self._storm(settings)
+        makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
+        with self._accepting:
+            self.queue.require_room(budget, caller.name)
+            name = storm.prepare(order.topic, order.recipe, makes, outline=_given_outline(order)).name
+            try:
+                saved = self.folders.prepare(name, caller, order.documents)
+                if order.documents:
+                    self.documents.use(caller, order.documents, name)
+                job = self._job(name, saved, {}, caller)
+            except StormError:
+                self.folders.delete(name)
+                raise
+        try:
+            self.queue.add(job)
+        except Exception as error:  # noqa: BLE001 - it is in the run's record
+            logger.warning("%s: could not begin: %s", name, error)
+        return name
+
+    def resume(self, name: str, settings: Mapping[str, Any] | None = None) -> str:
+        """Resume a run, and return its name; without other settings, a finished one is left as it is.
+
+        Raises:
+            UnknownRunError, ConflictError: there is no such run, or it is under way or waits already.
+            BusyError, BudgetSpentError: as :meth:`start`.
+            SettingsError, RunError: a setting cannot be used, or the run is damaged or held by another process.
+        """
+        state = self.folders.state(name)
+        if state == "finished" and not settings:
+            return name
+        with self._accepting:
+            if state == "running" or self.queue.has(name):
+                raise ConflictError("the run is under way or waits for its turn already")
+            caller = self._caller(name)
+            self.queue.require_room(self._budgets.of(caller), self.folders.order(name)[0])
+            job = self._job(name, self.folders.settings(name), settings or {}, caller)
+        self.queue.add(job)
+        return name
+
+    def go_on(self) -> tuple[str, ...]:
+        """Resume every run that an earlier server left interrupted or waiting, oldest first; those that can be.
+
+        Runs of callers whose token was revoked are left as they are.
+        """
+        resumed = []
+        for name in self.folders.unfinished():
+            try:
+                if self._caller(name) is None:
+                    raise SettingsError("the token of its caller was revoked")
+                resumed.append(self.resume(name))
+            except StormError as error:
+                logger.warning("%s: cannot go on: %s", name, self.redactor.text(str(error)))
+        return tuple(resumed)
+
+    def stop(self, name: str) -> None:
+        """Stop a run gracefully, or take it out of the queue; one that is not under way is left as it is.
+
+        Raises UnknownRunError, ConflictError: there is no such run, or another process runs it.
+        """
+        if self.queue.withdraw(name):
+            self.folders.end(name, "stopped", "stopped before its turn came")
+        elif not self.queue.stop(name) and self.folders.state(name) == "running":
+            raise ConflictError("another process runs it: stop it there")
+
+    def delete(self, name: str) -> None:
+        """Delete a run with everything that it has; one that waits is taken out of the queue.
+
+        Raises UnknownRunError, ConflictError, RunError: there is none, it is under way, or it cannot be deleted.
+        """
+        self.folders.path(name)
+        with self._accepting:
+            self.queue.withdraw(name)
+            if self.is_running(name):
+                raise ConflictError("the run is under way: stop it first")
+            self.folders.delete(name)
+        self.documents.forget(name)
+
+    def view(self, name: str) -> RunView:
+        """A run as callers see it. Raises UnknownRunError: there is no such run."""
+        return self._shown(self.folders.view(name))
+
+    def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
+        """The newest runs of a caller, newest first. Raises RunError, BusyError: they cannot be read, or not now."""
+        with self._listings.hold(caller.name):
+            return tuple(map(self._shown, self.folders.views(most, caller)))
+
+    def article(self, name: str) -> Article:
+        """The article of a run without secrets. Raises as :meth:`RunFolders.article`."""
+        return self.redactor.article(self.folders.article(name))
+
+    def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
+        """Events of a run as records, each with its number; None whenever there is nothing new.
+
+        They end with the run, or soon after the queue is halted. ``after``: number of the last event that is known.
+        Raises UnknownRunError: there is no such run.
+        """
+        file = EventFile(self.folders.path(name), after)
+        while True:
+            is_over = not self.is_running(name)  # before reading, so that the last events are not missed
+            for number, record in file.read():
+                shown = {**record, "folder": name} if "folder" in record else record
+                yield number, self.redactor.values(shown)
+            closed = self.queue.closed
+            if is_over or (closed is not None and time.monotonic() > closed):
+                return
+            yield None
+
+    def ending(self, name: str) -> tuple[str, str]:
+        """Return the state in which a run's events ended, and why. Raises UnknownRunError: the run was deleted."""
+        view = self.view(name)
+        is_left = view.state in ("running", "queued") and self.queue.closed is not None
+        return "interrupted" if is_left else view.state, view.reason  # what is in flight is not waited for
+
+    def is_running(self, name: str) -> bool:
+        """Return whether a run waits for its turn or is under way, here or in another process."""
+        with suppress(UnknownRunError):
+            return self.queue.has(name) or self.folders.state(name) == "running"
+        return False
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
+        self.queue.halt()
+        return self.queue.join(seconds)
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _caller(self, name: str) -> Caller | None:
+        """Whose a run is; None if his token was revoked. Raises UnknownRunError: there is no such run."""
+        caller, _ = self.folders.order(name)
+        return self.tokens.named(caller) if caller else OWNER
+
+    def _searching(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
+        """The settings of a run that searches a set of documents, if one is named."""
+        if documents is None:
+            return settings
+        return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
+
+    def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
+        """The job of resuming a run. ``caller``: whose it is; None if his token was revoked, so that no budget is."""
+        owner, documents = self.folders.order(name)
+        settings = self._searching(self.remote.for_resuming(saved, given), Caller(owner), documents)
+        folder = self.folders.path(name)
+        before = self.folders.view(name).cost or 0.0
+
+        def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
+            most = settings.max_cost
+            if allowed is not None:
+                most = before + allowed if most is None else min(most, before + allowed)
+            self._storm(settings.model_copy(update={"max_cost": most})).resume(folder, sinks=[sink], halt=halt)
+
+        budget = self._budgets.of(caller)
+        if settings.max_cost is not None:
+            left = max(0.0, settings.max_cost - before)
+        else:
+            left = min((one.left for one in (budget, self._budgets.server) if one), default=0.0)
+        return Job(name, work, self._failed, left, budget, owner)
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """Record why a run that had waited could not begin."""
+        try:
+            if self.folders.state(name) == "queued":
+                self.folders.end(name, "failed", self.redactor.text(str(error)))
+        except RunError as other:
+            logger.warning("%s: could not begin (%s), which could not be saved: %s", name, error, other)
+
+    def _shown(self, view: RunView) -> RunView:
+        waiting, state = self.queue.waiting(), view.state
+        position = waiting.index(view.run) + 1 if view.run in waiting else None
+        if position is not None:
+            state = "queued"
+        elif state == "queued":
+            state = "running" if self.queue.has(view.run) else "interrupted"
+        return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
+
+
+def _given_outline(order: RunOrder) -> Outline | None:
+    """Return the outline of an order, parsed from its text: a remote caller must not name a file."""
+    if order.outline is None:
+        return None
+    advice = "write a line such as '# History' for each section"
+    if not order.outline.strip():
+        raise SettingsError(f"the outline is empty: {advice}")
+    try:
+        return parse_pieces(order.topic, {"outline": order.outline}).outline
+    except RunError as error:
+        raise ContradictionError(f"the outline has no heading for an article on this topic: {advice}") from error

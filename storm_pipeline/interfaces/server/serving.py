@@ -1,0 +1,163 @@
+"""Serving the HTTP API and MCP, and what would fail every run of a server, found when it starts."""
+
+import asyncio
+import copy
+import os
+import socket
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.errors import MissingExtraError, needs_extra
+from storm_pipeline.evidence.run_search import open_engine
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER
+from storm_pipeline.interfaces.server.gate import LARGE_BYTES
+from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.models.keys import require_keys
+from storm_pipeline.run.log import RedactingFormatter, logger
+from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.registry import engines
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from storm_pipeline.interfaces.server.checking import ArticleCheck
+    from storm_pipeline.interfaces.server.run_service import RunService
+
+_STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
+"""At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
+_INTERRUPTED = 130
+
+
+def require_api() -> None:
+    """Check that the libraries of the API are installed. Raises MissingExtraError: they are not."""
+    with needs_extra("api", "the HTTP API"):
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
+
+
+def serve_api(service: "RunService", host: str, port: int, token: str, reach: Reach | None = None) -> None:
+    """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
+
+    Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
+    whose model has not answered by then is interrupted, and can be resumed; a check is given up. ``token``: the
+    owner's, see :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: the server's names and proxies.
+    """
+    import uvicorn
+
+    from storm_pipeline.interfaces.server.checking import ArticleCheck
+    from storm_pipeline.interfaces.server.connections import BoundedProtocol
+    from storm_pipeline.interfaces.server.http_api import create_app
+
+    known = reach or Reach.build(host)
+    check = ArticleCheck(service.remote.owner)
+
+    class Protocol(BoundedProtocol):
+        """Knows the proxies of this server."""
+
+        reach = known
+
+    class Server(uvicorn.Server):
+        """Ends runs and streams before connections are waited for."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal's handler
+            """Not uvicorn's, which raises the signal again in the end."""
+            if self.should_exit:
+                os._exit(_INTERRUPTED)
+            self.should_exit = True
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
+            await super().shutdown(sockets)
+            if check.is_busy:  # its thread would be waited for, and has nothing to save
+                await asyncio.to_thread(service.close, _SAVE_SECONDS)
+                os._exit(0)
+
+    config = uvicorn.Config(
+        create_app(service, token, known, check),
+        host=host,
+        port=port,
+        http=Protocol,
+        proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
+        forwarded_allow_ips=list(map(str, known.proxies)),
+        timeout_graceful_shutdown=_TASK_SECONDS,
+        server_header=False,
+        log_config=_logging(uvicorn.config.LOGGING_CONFIG),
+    )
+    server = Server(config)
+    server.run()
+    if not server.started:
+        raise SystemExit(3)  # it has logged why
+    if not service.close(_SAVE_SECONDS):
+        logger.warning("runs whose model has not answered are interrupted: resume them")
+        os._exit(0)  # their threads would be waited for
+
+
+def _logging(config: dict[str, Any]) -> dict[str, Any]:
+    """Uvicorn's logging, without secrets in what it formats, tracebacks included."""
+    from uvicorn.logging import DefaultFormatter
+
+    class Formatter(RedactingFormatter, DefaultFormatter):
+        """uvicorn's own, redacted."""
+
+    changed = copy.deepcopy(config)
+    changed["formatters"]["default"]["()"] = Formatter
+    return changed
+
+
+def require_mcp() -> None:
+    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
+    with needs_extra("mcp", "the MCP server"):
+        import mcp.server.mcpserver  # noqa: F401
+
+
+def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
+    """The ASGI application of MCP over HTTP, which needs no session; None if the library is not installed.
+
+    It is behind a :class:`storm_pipeline.interfaces.server.gate.Gate`, which checks hosts, origins, sizes.
+    """
+    try:
+        require_mcp()
+    except MissingExtraError:
+        return None
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.routing import Route
+
+    from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
+    from storm_pipeline.interfaces.server.source_search import SourceSearch
+
+    server = create_mcp_server(service, SourceSearch(service.remote.owner), check)
+    passed = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
+    for route in app.routes:
+        if isinstance(route, Route):
+            route.methods = {"POST"}  # without sessions, a stream by GET would stay empty
+    return app
+
+
+def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
+    """Serve MCP until standard input ends.
+
+    ``engine``: a search engine to use instead of the one that the owner's settings name.
+    """
+    from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
+    from storm_pipeline.interfaces.server.source_search import SourceSearch
+
+    search = SourceSearch(service.remote.owner, engine)
+    CALLER.set(OWNER)
+    try:
+        create_mcp_server(service, search).run("stdio")
+    finally:
+        search.close()
+
+
+def require_runnable(settings: Settings) -> None:
+    """Check that runs with these settings can begin: keys, prices under a cap, and documents of the owner's own.
+
+    Nothing is downloaded, and no model is asked. Raises SettingsError: a key or a price is missing, or there is no such
+    engine. Raises CorpusError: the documents cannot be read.
+    """
+    require_keys(settings)
+    if any(f"{info.base_name}:" in settings.search for info in engines() if info.own):
+        open_engine(settings)

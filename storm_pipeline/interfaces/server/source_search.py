@@ -1,0 +1,36 @@
+"""Search for sources as a run does, for assistants."""
+
+import threading
+
+from storm_pipeline.evidence.run_search import RunSearch, open_engine
+from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.settings import Settings
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.types import Snippet
+
+
+class SourceSearch:
+    """The owner's search engine with its cache, page reader and filter of sources; opened at first use."""
+
+    def __init__(self, settings: Settings, engine: Search | None = None) -> None:
+        self._settings, self._engine = settings, engine
+        self._search: RunSearch | None = None
+        self._opening = threading.Lock()
+        self._places = shared("searches", 8)  # each holds one of the server's threads
+
+    def find(self, query: str, most: int) -> tuple[Snippet, ...]:
+        """Return passages for a query, best first, from at most ``most`` pages.
+
+        Raises SettingsError, SearchError: the engine cannot be opened, or the search failed. Raises BusyError: as many
+        searches are under way as may be.
+        """
+        with self._places.hold(caller_name()):
+            with self._opening:
+                if self._search is None:
+                    self._search = RunSearch(open_engine(self._settings, self._engine), self._settings)
+            return self._search.search(query, most).snippets
+
+    def close(self) -> None:
+        """Stop fetching pages."""
+        if self._search is not None:
+            self._search.close()

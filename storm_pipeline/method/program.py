@@ -1,0 +1,211 @@
+"""The pipeline, and each of its stages, as a DSPy module: copied, saved, evaluated and optimised like any other."""
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import dspy
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.program_stream import send_sections
+from storm_pipeline.method.steps.conversations import converse
+from storm_pipeline.method.steps.interviews import hold_interviews
+from storm_pipeline.method.steps.outline import draft_outline, refine_outline
+from storm_pipeline.method.steps.section_evidence import gather_evidence
+from storm_pipeline.method.writers.lead import write_lead
+from storm_pipeline.method.writers.section_loop import write_sections
+from storm_pipeline.models.programs import Programs, SafeModule
+from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.types import Conversation, Outline, Section
+
+if TYPE_CHECKING:
+    from storm_pipeline.storm import Storm
+
+Makes = Literal["article", "research", "outline", "section", "lead"]
+
+_REPEATED_WITHIN = 5.0  # seconds
+_Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which prompts, and the ids of its models
+
+
+class StormProgram(SafeModule):
+    """Research and writing as one module, whose predictors are all programs of a run under their names.
+
+    Copies share the ``Storm`` that it was made from and have programs of their own; a saved state holds the programs
+    alone. Each call is a run in a temporary folder. A call for the same topic with the same programs and models while
+    one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
+
+    Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
+    ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for the lead.
+    """
+
+    def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
+        super().__init__()
+        if makes != "article" and makes not in _STAGES:
+            raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
+        self.programs = storm.programs_of_run.deepcopy()
+        self.makes = makes
+        self._runs = _Runs(storm)
+
+    def forward(self, topic: str, *, lm: dspy.BaseLM | None = None, **given: Any) -> dspy.Prediction:
+        """Write about a topic, or do one stage of that.
+
+        Args:
+            topic: of the article.
+            lm: asked by all programs in this call; by default their own models, else those of the roles.
+            **given: what a stage works with: nothing for ``research``; its ``conversations`` for ``outline``;
+                ``outline``, ``conversations`` and a ``heading`` for ``section``; finished ``sections`` for ``lead``.
+
+        Returns:
+            What the stage makes, under its name; ``article``, ``outline`` and ``conversations`` of an article.
+        """
+        programs = self.programs
+        if lm is not None:
+            programs = programs.deepcopy()
+            programs.set_lm(lm)
+        if (stream := dspy.settings.send_stream) is not None:
+            named = self._listened(dspy.settings.stream_listeners or [])
+            return send_sections(stream, named, lambda sink, halt: self._made(programs, topic, given, sink, halt))
+        key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
+        asked = [predictor.lm for predictor in programs.predictors()]
+        return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
+
+    async def aforward(self, topic: str, **given: Any) -> dspy.Prediction:
+        """Async version of :meth:`forward`."""
+        return await dspy.asyncify(self.forward)(topic, **given)
+
+    def save(
+        self,
+        path: Path | str,
+        save_program: bool = False,  # noqa: FBT001, FBT002 - DSPy's contract
+        modules_to_serialize: list[Any] | None = None,
+    ) -> None:
+        """Save instructions and examples as JSON. Raises SettingsError: for a whole program, which holds keys."""
+        if save_program:
+            raise SettingsError(
+                "a StormProgram is not pickled, since it holds keys and open models: save its state, "
+                'program.save("programs.json"), and load that into Storm(…).program'
+            )
+        super().save(path, save_program, modules_to_serialize)
+
+    def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
+        """Return ``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
+
+        Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
+        """
+        shown = {"section": "text", "lead": "lead"}
+        named = {name: (f"programs.{name}.predict", field) for name, field in shown.items()}
+        if not listeners:
+            return named
+        asked = {name: self.programs.named()[name].predictors()[-1] for name in shown}
+        heard: dict[str, tuple[str, str]] = {}
+        for one in listeners:
+            name = next((name for name in shown if one.predict is asked[name]), "")
+            if not name or one.signature_field_name != shown[name]:
+                raise SettingsError(
+                    f"the stream of an article has its sections and its lead alone, not {one.signature_field_name!r} "
+                    f'of {one.predict_name or "another predictor"}: listen to "text" of programs.section.predict and '
+                    '"lead" of programs.lead.predict'
+                )
+            heard[name] = (one.predict_name or named[name][0], shown[name])
+        return heard
+
+    def _made(
+        self,
+        programs: Programs,
+        topic: str,
+        given: dict[str, Any],
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> dspy.Prediction:
+        with tempfile.TemporaryDirectory(prefix="storm-") as place:
+            storm = self._runs.storm.with_programs(programs, Path(place))
+            if self.makes != "article":
+                stage = _STAGES[self.makes]
+                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
+                return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
+            article = storm.write(topic, sinks=sinks, halt=halt)
+        return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
+
+
+def _research(ctx: RunContext, topic: str) -> tuple[Conversation, ...]:
+    return hold_interviews(ctx, topic, converse)
+
+
+def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Outline:
+    _remember(ctx, conversations)
+    return refine_outline(ctx, topic, draft_outline(ctx, topic), conversations or _research(ctx, topic))
+
+
+def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
+    _remember(ctx, conversations)
+    evidence = gather_evidence(ctx, outline, conversations)
+    own = [one for one in evidence.sections if one.heading.title == heading]
+    return next(iter(write_sections(ctx, evidence.outline, own)), Section(heading))
+
+
+def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
+    ctx.store.add(snippet for one in conversations for turn in one.turns for snippet in turn.snippets)
+
+
+_STAGES: dict[str, Callable[..., object]] = {
+    "research": _research,
+    "outline": _outline,
+    "section": _section,
+    "lead": write_lead,
+}
+
+
+@dataclass
+class _Call:
+    """A call under way, or one that ended and was repeated."""
+
+    result: Future[dspy.Prediction]
+    models: Sequence[object]  # which stay alive, so that ids are theirs
+    repeated: bool = False
+    ended: float | None = None
+
+    def is_over(self) -> bool:
+        """Return whether the call has ended, and nobody may repeat it any more."""
+        return self.ended is not None and (not self.repeated or time.monotonic() - self.ended > _REPEATED_WITHIN)
+
+
+class _Runs:
+    """What copies of a module share: a Storm, and the calls that are under way or were repeated."""
+
+    def __init__(self, storm: "Storm") -> None:
+        self.storm = storm
+        self._lock = threading.Lock()
+        self._calls: dict[_Key, _Call] = {}
+
+    def __deepcopy__(self, _: dict[int, Any]) -> "_Runs":
+        return self
+
+    def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
+        """Return what ``make`` or an earlier call with the same prompts and models, if that is under way, makes.
+
+        A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
+        """
+        key, mine = (prompts, tuple(map(id, models))), _Call(Future(), models)
+        with self._lock:
+            self._calls = {key: call for key, call in self._calls.items() if not call.is_over()}
+            call = self._calls.setdefault(key, mine)
+            call.repeated = call.repeated or call is not mine
+        if call is not mine:
+            return call.result.result()
+        try:
+            mine.result.set_result(made := make())
+        except BaseException as error:
+            mine.result.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                mine.ended = time.monotonic()
+                self._calls = {key: call for key, call in self._calls.items() if not call.is_over()}
+        return made

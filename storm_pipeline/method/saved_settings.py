@@ -1,0 +1,113 @@
+"""The settings that a run's folder holds, and which of them count when it is resumed.
+
+The folder may be another's. What it says of the writing counts, and its caps. Whatever else was not the default, such
+as the model, has to be what the user's own configuration says, or he gives it: nobody else decides who is asked, who
+gets a key, and what is read.
+"""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model_objects import is_object
+from storm_pipeline.run.folder import SavedSettings
+from storm_pipeline.settings import CAPS, CONTENT, Settings, displaced, option_name
+from storm_pipeline.sources.search.registry import choose, engine_info
+from storm_pipeline.text.configuration.renamed import gone_values
+from storm_pipeline.text.formatting import printable
+
+_OF_THE_USER = frozenset(
+    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate "
+    "search_cache_days".split()
+)
+"""Settings on which no request and no word of the article depends: the user's of now, whatever a run was made with."""
+
+
+def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
+    """The settings of a run's last session, overridden by those explicitly set in ``override``.
+
+    Another ``lm`` drops the saved address and key of the old one; of a value that is gone, the default is used. Raises
+    SettingsError: the saved settings are no longer valid.
+    """
+    now = {name: getattr(override, name) for name in override.model_fields_set}
+    return Settings.build({**_known(saved, now), **now})
+
+
+def resumed_settings(
+    place: Path, saved: SavedSettings, given: Settings, own: Settings | None = None, *, costs: str = ""
+) -> Settings:
+    """The settings with which a run or batch goes on.
+
+    Args:
+        place: its folder, for messages.
+        saved: its settings.
+        given: settings that the user gives for it, which come before the saved.
+        own: his configuration. It has to agree with what was saved, but for the settings that say what is written,
+            which stay, caps and paths, which are his.
+        costs: what another model would buy again, as the end of a sentence.
+
+    Raises SettingsError: neither of them names a model, an engine or the like with which the run was made; or the saved
+    settings are no longer valid.
+    """
+    now = {name: getattr(given, name) for name in given.model_fields_set}
+    configuration = {name: getattr(own, name) for name in own.model_fields_set} if own else {}
+    configuration = {n: v for n, v in configuration.items() if n not in CONTENT | displaced(now)}
+    word = Settings.build({**configuration, **now})
+    known = {name: value for name, value in _known(saved, now).items() if name not in _OF_THE_USER}
+    if others := _unnamed(known, word, now):
+        raise SettingsError(
+            f"{place} was made with {as_options(others)}, which neither your options nor your configuration say: give "
+            f"them to go on with what is recorded, or others{costs}"
+        )
+    objects = {name for name, value in known.items() if isinstance(value, str) and is_object(value)}
+    word_alone = {name: value for name, value in configuration.items() if name not in objects}
+    return Settings.build({**known, **word_alone, **now})
+
+
+def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
+    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
+    return {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
+
+
+def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides more than the writing and is neither given now nor what the user's word says.
+
+    What was saved as not set is the user's, but for a role's model: that was ``lm``.
+    """
+    said = word.model_dump(mode="json")
+    found = {}
+    for name, value in saved.items():
+        if value is None and name.endswith("_lm") and said[name] is not None:
+            value = saved.get("lm")  # noqa: PLW2901 - whom the role asked
+        decided = value is None or name in now or name in CONTENT or name in CAPS
+        if not decided and value != said[name] and not is_object(str(value)):
+            found[name] = value
+    return found
+
+
+def pinned_engine(search: str, engine: object) -> str:
+    """The engine with which a run goes on that ``auto`` chose: the same.
+
+    Args:
+        search: the setting.
+        engine: what the run's ``run.json`` says, which may be another's word.
+
+    Raises SettingsError: the engine's searches are paid for, and ``auto`` would not choose it now.
+    """
+    info = engine_info(engine) if isinstance(engine, str) else None
+    if search != "auto" or info is None:
+        return search
+    if not info.free and choose().spec != info.base_name:
+        raise SettingsError(
+            f"the run searched with {info.base_name}, which is not what `auto` chooses now: give --search "
+            f"{info.base_name}, or another engine"
+        )
+    return info.base_name
+
+
+def as_options(values: Mapping[str, Any]) -> str:
+    """Settings as the options that give them, but for those on which nothing of a run depends and what it keeps."""
+    chosen = {n: v for n, v in values.items() if n not in CONTENT | _OF_THE_USER and n not in CAPS}
+    return printable(" ".join(f"{option_name(name)} {shlex.quote(str(value))}" for name, value in chosen.items()))

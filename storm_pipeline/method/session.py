@@ -1,0 +1,229 @@
+"""One session of a run: opens and closes everything that its steps share.
+
+A run that is never interrupted has one session. A resumed one has several: each executes the recipe from its
+beginning, and requests of earlier sessions are served from the journal.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+
+from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
+from storm_pipeline.evidence.judges.opening import judge_of_run
+from storm_pipeline.evidence.recorded_search import RecordedLookUps, RecordedSearch
+from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
+from storm_pipeline.evidence.run_search import Engine, RunSearch
+from storm_pipeline.evidence.store import ReferenceStore
+from storm_pipeline.method.context import RunContext, UserPieces
+from storm_pipeline.method.user_pieces import parse_pieces
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.choosing import Given
+from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.windows import settled, why_less
+from storm_pipeline.run.assets import EMBEDDER, Progress
+from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
+from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.run.ledger import Ledger, RunControl
+from storm_pipeline.run.log import LoggingSink, LogSink
+from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.sources.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
+from storm_pipeline.text.configuration.providers import provider_with_key
+from storm_pipeline.text.configuration.renamed import gone_values
+from storm_pipeline.types import ModelChoice
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What all runs of one ``Storm`` share; opened once."""
+
+    engine: Engine
+    models: dict[Role, Model]
+    embedder: Embedder
+    contents: ContentsSource | None
+    programs: Programs
+    chosen: tuple[ModelChoice, ...] = ()
+
+
+@contextmanager
+def session(
+    run: RunStore,
+    settings: Settings,
+    open_parts: Callable[[Progress, Callable[[], None]], Parts],
+    *,
+    sinks: Sequence[EventSink],
+    halt: threading.Event,
+    before: SavedSettings,
+    given: Given | None = None,
+) -> Iterator[RunContext]:
+    """Open a session of a run for the block, and save how it ended.
+
+    Args:
+        run: the run's folder, held by this process.
+        open_parts: opens models, search engine and embedder; gets a progress callback for downloads, and a check to
+            call between steps, which raises if the run must stop.
+        before: settings of the last session; empty if there was none.
+        given: the models that were chosen for it.
+
+    Raises RunError: the folder cannot be written, or a piece from the user cannot be read.
+    """
+    start, given = time.monotonic(), given or Given()
+    user_pieces = parse_pieces(run.topic, run.state["given"])
+    ledger = Ledger()
+    spent = ledger.restore(run.earlier_events)
+    control = RunControl(settings, spent, halt)
+    less = why_less(settings)
+    settings = settled(settings)
+    notes = [
+        *_changes(run, before, settings),
+        *filter(None, [given.note, less, _model_notice(settings), _fetch_notice(settings)]),
+    ]
+    with ExitStack() as stack:
+        log = LogSink(run.folder)
+        stack.callback(log.close)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
+        run.begin(settings, given.chosen_by)
+        # At once: whoever is told of the folder can resume.
+        events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        is_set_up = False
+        try:
+            with events.in_stage("set-up"):
+                for note in notes:
+                    events.noted(note)
+                parts = open_parts(_download_progress(events, control), control.check)
+                if notice := _encoder_notice(settings, parts.embedder):
+                    events.noted(notice)
+                own = {one.role: one.model for one in parts.chosen if one.role not in ROLES}
+                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
+                ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
+            is_set_up = True
+            stack.callback(ctx.store.close)
+            stack.callback(ctx.search.run_search.close)
+            yield ctx
+            for problem in ctx.search.run_search.cache_problems:
+                events.noted(problem)
+            if unused := run.journal.unused("reply"):
+                events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
+            events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
+            run.end("finished")
+        except BaseException as error:
+            was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
+            run.end("stopped" if was_stopped else "failed")
+            kept = is_set_up or was_stopped or not run.is_new
+            with suppress(RunError):  # the log's disk is full, which the error that ends the run reports
+                events.emit(RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
+            if not kept:
+                run.discard()
+            raise
+
+
+def _download_progress(events: Events, control: RunControl) -> Progress:
+    """A callback that emits the progress of a download, and aborts it when the run must stop."""
+
+    def progress(name: str, done: int, total: int) -> None:
+        control.check()
+        events.emit(Downloading(events.stage, name, done, total))
+
+    return progress
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return str(error) if isinstance(error, StormError) and str(error) else unforeseen(error)
+
+
+def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
+    damaged = run.journal.damaged
+    notes = [*run.findings.notes, *run.findings.costly]
+    notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
+    for name, aside in run.replaced.items():
+        what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
+        notes.append(f"{name} {what}: it is made again{_advice(name)}")
+    own = settings.model_dump(mode="json")
+    notes += [f"{one} {before[one]} is gone: the run goes on with {one} {own[one]}" for one in gone_values(before)]
+    changed = [name for name, value in own.items() if before.get(name, value) != value]
+    if changed:
+        notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
+    if gone := sorted(before.keys() - Settings.model_fields.keys()):
+        notes.append(f"settings that this version does not have, without effect: {', '.join(gone)}")
+    return notes
+
+
+def _advice(name: str) -> str:
+    piece = next((piece for piece, file in EDITABLE.items() if file == name), None)
+    return f" (to continue from an edited one, use storm write --from {piece})" if piece else ""
+
+
+def _model_notice(settings: Settings) -> str:
+    """That a provider's key is set, where nobody chose a model and an extract is made; empty otherwise."""
+    provider = provider_with_key()
+    if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
+        return ""
+    without = "making an extract without a language model" if settings.is_extract else "asking the embedded model"
+    return (
+        f"{without}, since no model was chosen; {provider.variables[0]} is set: --lm {provider.model} writes with that"
+    )
+
+
+def _fetch_notice(settings: Settings) -> str:
+    """That a sentence encoder is fetched first, which may take minutes; empty where it is here."""
+    if settings.embedder == EMBEDDER or is_here(settings.embedder, settings.cache):
+        return ""
+    return f"the sentence encoder {settings.embedder} is not on this machine, and is fetched from the model hub first"
+
+
+def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
+    """That the pinned encoder is English, where the article is not; empty otherwise."""
+    if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
+        return ""
+    return (
+        f"the embedded sentence encoder {EMBEDDER} is English: for an article in {settings.language_name} give "
+        "--embedder a multilingual sentence-transformers model, such as paraphrase-multilingual-MiniLM-L12-v2"
+    )
+
+
+def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
+    mode = settings.wikipedia_contents
+    asked = mode == "always" or (mode == "auto" and not engine.own)
+    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+
+
+def _context(
+    run: RunStore,
+    settings: Settings,
+    parts: Parts,
+    pieces: UserPieces,
+    *,
+    events: Events,
+    ledger: Ledger,
+    control: RunControl,
+) -> RunContext:
+    """Open the context of one session; the caller closes its search and store."""
+    engine = parts.engine
+    if engine.why:
+        events.noted(f"searching with {engine.spec}, {engine.why}")
+    for problem in engine.problems:
+        events.degraded(problem)
+    search = RunSearch(engine, settings, embedder=parts.embedder)
+    contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
+    store = ReferenceStore(parts.embedder)
+    store.warm_up()
+    models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
+    programs = parts.programs.for_settings(settings)
+    return RunContext(
+        settings=settings,
+        models=models,
+        programs=programs,
+        search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
+        contents=RecordedLookUps(contents, run.journal, events),
+        store=store,
+        events=events,
+        ledger=ledger,
+        run=run,
+        user_pieces=pieces,
+        chosen=parts.chosen,
+        judge=judge_of_run(settings, models, programs),
+    )

@@ -1,0 +1,218 @@
+"""Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
+
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.asked import Asked, piece_of
+from storm_pipeline.method.steps.searching import Found, distinct_queries, find
+from storm_pipeline.method.writers.passage_answers import answer_from_passages
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.text.languages import joined, split_sentences
+from storm_pipeline.text.words import folded_words
+from storm_pipeline.types import Conversation, Perspective, Turn
+
+_THANKS = frozenset(
+    "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
+)
+_THANKS_WITHIN = ("شكر", "谢谢", "謝謝", "感谢", "感謝", "ありがとう")
+"""Thanks in other languages, which end an interview unless the reply asks a question."""
+_QUESTION_MARKS = "?？؟"
+_LABELS = frozenset("writer question frage pregunta domanda вопрос سؤال 问题 問題 質問".split())
+
+_DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
+_IN_ITS_LANGUAGE = (
+    "where the topic belongs to a place whose people mainly write in another language, one of the queries in that one"
+)
+_TITLES = 6
+_FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
+
+
+def converse(
+    ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False, asked: Asked | None = None
+) -> Conversation:
+    """Hold one conversation of at most M turns.
+
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
+    added to the store at once, so that it is embedded in the background. Raises ModelAuthError: the endpoint refuses
+    the key; no turn can succeed.
+
+    Args:
+        deeper: see :func:`look_up`.
+        asked: where the interviewers of the run tell each other their questions. Not in the paper.
+    """
+    turns: list[Turn] = []
+    others: list[Sequence[str]] = []
+    piece = piece_of(perspective)
+    with at_place(piece), ExitStack() as ended:
+        if asked is not None:
+            ended.callback(asked.end, piece)
+        while len(turns) < ctx.settings.turns:
+            try:
+                if asked is not None and turns:
+                    others.append(asked.by_others(piece, len(turns) - 1))
+                question = _ask_question(ctx, topic, perspective, turns, others)
+                if question is None:
+                    break
+                if asked is not None:
+                    asked.add(piece, question)
+                known = {snippet.id for turn in turns for snippet in turn.snippets}
+                turns.append(look_up(ctx, topic, question, known=known, deeper=deeper))
+            except ModelError as error:
+                ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
+                break
+            ctx.run.save_json(piece, Conversation(perspective, tuple(turns)))
+            ctx.events.advance(f"{perspective.name}: {question}")
+    return Conversation(perspective, tuple(turns))
+
+
+def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
+    """M questions generated in one call, then answered in parallel (paper section 5.2).
+
+    The ablation of the conversation: as many questions as an interview has, but no follow-up questions. Failures are
+    recorded.
+    """
+    number = ctx.settings.turns
+    with at_place(piece_of(perspective)):
+        try:
+            reply = ctx.ask(
+                "asker",
+                ctx.programs.questions,
+                topic=ctx.about(topic),
+                language=ctx.settings.language_name,
+                perspective=_described(perspective),
+                number=number,
+            ).questions
+        except ModelError as error:
+            ctx.events.failed(f"questions of {perspective.name!r}", error)
+            return Conversation(perspective)
+        questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
+        found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
+    conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
+    ctx.run.save_json(piece_of(perspective), conversation)
+    return conversation
+
+
+def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
+    try:
+        turn = look_up(ctx, topic, question)
+    except ModelError as error:
+        ctx.events.failed(f"question {question!r}", error)
+        return None
+    ctx.events.advance(question)
+    return turn
+
+
+def _described(perspective: Perspective) -> str:
+    """The perspective as given in prompts; empty if it has no focus."""
+    return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
+
+
+def look_up(
+    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
+) -> Turn:
+    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails."""
+    queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
+    answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside)
+    return Turn(question, queries, answer.sentences, answer.shown)
+
+
+def _search_for(
+    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
+) -> tuple[tuple[str, ...], Found]:
+    """The queries that a question is turned into, and what they find. Raises ModelError: the model fails.
+
+    Args:
+        known: ids of snippets that are not found again.
+        deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
+            paper.
+    """
+    number = ctx.settings.queries
+    also = _IN_ITS_LANGUAGE if number > 1 else ""
+    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
+    queries = distinct_queries(ctx, reply.queries)
+    found = find(ctx, queries or (question,))
+    new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
+    if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
+        found = find(ctx, queries or (question,), depth=_DEEPER)
+        new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
+    beside = tuple(snippet for snippet in found.beside if snippet.id not in known)
+    return queries, Found(tuple(dict.fromkeys(new)), beside)
+
+
+def _ask_question(
+    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[str]]
+) -> str | None:
+    """The next question, or None when the writer has nothing more to ask."""
+    for tried in range(1 if turns else _FIRST_TRIES):
+        with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
+            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, ctx.settings.turns))
+        if not _is_farewell(reply, ctx.settings.article_language):
+            break
+    else:
+        return None
+    question = _first_question(reply, ctx.settings.article_language, topic)
+    asked = {_plain(turn.question) for turn in turns}
+    return None if _plain(question) in asked else question
+
+
+def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
+    """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
+    about = {"topic": ctx.introduced(topic), "language": ctx.settings.language_name, "conversation": conversation}
+    if not perspective.focus:
+        return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
+    return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
+
+
+def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = (), questions: int = 0) -> str:
+    """The conversation so far as text; each turn only appends to it, for prefix caches.
+
+    Titles of the search results show the writer what the sources cover.
+
+    Args:
+        others: what the other interviewers asked in each of the turns.
+        questions: how many the interview has; the writer is told which of them comes next. 0: nothing is told.
+    """
+    meanwhile = [f"\nAsked by other writers: {' '.join(asked)}" if asked else "" for asked in others]
+    meanwhile += [""] * (len(turns) - len(meanwhile))
+    told = [
+        f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
+        for turn, asked in zip(turns, meanwhile, strict=True)
+    ]
+    if not questions:
+        return "\n".join(told)
+    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1))
+    return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
+
+
+def _found(turn: Turn) -> str:
+    titles = list(dict.fromkeys(snippet.title for snippet in turn.snippets if snippet.title))
+    return f"\nFound: {'; '.join(titles[:_TITLES])}" if titles else ""
+
+
+def _is_farewell(reply: str, language: str) -> bool:
+    _, thanks, rest = reply.lower().partition("thank you")
+    if thanks and "help" in rest[:50]:
+        return True
+    thanked = not _THANKS.isdisjoint(folded_words(reply)) or any(word in reply for word in _THANKS_WITHIN)
+    return language != "en" and not _asks(reply) and thanked
+
+
+def _first_question(reply: str, language: str, topic: str) -> str:
+    """The question alone, without the extra text that small models add; a topic's name may have a question mark."""
+    label, _, rest = reply.replace("：", ":").partition(":")
+    own = rest if label.strip().lower() in _LABELS else reply
+    lines = [line.strip() for line in own.splitlines() if line.strip()]
+    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language, (topic,))
+    upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
+    return joined(sentences[: upto + 1], language).strip('"“”„«»「」 ')
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in _QUESTION_MARKS)
+
+
+def _plain(question: str) -> str:
+    return " ".join(folded_words(question))

@@ -1,0 +1,142 @@
+"""Extracts: articles and answers that consist of their sources' own sentences. No language model is asked.
+
+Not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the user's headings;
+the sentence encoder puts them in order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+
+from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
+from storm_pipeline.evidence.subject import Subject, related, subject_of
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.exclusions import usable
+from storm_pipeline.method.steps.finish import as_article
+from storm_pipeline.method.steps.outline import keep_outline
+from storm_pipeline.method.steps.searching import nothing_found, search_all, search_with_topic
+from storm_pipeline.method.writers.section_loop import keep_section
+from storm_pipeline.method.writers.sentences import (
+    Candidate,
+    by_heading,
+    by_title,
+    candidates,
+    in_order,
+    in_paragraphs,
+    sentences_of,
+)
+from storm_pipeline.sources.search.registry import is_local, is_own
+from storm_pipeline.text.identity import is_wikipedia
+from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
+
+_NOTE = (
+    "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
+    "of their pages and by a sentence encoder. A language model writes in its own words: "
+    'storm {command} "{topic}" --lm openai/gpt-4o.'
+)
+_ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
+_LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
+_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
+_HEADING_DEPTH = 2  # that of the search for a heading
+_LITTLE = 8  # sentences that name the topic below which the run says that the extract will be short
+_SECTIONS = 5  # pages that a long extract tells as much of as is told of one
+
+
+def extract(ctx: RunContext, topic: str) -> Article:
+    """Return the extract on a topic: the topic's own page as its lead, and what pages on parts of it say.
+
+    Sections are the user's, each searched for, or pages under their titles. Where the topic has no page of its own,
+    the sentences that are nearest to it are told.
+    Raises NothingFoundError: nothing that is found names the topic.
+    """
+    subject = _look_up(ctx, topic)
+    headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
+    titles = [title for heading in headings for title in heading.titles()]
+    if titles:
+        _search_for(ctx, subject, titles)
+    with ctx.events.in_stage("evidence"):
+        snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
+        found = candidates(ctx.store, subject, snippets, titles)
+        own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
+        lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
+        rest = [one for one in found if one.fact.text not in lead]
+        told = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(subject, told)
+    sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
+    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
+    body = Body(in_paragraphs(lead.values()), sections)
+    note = _note("write", topic, snippets)
+    return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
+
+
+def extract_answer(ctx: RunContext, question: str) -> Article:
+    """Return the sentences that are nearest to a question, in the order in which their passages were found.
+
+    Raises NothingFoundError: nothing is found.
+    """
+    found = search_with_topic(ctx, question, depth=ctx.settings.queries)
+    facts = list({fact.text: fact for snippet in found for fact in sentences_of(snippet)}.values())
+    vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
+    near = vectors[1:] @ vectors[0]
+    best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
+    told = in_paragraphs(facts[i] for i in sorted(best))
+    body = Body((), (Section(UNTITLED, told),) if told else ())
+    return as_article(ctx, Outline(question), body, note=_note("answer", question, found))
+
+
+def _look_up(ctx: RunContext, topic: str) -> Subject:
+    """Return the subject of what a search for the topic finds, which is added to the store.
+
+    If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
+    does.
+    """
+    depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
+    with ctx.events.in_stage("search"):
+        found = usable(ctx, search_all(ctx, [topic], depth=depth))
+    subject = subject_of(topic, found)
+    near = related(subject, found, ctx.store)
+    on_topic = {one.source_id for one in near if is_own(ctx.search.name)} | subject.own
+    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
+    if not sentences:
+        raise nothing_found(
+            ctx,
+            f"no page of {ctx.search.name} is about {topic!r} or names it; name another engine with --search "
+            "(`storm search engines` lists them)",
+        )
+    if sentences < _LITTLE:
+        ctx.events.degraded(
+            f"{ctx.search.name} says little about {topic!r} ({sentences} sentences name it): the article will be "
+            "short; another engine (--search) may know more"
+        )
+    ctx.store.add(near)
+    return subject
+
+
+def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
+    """Search for each of the titles, and add what is found to the store."""
+    queries = dict.fromkeys(title if subject.named_in(title) else f"{subject.name} {title}" for title in titles)
+    with ctx.events.in_stage("search"):
+        ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
+
+
+def _sections(
+    ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str], fewest: int
+) -> tuple[Section, ...]:
+    """Return a section for each heading that has enough to tell; no text is told twice."""
+    told = set(before)
+    sections = []
+    with ctx.events.in_stage("sections", total=len(shares)):
+        for number, (title, chosen) in enumerate(shares.items(), 1):
+            facts = [fact for fact in in_order(chosen) if fact.text not in told]
+            if len(facts) >= fewest:
+                told.update(fact.text for fact in facts)
+                sections.append(keep_section(ctx, number, Section(title, in_paragraphs(facts))))
+            else:
+                ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
+            ctx.events.advance(title)
+    return tuple(sections)
+
+
+def _note(command: str, topic: str, snippets: Iterable[Snippet]) -> str:
+    """Return what a reader must know about the text, and the licence of what is Wikipedia's."""
+    note = _NOTE.format(command=command, topic=topic)
+    return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")

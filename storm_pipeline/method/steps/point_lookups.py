@@ -1,0 +1,84 @@
+"""Looks points up: in what the run has found first, then on the web for what that does not answer."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, zip_longest
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.exclusions import usable
+from storm_pipeline.method.steps.searching import distinct_queries, search_all
+from storm_pipeline.method.writers.passage_answers import words_for_answer
+from storm_pipeline.method.writers.point_answers import Found, answer_points
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.types import Snippet, Turn
+
+_PASSAGES = 6  # snippets for a question, without their neighbours
+_SEARCHED = 12  # maximum points of a run that are searched for on the web
+
+Sections = Sequence[tuple[str, Sequence[str]]]
+"""Titles of sections with the questions that are open there, the most important first."""
+
+
+def answered_points(
+    ctx: RunContext, topic: str, wanted: Sections, read: Collection[str] = frozenset()
+) -> dict[str, Turn]:
+    """Each question with its answer, in order; questions that stay open have an empty one.
+
+    One call answers all of a section's questions from what the run has found. What the model says the passages do not
+    answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
+    and answered in one more call. A call that fails is recorded, and leaves its questions open.
+
+    Args:
+        read: ids of the snippets that were read from end to end, and so cannot answer what is still open.
+    """
+    questions = [question for _, own in wanted for question in own]
+    # Searched before the answers add to the store, so that results do not depend on their order.
+    ranked = ([one for one in own if one.id not in read] for own in ctx.store.search(questions, 2 * _PASSAGES))
+    found = {question: own[:_PASSAGES] for question, own in zip(questions, ranked, strict=True)}
+    turns = _answered(ctx, topic, wanted, found, words_for_answer(ctx))
+    ranks = zip_longest(*(own for _, own in wanted))
+    still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
+    searched = list(islice(still_open, _SEARCHED))
+    queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
+    further = _searched(ctx, queries, wanted, turns)
+    again = [("", [question for question in searched if further[question]])]
+    second = _answered(ctx, topic, again, further, ctx.settings.evidence_words)
+    return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
+
+
+def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, words: int) -> dict[str, Turn]:
+    asked = [(title, own) for title, own in wanted if own]
+
+    def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
+        title, own = section
+        try:
+            with at_place(title or "again"):
+                return answer_points(ctx, topic, title, own, found, words=words)
+        except ModelError as error:
+            ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)
+            return [Turn(question) for question in own]
+        finally:
+            ctx.events.advance(title or "again")
+
+    held = parallel_map(answer, asked, workers=len(asked))
+    return {turn.question: turn for turns in held for turn in turns}
+
+
+def _searched(
+    ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
+) -> dict[str, tuple[Snippet, ...]]:
+    """What a search for each question finds that its section was not shown, in turn with what whole pages then say."""
+    questions = list(queries)
+    found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
+    told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}
+    editions = ctx.store.editions()
+    further = {}
+    held = (ctx.store.search_fused(own, _PASSAGES) for own in queries.values())
+    for question, new, old in zip(questions, found, held, strict=True):
+        shown = dict.fromkeys(told[question])
+        ranked = dict.fromkeys(one for rank in zip_longest(new, old) for one in rank if one is not None)
+        distinct = editions.one_per_text((*shown, *ranked))
+        further[question] = tuple(islice((one for one in distinct if one not in shown), _PASSAGES))
+    return further

@@ -1,0 +1,193 @@
+"""Points: what a reader expects and the interviews leave open is named and looked up before anything is written.
+
+Not in the paper; a part of the recipe ``storm-iterative``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.outlines import outline_from_headings
+from storm_pipeline.method.steps.asked import piece_of
+from storm_pipeline.method.steps.exclusions import without_copies
+from storm_pipeline.method.steps.outline import keep_outline
+from storm_pipeline.method.steps.point_lookups import answered_points
+from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
+from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
+from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.signatures.shapes import SectionPoints
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
+
+_POINTS = 6  # maximum points of a section
+
+READER = Perspective("Reader", LATER_ROUND)
+Conversations = tuple[Conversation, ...]
+Researched = tuple[Outline, Conversations, FindingNotes]
+
+
+@dataclass(frozen=True)
+class PlannedSection:
+    """A section with the questions that are looked up for it, and the findings that it tells."""
+
+    heading: Heading
+    points: tuple[str, ...] = ()
+    findings: tuple[int, ...] = ()  # their numbers from 1, in the order in which to tell them
+    is_thin: bool = False
+
+
+def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
+    """Ask what findings and outline lack, look it up, and note what the findings are worth and where they belong.
+
+    The answers are a conversation beside the interviews, and belong to the sections of their questions. Missing
+    headings are added, and a section that is called too thin and for which nothing is found becomes a subheading of its
+    neighbour, unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
+    """
+    with at_place("points"), ctx.events.in_stage("points"):
+        editions = ctx.store.editions()
+        findings = distinct_findings(ctx, [editions.restated(own) for own in conversations])
+        try:
+            vain = [turn.question for own in conversations for turn in own.turns if not turn.answer]
+            reply = _ask(ctx, outline, findings, vain)
+        except ModelError as error:
+            ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
+            return outline, conversations, NO_NOTES
+        planned = _planned(ctx, outline, reply.sections)
+        notes = _noted(ctx, findings, reply, planned)
+        ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
+    with at_place("points"), ctx.events.in_stage("look-ups"):
+        wanted = [(own.heading.title, own.points) for own in planned]
+        turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
+        answered = tuple(turn for turn in turns.values() if turn.answer)
+        held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
+        if answered:
+            ctx.run.save_json(piece_of(READER), held[-1])
+            notes = _with_answers(notes, planned, turns)
+        ctx.run.save_json("conversations.json", held)
+        if not ctx.user_pieces.outline:
+            told = {turn.question for turn in answered}
+            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, told)))
+    return outline, held, notes
+
+
+def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
+    return ctx.ask(
+        "outliner",
+        ctx.programs.points,
+        topic=ctx.about(outline.topic),
+        language=ctx.settings.language_name,
+        outline=numbered_sections(outline),
+        findings=with_sources(ctx, findings, range(1, len(findings) + 1)),
+        unanswered="\n".join(f"- {question}" for question in vain),
+        pages="\n".join(_pages(ctx, outline.topic, findings)),
+    )
+
+
+def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[str]:
+    """``3. Title (date): beginning`` lines of the texts found: first those that nothing cites, by how they fit."""
+    cited = cited_snippet_ids(findings)
+    rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
+
+    def place(page: Source) -> tuple[bool, int]:
+        is_cited = not cited.isdisjoint(own.id for own in page.snippets)
+        return is_cited, min(rank.get(own.source_id, len(rank)) for own in page.snippets)
+
+    room = ctx.settings.interview_words
+    for number, page in enumerate(sorted(ctx.store.editions().sources(), key=place), 1):
+        first = first_of(ctx.store.source(page.id))
+        about = f"{tidy(page.title) or page.url}{f' ({first.published})' if first.published else ''}"
+        line = f"{number}. {about}: {beginning(first)}"
+        room -= len(line.split())
+        if room < 0:
+            return
+        yield line
+
+
+def _noted(
+    ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
+) -> FindingNotes:
+    """What a reply says of the findings; numbers of none are ignored, and of several places the first counts."""
+
+    def texts(numbers: Iterable[int]) -> tuple[str, ...]:
+        return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
+
+    pairs = (texts(numbers) for numbers in reply.contradicting)
+    placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
+    for group in map(texts, reply.same):  # one that is not merged stands where the first of its group does
+        home = next((placed[text] for text in group if text in placed), None)
+        placed |= {text: home for text in group if home and text not in placed}
+    notes = FindingNotes(
+        contradicting=tuple((own[0], other) for own in pairs for other in own[1:]),
+        doubtful=texts(reply.doubtful),
+        left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
+        sections=placed,
+        order=texts(number for own in planned for number in own.findings),
+    )
+    return notes.renamed(saying_the_same(ctx, findings, reply.same))
+
+
+def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns: Mapping[str, Turn]) -> FindingNotes:
+    """The notes with the answers to the questions of a section placed in it, where they place any finding."""
+    if not notes.sections:
+        return notes
+    answers = ((own.heading.title, turns[question].answer) for own in planned for question in own.points)
+    placed = {sentence.text: title for title, answer in answers for sentence in answer}
+    return replace(notes, sections=placed | dict(notes.sections))
+
+
+def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
+    """The sections of the outline, and those that the reply adds, with their points; no question is there twice."""
+    keeps_outline = ctx.user_pieces.outline is not None
+    room = 0 if keeps_outline else max(0, ctx.settings.max_sections - len(outline.sections))
+    known = {title.casefold() for title in outline.titles()}
+    asked: dict[str, None] = {}
+    planned = []
+
+    def plan(heading: Heading, own: Sequence[SectionPoints]) -> None:
+        points = (tidy(question) for one in own for question in one.points)
+        new = [one for one in dict.fromkeys(points) if one and one not in asked][:_POINTS]
+        asked.update(dict.fromkeys(new))
+        known.update(title.casefold() for title in heading.titles())
+        findings = tuple(number for one in own for number in one.findings)
+        planned.append(PlannedSection(heading, tuple(new), findings, any(one.is_thin for one in own)))
+
+    for number, heading in enumerate((Heading(""), *outline.sections)):
+        if number:
+            own = [one for one in reply if one.section == number]
+            below = [] if keeps_outline else [title for one in own for title in one.subheadings]
+            plan(_extended(ctx, outline.topic, heading, below, known), own)
+        missing = [one for one in reply if one.section == 0 and min(max(one.after, 0), len(outline.sections)) == number]
+        for one in missing:
+            made = _extended(ctx, outline.topic, Heading(one.heading), one.subheadings, known)
+            if room and made.title and made.title.casefold() not in known:
+                room -= 1
+                plan(made, [one])
+    return planned
+
+
+def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
+    """The heading with further subheadings, cleaned as those of an outline; without a title if it cannot be one."""
+    pairs = [(1, heading.title), *((2, title) for title in below)]
+    made = outline_from_headings(pairs, topic, max_depth=ctx.settings.outline_depth).sections
+    if not made:
+        return replace(heading, title=heading.title if heading.title.casefold() in known else "")
+    new = (child for child in made[0].children if child.title.casefold() not in known)
+    title = heading.title if heading.title.casefold() in known else made[0].title
+    return Heading(title, (*heading.children, *new))
+
+
+def _without_thin(planned: Sequence[PlannedSection], told: set[str]) -> tuple[Heading, ...]:
+    """The headings; a section that is too thin, and none of whose points is answered, is a subheading before it."""
+    kept: list[Heading] = []
+    for own in planned:
+        if kept and own.is_thin and told.isdisjoint(own.points):
+            kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(own.heading.title)))
+        else:
+            kept.append(own.heading)
+    return tuple(kept)

@@ -1,0 +1,144 @@
+"""Reading whole pages: those that the model chooses among all that the interviews found.
+
+Not in the paper; a part of the recipe ``storm-iterative``. A search returns the passages that match its query, so what
+a page on the topic says beside them would be lost.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.asked import piece_of
+from storm_pipeline.method.steps.exclusions import without_copies
+from storm_pipeline.method.writers.drafts import without_prompt_lines
+from storm_pipeline.method.writers.passage_answers import passages_for, supported
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.text.identity import host_of
+from storm_pipeline.text.languages import count_words, detect, opening_of
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import READING, Conversation, Perspective, Sentence, Snippet, Source, Turn
+
+_PAGES = 8  # maximum pages of a run that are read
+_OPENING = 30  # words of a passage that show what a page says
+_RANKED = 200  # passages by which pages are ranked
+_TOKENS_A_WORD = 4 / 3
+
+PAGE_READER = Perspective("Page reader", READING)
+Conversations = tuple[Conversation, ...]
+
+
+def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Conversations:
+    """The conversations, and one more: what the pages tell that a model chooses to read from end to end.
+
+    At most eight pages are read, each as far as the evidence of a section goes, and all together as far as
+    ``reading_tokens``. Of a longer page the passages nearest to the topic are read. A page that cannot be read, and a
+    choice that fails, are recorded.
+    """
+    if not ctx.settings.reading_tokens:
+        return conversations
+    with at_place("reading"), ctx.events.in_stage("reading", total=_PAGES):
+        seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
+        pages = list(_listed(ctx, topic, seen))
+        lines = "\n".join(f"{number}. {line}" for number, (_, line) in enumerate(pages, 1))
+        try:
+            chosen = ctx.ask("reader", ctx.programs.choose_pages, topic=ctx.about(topic), pages=lines).chosen
+        except ModelError as error:
+            ctx.events.degraded(f"no page was read from end to end: {error}")
+            return conversations
+        wanted = [pages[number - 1][0] for number in dict.fromkeys(chosen) if 0 < number <= len(pages)][:_PAGES]
+        shown = [_shown(ctx, topic, page) for page in wanted]
+        spent = accumulate(sum(passage.words for passage in own) * _TOKENS_A_WORD for own in shown)
+        room = [own for own, tokens in zip(shown, spent, strict=True) if own and tokens <= ctx.settings.reading_tokens]
+        told = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
+        turns = parallel_map(lambda own: _read(ctx, topic, own, told), room, workers=max(1, len(room)))
+        read = tuple(turn for turn in turns if turn is not None)
+        if not read:
+            return conversations
+        held = without_copies(ctx, (*conversations, Conversation(PAGE_READER, read)))
+        ctx.run.save_json(piece_of(PAGE_READER), held[-1])
+        ctx.run.save_json("conversations.json", held)
+        return held
+
+
+def read_whole(conversations: Conversations) -> frozenset[str]:
+    """Ids of the snippets that the page reader was shown."""
+    turns = (turn for held in conversations if held.perspective == PAGE_READER for turn in held.turns)
+    return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
+
+
+def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
+    """Id of each page that a search of the store for the topic finds → its best passage, the best page first."""
+    (near,) = ctx.store.search([topic], _RANKED)
+    best: dict[str, Snippet] = {}
+    for snippet in near:
+        best.setdefault(snippet.source_id, snippet)
+    return best
+
+
+def first_of(page: Source) -> Snippet:
+    """The passage that a page begins with."""
+    return min(page.snippets, key=lambda own: own.place or 0)
+
+
+def beginning(snippet: Snippet) -> str:
+    """The first words of a passage, on one line."""
+    return tidy(opening_of(snippet.text, _OPENING, detect(snippet.text) or "en"))
+
+
+def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
+    """The pages found and their lines in a prompt, the nearest to the topic first, as many as it has room for."""
+    best = nearest_of_pages(ctx, topic)
+    place = {page: number for number, page in enumerate(best)}
+    room = ctx.settings.interview_words
+    for kept in sorted(ctx.store.editions().sources(), key=lambda own: place.get(own.id, len(place))):
+        page = ctx.store.source(kept.id)
+        line = _described(page, best.get(page.id) or first_of(page), seen)
+        room -= count_words(line)
+        if room < 0:
+            return
+        yield page, line
+
+
+def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
+    """Title, site, date, length, the share that answers were written from, and how a passage begins."""
+    words = {own.id: count_words(own.text) for own in page.snippets}
+    whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
+    length = f"{whole:.0f} words, {known / max(whole, 1):.0%} read"
+    about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, length)))
+    return f"{tidy(page.title) or page.url} ({about}): {beginning(shown)}"
+
+
+def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
+    """The passages of a page in its order; of one that is too long, those nearest to the topic."""
+    own: Sequence[Snippet] = sorted(page.snippets, key=lambda one: one.place or 0)
+    most = ctx.settings.evidence_words
+    if sum(count_words(one.text) for one in own) > most:
+        return passages_for(ctx, topic, topic, own[:1], most, beside=own, number=len(own))
+    ctx.store.add(own)
+    return passages(own, language=ctx.settings.article_language)
+
+
+def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
+    """What one page tells; None where it tells nothing new, or the model fails, which is recorded."""
+    snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
+    ids, title = {snippet.id for snippet in snippets}, shown[0].title or snippets[0].url
+    inputs = {
+        "topic": ctx.about(topic),
+        "language": ctx.settings.language_name,
+        "known": "\n".join(f"- {one.text}" for one in told if not ids.isdisjoint(cited_snippet_ids([one]))),
+        "passages": numbered_passages(shown),
+    }
+    try:
+        with at_place(snippets[0].url):
+            reply = ctx.ask("reader", ctx.programs.page_notes, **inputs).notes
+    except ModelError as error:
+        ctx.events.failed(f"reading {title!r}", error)
+        return None
+    finally:
+        ctx.events.advance(title)
+    answer = supported(ctx, topic, title, without_prompt_lines(reply, inputs), shown)
+    return Turn(f"What does “{title}” tell?", (), answer, snippets) if answer else None

@@ -1,0 +1,101 @@
+"""Pieces of a run that the user provides instead of having them generated: an outline, perspectives."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.method.context import UserPieces
+from storm_pipeline.method.outlines import outline_to_markdown, parse_outline
+from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.text.files import read_bounded, read_plain
+from storm_pipeline.text.words import encodable_values
+from storm_pipeline.types import Outline, Perspective
+
+MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is not shortened
+_MAX_BYTES = 100_000  # largest outline file
+_MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
+_SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")
+_FORM = "write a line such as '# History' for each section, or a list"
+
+
+def read_piece(path: Path) -> Any:
+    """Read an edited piece from its file: Markdown as text, JSON as values.
+
+    Raises RunError: the file cannot be read.
+    """
+    try:
+        text = read_plain(path).decode("utf-8")
+        return encodable_values(json.loads(text)) if path.suffix == ".json" else text
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"cannot read {path}: {error}; it must be a file that the run wrote, edited or not") from error
+
+
+def read_outline(outline: Outline | Path | str, topic: str) -> str:
+    """The user's outline as text, in a form that :func:`parse_pieces` reads.
+
+    Args:
+        outline: an outline; or a file with ``#`` headings, a list, or one heading a line, indented by level. Headings
+            that repeat the topic, and back matter, are left out.
+        topic: the topic of the article; empty for a template that serves many articles.
+
+    Raises SettingsError: the file cannot be read, is not text, is too large, or has no heading.
+    """
+    if isinstance(outline, Outline):
+        where, text = "the outline", outline_to_markdown(outline)
+    else:
+        where = f"--outline {outline}"
+        text = _text_of(Path(outline), where)
+    if not _parsed(text, topic).sections:
+        raise SettingsError(f"{where} has no heading: {_FORM}")
+    return text
+
+
+def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
+    """Parse the pieces that the user provides. Raises RunError: a piece is invalid."""
+    outline = perspectives = None
+    if (text := pieces.get("outline")) is not None:
+        outline = _parsed(str(text), topic)
+        if not outline.sections:
+            raise RunError(f"the edited outline has no heading: {_FORM}")
+    if (values := pieces.get("perspectives")) is not None:
+        try:
+            perspectives = TypeAdapter(tuple[Perspective, ...]).validate_python(values)
+        except ValidationError as error:
+            raise RunError(
+                'the edited perspectives are not a list of {"name": …, "focus": …}: ' + str(error.errors()[0]["msg"])
+            ) from error
+    return UserPieces(perspectives, outline)
+
+
+def _text_of(path: Path, where: str) -> str:
+    try:
+        data = read_bounded(path.expanduser(), _MAX_BYTES)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{where} cannot be read ({reason}): name a file with a heading a line") from error
+    text = decoded(data)
+    if not text.strip():
+        raise SettingsError(f"{where} is empty: {_FORM}")
+    if "\ufffd" in text or any(c < " " and c not in "\t\n\f" for c in text):
+        raise SettingsError(f"{where} is not text: give a Markdown file, {_FORM}")
+    return text
+
+
+def _parsed(text: str, topic: str) -> Outline:
+    outline = parse_outline(text, topic, max_sections=MOST_SECTIONS, max_depth=6)
+    if outline.sections:
+        return outline
+    return parse_outline(_with_bullets(text), topic, max_sections=MOST_SECTIONS, max_depth=6)
+
+
+def _with_bullets(text: str) -> str:
+    """Unmarked headings as a list; empty if a line is prose."""
+    lines = [line.rstrip() for line in text.expandtabs(4).splitlines() if line.strip()]
+    if any(len(line.strip()) > _MAX_HEADING or _SENTENCE_END.search(line) for line in lines):
+        return ""
+    return "\n".join(re.sub(r"^( *)", r"\1- ", line) for line in lines)

@@ -1,0 +1,234 @@
+"""Selects the passages that each section is written from (paper section 3.4), for writers that work from passages.
+
+Every snippet that a finding cites reaches at least one section, however dissimilar it is to the headings, unless the
+finding is left out. The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storm_pipeline.evidence.changing import citing
+from storm_pipeline.evidence.cleaning import has_sentences
+from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
+from storm_pipeline.evidence.passages import Passage, passages, with_neighbours
+from storm_pipeline.evidence.relevance import keep_relevant
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.findings import (
+    Matrix,
+    distinct_findings,
+    findings_by_section,
+    fit_of_titles,
+    least_fitting,
+    merged,
+    with_excerpts,
+)
+from storm_pipeline.method.writers.placing import place_findings
+from storm_pipeline.method.writers.section_loop import merge_small
+from storm_pipeline.run.concurrency import Tasks
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
+
+_ALSO_FITS = 0.15  # largest gap to the best-fitting snippet at which a snippet may fill a section's spare room
+_TITLE = np.float32(0.4)  # weight of the page title relative to the snippet, which seldom names its own subject
+_TITLES = 6
+_STRAYS = 8  # maximum number of findings shown to the outliner because no heading seems to cover them
+_EQUAL_SHARE = 0.2  # share of the article's length that is split equally among the sections
+_FILLED = 0.5  # share of a section's room that snippets fill which no finding cites
+_ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
+_FIRST = 4
+"""Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
+_WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for a section
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Candidate snippets for the sections; those that interview answers cite come first."""
+
+    snippets: tuple[Snippet, ...]  # without duplicates
+    cited: int  # number of leading snippets that answers cite
+    off_topic: int  # number of retrieved snippets whose pages do not bear on the topic
+    # for each section, positions of the snippets that its headings retrieve, best first
+    ranks: tuple[tuple[int, ...], ...]
+    fit: Matrix  # sections × snippets, similarity less half of the section's mean
+
+
+def allocate(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], notes: FindingNotes = NO_NOTES
+) -> Evidence:
+    """Allocate passages to every section; sections with hardly any are merged into their neighbours.
+
+    Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings; where they
+    say of none where it belongs, the outliner is asked.
+    """
+    if not outline.sections:
+        return Evidence(outline, ())
+    kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
+    editions = ctx.store.editions()
+    left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
+    available = list(map(editions.restated, left))
+    told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
+    looked_up = bool(notes.sections)  # whoever placed the findings asked for what the sections lack
+    with Tasks(1) as tasks:  # while the model places the findings
+        candidates = tasks.start(_candidates, ctx, outline, available)
+        notes = notes if looked_up else place_findings(ctx, outline, told, notes)
+    used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
+    unplaced = sum(one.text not in notes.sections for one in used)
+    ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
+    shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
+    fewer = merge_small(ctx, outline, shares)
+    if fewer != outline:
+        shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available), looked_up=looked_up)
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language))
+    ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
+    return Evidence(fewer, tuple(shares))
+
+
+def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
+    """What the sources offer for each heading of a draft, one line per heading: ``History: 9 findings; titles``.
+
+    The last line lists the findings that match the headings worst.
+    """
+    if not draft.sections:
+        return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
+    findings = distinct_findings(ctx, conversations)
+    lines = [
+        f"{share.heading.title}: {len(share.own_findings)} findings of the interviews; "
+        + "; ".join(dict.fromkeys(passage.title for passage in share.passages[:_TITLES] if passage.title))
+        for share in _shares(ctx, draft, findings, NO_NOTES, _candidates(ctx, draft, conversations))
+    ]
+    strays = least_fitting(ctx, draft, findings, _STRAYS)
+    return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
+
+
+def _shares(
+    ctx: RunContext,
+    outline: Outline,
+    distinct: Sequence[Sentence],
+    notes: FindingNotes,
+    found: _Candidates,
+    *,
+    looked_up: bool = False,
+) -> list[PassageEvidence]:
+    findings = findings_by_section(ctx, outline, distinct, notes)
+    required = _required(found, findings)
+    others = [_others(ctx, found, required, i, looked_up=looked_up) for i in range(len(required))]
+    every = [_as_passages(ctx, found, own, more) for own, more in zip(required, others, strict=True)]
+    shares: list[PassageEvidence] = []
+    for heading, shown, own in zip(outline.sections, every, findings, strict=True):
+        ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
+        near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
+        related = [finding for finding in near if finding not in own]
+        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), notes=notes))
+    return shares
+
+
+def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
+    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
+
+    Without findings, as in baselines, every section has the same part, as far as its passages support that.
+    """
+    lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
+    parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
+    words = words_of_sections(ctx.settings.article_words, parts, [share.words for share in shares])
+    return [replace(share, target_words=own) for share, own in zip(shares, words, strict=True)]
+
+
+def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:
+    """The snippets that the answers cite, and those that headings retrieve."""
+    findings: dict[str, list[Sentence]] = {}
+    for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
+        for citation in sentence.citations:
+            findings.setdefault(citation.snippet_id, []).append(sentence)
+    required = [ctx.store.snippet(snippet_id) for snippet_id in findings]
+    needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
+    depth = max(ctx.settings.section_snippets, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
+    retrieved = [ctx.store.search_fused(need, depth) for need in needs]
+    distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
+    relevant = keep_relevant(outline.topic, distinct, ctx.store.embed, language=ctx.settings.article_language)
+    others = relevant or tuple(distinct)  # with nothing relevant, similarity to the headings decides alone
+    snippets = (*required, *others)
+    position = {snippet.id: i for i, snippet in enumerate(snippets)}
+    return _Candidates(
+        snippets,
+        len(required),
+        len(distinct) - len(others),
+        tuple(tuple(position[s.id] for s in ranked if s.id in position) for ranked in retrieved),
+        _fit(ctx, outline, snippets, findings),
+    )
+
+
+def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], findings: dict[str, list[Sentence]]) -> Matrix:
+    """How well each snippet, or the best finding drawn from it, fits each section (see :func:`fit_of_titles`)."""
+    if not snippets:
+        return np.zeros((len(outline.sections), 0))
+    texts = [(i, sentence.text) for i, snippet in enumerate(snippets) for sentence in findings.get(snippet.id, ())]
+    vectors = ctx.store.embed([s.text for s in snippets]) + _TITLE * ctx.store.embed([s.title for s in snippets])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    both = fit_of_titles(ctx, outline, np.concatenate([vectors, ctx.store.embed([text for _, text in texts])]))
+    fit, fit_of_findings = np.split(both, [len(snippets)], axis=1)
+    for (i, _), column in zip(texts, fit_of_findings.T, strict=True):
+        fit[:, i] = np.maximum(fit[:, i], column)
+    return fit
+
+
+def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
+    """Positions of the snippets that each section has to show: those that its own findings cite."""
+    position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
+    required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
+    return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
+
+
+def _others(
+    ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
+) -> list[int]:
+    """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
+
+    Where interviews found enough for the section, half of the room is filled, with what no other section has to show
+    and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
+    are shown. Where what a section lacks was looked up besides, a section for which enough was found gets none.
+    """
+    fit = found.fit[section]
+    best = max(fit, default=0.0)
+    fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
+    words = sum(count_words(found.snippets[i].text) for i in required[section])
+    is_found = words >= _ENOUGH
+    if is_found and looked_up:
+        return []
+    room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
+    told = {i for positions in required for i in positions}
+    taken = {*(told if is_found else ()), *(i for i in range(found.cited) if i not in told)}
+    first = set(found.ranks[section][:_FIRST])
+    others: dict[int, None] = {}
+    retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))
+    for i in (*retrieved, *fitting):
+        if words >= room:
+            break
+        elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
+        is_prose = has_sentences(found.snippets[i].text)
+        if i not in taken and not elsewhere and i not in others and (i in first or is_prose):
+            others[i] = None
+            words += count_words(found.snippets[i].text)
+    return list(others)
+
+
+def _as_passages(
+    ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
+) -> tuple[Passage, ...]:
+    """The snippets as passages, pages ordered by their best one; required ones with neighbours, where there is room."""
+    pages: dict[str, list[Snippet]] = {}
+    for i in (*required, *others):
+        pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
+    cited = {found.snippets[i] for i in required}
+    room = ctx.settings.evidence_words - sum(count_words(own.text) for of_page in pages.values() for own in of_page)
+    shown: dict[Snippet, None] = {}
+    for page, of_page in pages.items():
+        shown |= dict.fromkeys(of_page)
+        near = [s for s in ctx.store.source(page).snippets if s.place is not None or has_sentences(s.text)]
+        for beside in with_neighbours([s for s in of_page if s in cited], near):
+            words = count_words(beside.text)
+            if beside not in shown and words <= room:
+                shown[beside] = None
+                room -= words
+    return passages(shown, language=ctx.settings.article_language)

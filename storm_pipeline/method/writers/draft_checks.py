@@ -1,0 +1,167 @@
+"""Checks what a capable model wrote from numbered passages; unsupported sentences go back to it.
+
+Nothing is cut silently. All unsupported sentences of a text go back to the writer once, in one request, each with
+what is missing; only those still unsupported afterwards are dropped, and that is recorded.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.passages import Passage, numbered_passages
+from storm_pipeline.evidence.screen import Claim, Judged, Screen, numbers_shown
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
+from storm_pipeline.method.writers.judging import Doubts
+from storm_pipeline.method.writers.passage_prompts import language_and_style
+from storm_pipeline.types import Paragraph, Revision, Section, Sentence
+
+NO_MARKERS = "the reply has no citation markers such as [1]"
+AskAgain = Callable[[str, Collection[int]], str]
+"""Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
+
+
+def checked_draft(
+    ctx: RunContext,
+    inputs: dict[str, object],
+    reply: str,
+    shown: Sequence[Passage],
+    *,
+    where: str,
+    known: Sequence[str],
+) -> list[Section]:
+    """What of a writer's reply the passages support; the rest goes back to it once, with its passages.
+
+    ``known``: topic, which comes first, and headings.
+    """
+    language = ctx.settings.article_language
+    draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
+    screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
+
+    def ask_again(remarks: str, concerned: Collection[int]) -> str:
+        return answered_remarks(ctx, known[0], where, numbered_passages(shown, concerned), remarks)
+
+    return checked_blocks(ctx, where, draft, screen, ask_again)
+
+
+def answered_remarks(ctx: RunContext, topic: str, where: str, passages: str, remarks: str) -> str:
+    """The writer's reply to remarks on a text. Raises ModelError: the model fails.
+
+    ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
+    """
+    inputs = {"topic": ctx.about(topic), **language_and_style(ctx), "section": where if where != topic else ""}
+    return str(ctx.ask("writer", ctx.programs.remarks, **inputs, passages=passages, remarks=remarks).text)
+
+
+def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
+    """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
+
+    If the settings say ``unchecked``, all sentences stay as they were written.
+
+    Args:
+        where: name of the text in the record.
+    """
+    ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
+    if draft.broken_off:
+        ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
+    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen))
+    sentences = iter(review.of(draft.claims(), ask_again))
+    blocks = []
+    for block in draft.blocks:
+        paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
+        blocks.append(Section(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
+    if draft.is_unmarked and draft.claims():
+        _tell_unmarked(ctx, where, is_lost=not any(block.paragraphs for block in blocks))
+    return blocks
+
+
+def _tell_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
+    """Record that a whole reply cites nothing, as a failure where nothing of it is kept."""
+    if is_lost:
+        error = ModelError(f"{NO_MARKERS}; use another model with --lm")
+        ctx.events.failed(where, error, counts=False)  # the run ends if every reply is so
+    else:
+        ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
+
+
+@dataclass(frozen=True)
+class _Review:
+    """Decides whether each sentence of a text is kept, replaced or dropped, and records the decision."""
+
+    ctx: RunContext
+    where: str
+    screen: Screen
+    names: Sequence[str]
+    doubts: Doubts
+
+    def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
+        """The final form of each sentence; None where it is dropped."""
+        if self.ctx.settings.uncited == "unchecked":
+            return list(map(self.screen.as_written, claims))
+        judged = self.doubts.raised(claims, self.screen.judge(claims))
+        for claim, verdict in zip(claims, judged, strict=True):
+            if verdict.change and not verdict.problem:
+                self._record(claim, verdict.change, "citations", verdict.sentence.text)
+                self.ctx.events.count(attributed=int(not claim.cited))
+        sentences: list[Sentence | None] = [verdict.sentence for verdict in judged]
+        faulty = [i for i, verdict in enumerate(judged) if verdict.problem]
+        if not faulty:
+            return sentences
+        remarks = "\n".join(
+            f"{n}. {claims[i].text}{numbers_shown(claims[i].cited)} — {judged[i].problem}."
+            for n, i in enumerate(faulty, 1)
+        )
+        try:
+            language = self.ctx.settings.article_language
+            concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
+            asked = [claims[i] for i in faulty]
+            shown = len(self.screen.shown)
+            reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": remarks})
+            answers = read_replies(reply, shown, language, self.names, asked)
+        except ModelError as error:
+            self.ctx.events.failed(f"revision of {self.where}", error)
+            answers = {}
+        seconds = self._seconds(dict(enumerate((claims[i] for i in faulty), 1)), answers)
+        for n, i in enumerate(faulty, 1):
+            sentences[i] = self._decided(claims[i], judged[i], answers.get(n), seconds.get(n))
+        return sentences
+
+    def _decided(
+        self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
+    ) -> Sentence | None:
+        """The final form of a sentence with a remark.
+
+        ``answer`` is None if the writer did not reply to the remark, ``second`` if there is no sentence in the reply.
+        """
+        if answer is not None and answer.claim is None:
+            self.ctx.events.count(dropped_unsupported=1)
+            self._record(claim, verdict.problem, "deleted by the writer")
+            return None
+        second = second or verdict
+        if verdict.is_only_copied and second.problem and not second.is_only_copied:
+            second = verdict  # the original was supported, the replacement is not
+        if not second.problem or second.is_only_copied:
+            outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
+            self.ctx.events.count(reworded=int(outcome == "rewritten"))
+            self._record(claim, verdict.problem, outcome, second.sentence.text)
+            return second.sentence
+        if self.ctx.settings.uncited == "keep":
+            self._record(claim, verdict.problem, "kept without a source", claim.text)
+            return Sentence(claim.text)
+        self.ctx.events.count(dropped_unsupported=1)
+        self._record(claim, verdict.problem, "dropped")
+        return None
+
+    def _seconds(self, asked: Mapping[int, Claim], answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+        """The verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
+        claims = {n: answer.claim for n, answer in answers.items() if n in asked and answer.claim is not None}
+        judged = [self.screen.judge([claim])[0] for claim in claims.values()]
+        remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()), judged)
+        seconds = dict(zip(claims, remaining, strict=True))
+        for n, claim in claims.items():
+            if seconds[n].problem and not seconds[n].is_only_copied:
+                seconds[n] = self.screen.by_quotation(claim, answers[n].quotation) or seconds[n]
+        return seconds
+
+    def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
+        self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))

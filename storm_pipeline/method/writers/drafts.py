@@ -1,0 +1,244 @@
+"""Reads what a capable model wrote from numbered passages: headings, paragraphs, cited sentences, and replies."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.evidence.citations import parse_marked
+from storm_pipeline.evidence.screen import Claim
+from storm_pipeline.text.languages import joined, ordinals_have_stops
+from storm_pipeline.text.marker_forms import MARKS, with_tags_as_markers
+from storm_pipeline.text.markers import mark, marked, without_reserved
+from storm_pipeline.text.quantities import month_names
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import EMPHASIS, has_word, tidy
+from storm_pipeline.types import Citation
+
+_HEADING = re.compile(r"(?:#{1,6} |={2,6} ?|<h[1-6][^<>]{0,40}> ?)(.+?)(?: #+| ?={2,6}| ?</h[1-6]>)?|\*\*([^*]+)\*\*:?")
+_SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
+"""Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
+_UNDERLINED = re.compile(rf"^(?! |[#>*-])([^\n]{{1,100}}[^\s.!?:{mark(0)[-1]}])\n(?:={{3,}}|-{{3,}})[ \t]*$", re.M)
+"""A heading above a line of ``===`` or ``---``."""
+_BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
+_ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
+_LONGEST_TITLE = 10  # maximum length of an emphasised title in words
+_END = 300  # trailing characters of a line that decide whether the next line continues it
+
+
+@dataclass(frozen=True)
+class Block:
+    """A heading (empty if there is none) and its paragraphs of claims."""
+
+    heading: str
+    paragraphs: tuple[tuple[Claim, ...], ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A parsed reply."""
+
+    blocks: tuple[Block, ...]  # in order; the first one has no heading
+    invented: int  # number of markers that refer to no passage
+    broken_off: str = ""  # an incomplete last sentence; empty if there is none
+    names: tuple[str, ...] = ()  # names that contain full stops, used in parsing
+    is_unmarked: bool = False  # whether the whole reply cites nothing, shown or not
+
+    def claims(self) -> list[Claim]:
+        """All sentences in order."""
+        return [claim for block in self.blocks for paragraph in block.paragraphs for claim in paragraph]
+
+
+def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> Draft:
+    """Read a reply with headings, paragraphs and ``[n]`` markers; an incomplete last sentence is left out.
+
+    A line in bold type is a heading unless it is a sentence or cites something. A line of markers only belongs to the
+    line before it, and so does a line in lower case that continues an unfinished sentence. ``names``: names that
+    contain full stops, which are not split.
+    """
+    blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
+    invented = 0
+    text = marked(without_reserved(text), shown, is_reply=True)
+    for line in _lines(text):
+        if heading := _heading(line):
+            blocks.append((heading, []))
+            continue
+        claims, wrong = _claims_of(_without_bullet(line, language), shown, language, names)
+        invented += wrong
+        if claims:
+            blocks[-1][1].append(claims)
+    broken_off = ""
+    last = next((paragraphs for _, paragraphs in reversed(blocks) if paragraphs), None)
+    if last and not is_complete(last[-1][-1].text) and not _ends_in_marker(text):
+        broken_off = last[-1][-1].text
+        last[-1] = last[-1][:-1]
+        if not last[-1]:
+            last.pop()
+    read = tuple(Block(heading, tuple(paragraphs)) for heading, paragraphs in blocks)
+    return Draft(read, invented, broken_off, tuple(names), is_unmarked=not MARKS.search(text))
+
+
+def without_prompt_lines(text: str, inputs: Mapping[str, object]) -> str:
+    """A reply without the lines that repeat a line of its prompt: an input's name, its value, or a line of that.
+
+    Headings stay, and so do sentences that cite.
+
+    Args:
+        inputs: of the prompt, by name.
+    """
+    known = {""}
+    for name, value in inputs.items():
+        label = name.replace("_", " ").capitalize()
+        known |= {_bare(line) for line in (label, f"{label}: {value}", *str(value).splitlines())}
+    lines = text.splitlines(keepends=True)
+    return "".join(
+        line for line in lines if not (bare := _bare(line)) or _heading(line) or bare[-1] == "]" or bare not in known
+    )
+
+
+def _bare(line: str) -> str:
+    return tidy(line).strip("#*_>-:` ").casefold()
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a reply that contain words, with continuation lines joined to them."""
+    lines: list[list[str]] = []
+    end = ""
+    for line in _UNDERLINED.sub(r"## \1", _SET_APART.sub(r"\n\1 ", text)).splitlines():
+        if lines and _is_continued(line, end):
+            lines[-1].append(line)
+            end = f"{end} {line}"[-_END:]
+        elif has_word(line) and not line.startswith("```"):
+            lines.append([line])
+            end = line[-_END:]
+    return [" ".join(pieces) for pieces in lines]
+
+
+def _without_bullet(line: str, language: str) -> str:
+    """A line without its list marker; "1. September" is a date in languages that mark ordinals with a full stop."""
+    bare = _BULLET.sub("", line)
+    first = bare.partition(" ")[0]
+    is_date = bare != line and ordinals_have_stops(language) and first in month_names(language)
+    return line if is_date else bare
+
+
+def _heading(line: str) -> str:
+    """The line's text if it is a heading, else an empty string."""
+    found = _HEADING.fullmatch(" ".join(line.split()))
+    if not found or MARKS.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
+        return ""
+    return EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
+
+
+def _is_continued(line: str, before: str) -> bool:
+    """Whether a line goes on with the text before it: with its markers, or in lower case where it is unfinished."""
+    is_finished = bool(_heading(before)) or is_complete(before) or _ends_in_marker(before)
+    return _has_markers_alone(line) or (line[:1].islower() and not is_finished)
+
+
+def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tuple[tuple[Claim, ...], int]:
+    """The sentences of a line with the positions they cite, and the number of markers that refer to no passage.
+
+    Emphasis is removed, and emphasised text, such as a title, is not split.
+    """
+    positions = [Citation(str(position), "") for position in range(shown)]
+    titles = [found[2] for found in EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
+    cited = parse_marked(EMPHASIS.sub(r"\2", line), positions, language, (*names, *titles))
+    sentences = (s for s in cited.sentences if has_word(s.text))
+    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in sentences), cited.invented
+
+
+def _has_markers_alone(line: str) -> bool:
+    return bool(MARKS.search(line)) and not has_word(MARKS.sub("", line))
+
+
+def _ends_in_marker(text: str) -> bool:
+    """Whether a text ends with a marker; citations come last, so its last sentence is then complete."""
+    return text.rstrip("\n\r\t `*_|").endswith(mark(0)[-1])
+
+
+_NUMBERED = re.compile(
+    r"""
+    [\s>*_\#(\[\-•]{0,6} (?:(?:remark|sentence)\s+)? \#? (\d{1,3})         # marks of a list, the number
+    (?: [*_]{0,2} (?: \s?[.):\]：．、）】]{1,3}(?!\d) | \s[–—-]\s ) [*_]{0,2}[:：]? )  # a stop, a bracket, a dash
+    \s* (.*)$                                                               # the reply
+    """,
+    re.I | re.X,
+)
+_OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
+_DELETE = frozenset(
+    """delete deleted drop dropped remove removed löschen gelöscht streichen supprimer supprimé supprimez eliminar
+    eliminado borrar удалить удалено احذف حذف يحذف 删除 刪除 削除""".split()
+)
+_OBJECTS = frozenset({"it", "this", "the", "sentence"})
+_MOST_SENTENCES = 2  # of a reply to a remark, which asks for one
+_QUOTATION_SEPARATOR = re.compile("[|｜]")
+
+
+def is_deletion(text: str) -> bool:
+    """Whether a reply wants a sentence deleted."""
+    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
+    if not words or words[0] not in _DELETE:
+        return False
+    behind = text.lower().partition(words[0])[2].lstrip()[:1]
+    return _OBJECTS.issuperset(words[1:]) or (words[0].startswith("delete") and behind in set("-–—:;.,("))
+
+
+@dataclass(frozen=True)
+class RemarkReply:
+    """The writer's reply to one remark."""
+
+    claim: Claim | None  # the replacement sentence; None to delete it
+    quotation: str = ""  # words of a passage quoted in support; may be empty
+
+
+def read_replies(
+    text: str, shown: int, language: str = "en", names: Sequence[str] = (), asked: Sequence[Claim] = ()
+) -> dict[int, RemarkReply]:
+    """Number of a remark → the reply to it; the last of several replies to one remark counts.
+
+    A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence, its
+    end, markers and quotation may be on the next lines. Other lines without a number are ignored, unless none has one,
+    and there are as many as remarks. ``names``: names that contain full stops, which are not split. ``asked``: what the
+    remarks are about, in order; markers or a quotation alone are for that. A heading, or more sentences than two, as
+    when a writer repeats its section, is not a reply to a remark.
+    """
+    replies: dict[int, RemarkReply] = {}
+    for number, reply in _numbered(text, len(asked), shown):
+        was = asked[number - 1] if 0 < number <= len(asked) else None
+        if reply.strip() and (read := _reply(reply, shown, language, names, was)):
+            replies[number] = read
+    return replies
+
+
+def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
+    """The replies, marked, with their numbers; the number in a line's first marker is one if the first line's is."""
+    replies: list[tuple[int, str]] = []
+    text = with_tags_as_markers(without_reserved(text))  # such tags may span lines
+    first = next(filter(_NUMBERED.match, text.splitlines()), "")
+    for line in text.splitlines():
+        found = _NUMBERED.match(line)
+        if found and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
+            replies.append((int(found[1]), marked(found[2], shown, is_reply=True)))
+        elif replies:
+            number, own = replies[-1]
+            more = marked(line, shown, is_reply=True)
+            if not own.strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(more, own):
+                replies[-1] = number, f"{own} {more}"
+    lines = [] if replies else _lines(marked(text, shown, is_reply=True))
+    return replies or (list(enumerate(lines, 1)) if len(lines) == remarks else [])
+
+
+def _reply(text: str, shown: int, language: str, names: Sequence[str], was: Claim | None) -> RemarkReply | None:
+    sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
+    if is_deletion(sentence):
+        return RemarkReply(None)
+    if _heading(sentence):
+        return None
+    claims, _ = _claims_of(_without_bullet(sentence, language), shown, language, names)
+    if not claims and was:
+        claims, _ = _claims_of(f"{was.text} {sentence}", shown, language, names)
+    cited = dict.fromkeys(position for claim in claims for position in claim.cited)
+    if not 0 < len(claims) <= _MOST_SENTENCES:
+        return None
+    claim = Claim(joined([claim.text for claim in claims], language), tuple(cited) or (was.cited if was else ()))
+    return RemarkReply(claim, "".join(quotation))

@@ -1,0 +1,96 @@
+"""Checks of sentences that an editor writes: what they add has to stand in the article or in what they cite."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.spans import deciding
+from storm_pipeline.evidence.passages import Passage, passages
+from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.judging import first_words, with_source
+from storm_pipeline.text.languages import detect
+from storm_pipeline.text.quantities import missing, month_names
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import GENITIVE, folded_words, words
+from storm_pipeline.types import Citation, Sentence
+
+
+class EditChecks:
+    """Says what is wrong with a sentence that replaces others.
+
+    Args:
+        article: headings and sentences before the first edit, whose names may stand anywhere.
+    """
+
+    def __init__(self, ctx: RunContext, topic: str, article: Sequence[str]) -> None:
+        self._ctx = ctx
+        self._topic = topic
+        self._snippets = {snippet.id: snippet for source in ctx.store.sources() for snippet in source.snippets}
+        self._words = {word for text in (topic, *article) for word in folded_words(text)}
+
+    def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
+        """What sentences cite, joined to passages."""
+        ids = dict.fromkeys(citation.snippet_id for own in sentences for citation in own.citations)
+        snippets = (self._snippets[name] for name in ids if name in self._snippets)
+        return passages(snippets, language=self._ctx.settings.article_language)
+
+    def problem(self, new: str, old: Sentence, told: str) -> str:
+        """Why a text cannot stand in place of a sentence; empty if it can.
+
+        Args:
+            old: a sentence with the citations that the new one gets.
+            told: the texts that the new one may repeat.
+        """
+        if not is_complete(new) and (not new or is_complete(old.text)):
+            return "the new text is no whole sentence"
+        shown = self.cited([old])
+        sources = [with_source(one) for one in shown]
+        added = self._added(new, told, sources)
+        if not added and not self._is_unlike(new, told, shown):
+            return ""
+        nearest = [sources[own.passage][own.start : own.end] for own in deciding(Question(new, tuple(sources)))[:1]]
+        have = "".join(f", which have “{first_words(text)}”" for text in nearest)
+        what = ", ".join(f"“{one}”" for one in added) or "this"
+        return f"{what} is neither in the sentence nor in its sources{have}"
+
+    def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
+        """The numbers and dates that neither told nor sources have, and the capitalised words that nothing has."""
+        language = self._ctx.settings.article_language
+        known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
+        found = list(missing(new, known, language=language, source_languages=languages))
+        had = self._words.union(*map(folded_words, known))
+        had |= set(map(str.casefold, month_names(language)))
+        return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+
+    def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
+        """A sentence that also cites what the article's other sentences cite for the names that a new text adds."""
+        known = [self._topic, told, *(with_source(one) for one in self.cited([sentence]))]
+        had = {word for text in known for word in folded_words(text)}
+        others = [
+            citation for other in article for citation in other.citations if citation.snippet_id in self._snippets
+        ]
+        added: dict[Citation, None] = {}
+        for name in _names(new):
+            if had.issuperset(folded_words(name)):
+                continue
+            texts = ((one, set(folded_words(self._snippets[one.snippet_id].text))) for one in others)
+            naming = next(((one, found) for one, found in texts if found.issuperset(folded_words(name))), None)
+            if naming:
+                added[naming[0]] = None
+                had |= naming[1]
+        return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *added))))
+
+    def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
+        """Whether the screen finds that a text is about something else than what it cites and replaces."""
+        if not shown:
+            return False
+        language = self._ctx.settings.article_language
+        screen = Screen(shown, known=f"{self._topic} {told}", embed=self._ctx.store.embed, language=language)
+        (judged,) = screen.judge([Claim(new, tuple(range(len(shown))))])
+        return bool(judged.problem) and not judged.is_only_copied
+
+
+def _names(text: str) -> list[str]:
+    """The words with a capital, but for the first word, which may be any."""
+    return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

@@ -1,0 +1,220 @@
+"""An article to which edits are applied by the numbers of its sentences and headings.
+
+A sentence that is cut or joined passes its citations on to the one that stays; one that is moved or reworded keeps its
+own. Every edit is recorded, and so many sentences at most go for good.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from storm_pipeline.evidence.citations import parse_cited
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.edit_checks import EditChecks
+from storm_pipeline.method.writers.numbered_article import NumberedArticle
+from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.text.languages import joined
+from storm_pipeline.text.quantities import missing
+from storm_pipeline.text.words import has_word, tidy
+from storm_pipeline.types import Citation, Revision, Section, Sentence
+
+_MOST_REMOVED = 0.15  # maximum share of the sentences that may be cut or dropped
+NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
+_GONE = "there is no such sentence any more"
+_LOSES = "it would lose a number or a date that the article states nowhere else"
+
+
+class EditedArticle:
+    """An article being edited; sentences and headings keep the numbers that they had before the first edit.
+
+    Args:
+        ctx: the run; its events record every edit.
+        sections: the article before the first edit, its sentences and headings numbered from 1 in reading order.
+    """
+
+    def __init__(self, ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
+        self._ctx = ctx
+        self._topic = topic
+        self._article = NumberedArticle(sections)
+        self._sentences = self._article.sentences
+        self._headings = self._article.headings
+        self._checks = EditChecks(ctx, topic, [*self._headings.values(), *self._texts()])
+        self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
+        self._changed: set[int] = set()
+
+    def make(self, edits: Sequence[Edit], doubted: Callable[[Edit], str] = lambda _: "") -> str:
+        """Apply the edits in the given order; returns those that cannot be made, a line each with the reason.
+
+        ``doubted``: why an edit's new text does not follow from what it replaces and cites; empty if it does.
+        """
+        apply: dict[str, Callable[[Edit], str]] = {
+            "cut": self._cut,
+            "drop": self._drop_off_topic,
+            "join": self._join,
+            "reword": self._reword,
+            "heading": self._rename,
+        }
+        self._changed.clear()
+        refused = []
+        for edit in edits:
+            reason = (edit.kind in NEW_TEXT and doubted(edit)) or apply.get(edit.kind, self._move)(edit)
+            if reason:
+                refused.append(f"- {_described(edit)}: {reason}")
+                self._changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
+        return "\n".join(refused)
+
+    def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[Passage, ...]]:
+        """The sentences that an edit replaces, with the topic and the sentence before; and what they cite."""
+        own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
+        before = self._sentences.get(edit.sentence - 1)
+        told = (self._topic, *([before.text] if before else []), *(one.text for one in own))
+        return told, self._checks.cited(own)
+
+    def shown(self, *, changed: bool = False) -> str:
+        """The article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
+        return self._article.shown(self._changed if changed else None)
+
+    def numbers_of_sources(self, *, changed: bool = False) -> dict[str, list[int]]:
+        """Id of each source that what is shown cites → the numbers of the sentences, in reading order."""
+        found: dict[str, list[int]] = {}
+        for number in self._article.numbers_shown(self._changed if changed else None):
+            for source_id in dict.fromkeys(c.source_id for c in self._sentences[number].citations):
+                found.setdefault(source_id, []).append(number)
+        return found
+
+    @property
+    def was_changed(self) -> bool:
+        """Whether the last edits concern any sentence."""
+        return bool(self._changed)
+
+    def sections(self) -> tuple[Section, ...]:
+        """The article as it is now."""
+        return self._article.sections()
+
+    def _cut(self, edit: Edit) -> str:
+        cut, kept = self._pair(edit)
+        if cut is not None and not edit.other:
+            return "name the sentence that says the same, or use drop"
+        if cut is None or kept is None:
+            return _GONE
+        if self._lacks(cut.text, " ".join(self._texts(edit.sentence))):
+            return _LOSES
+        if full := self._remove(edit.sentence):
+            return full
+        self._sentences[edit.other] = _with_citations_of(kept, cut)
+        self._ctx.events.count(repeated=1)
+        self._record(cut.text, f"says what another sentence says: {kept.text}", "cut by the editor", "")
+        return ""
+
+    def _drop_off_topic(self, edit: Edit) -> str:
+        dropped = self._sentences.get(edit.sentence)
+        if dropped is None:
+            return _GONE
+        if full := self._remove(edit.sentence):
+            return full
+        self._record(dropped.text, "is off the topic, or on a source", "dropped by the editor", "")
+        return ""
+
+    def _join(self, edit: Edit) -> str:
+        first, second = self._pair(edit)
+        if first is None or second is None:
+            return _GONE
+        both, new = _with_citations_of(first, second), self._plain(edit.text)
+        told = f"{first.text} {second.text}"
+        if problem := self._checks.problem(new, both, told):
+            return problem
+        if self._lacks(told, f"{new} {' '.join(self._texts(edit.sentence, edit.other))}"):
+            return _LOSES
+        self._changed |= {edit.sentence, *self._article.take_out(edit.other)}
+        del self._sentences[edit.other]
+        self._sentences[edit.sentence] = self._rewritten(new, both, told)
+        self._record(first.text, f"goes with another sentence: {second.text}", "joined by the editor", new)
+        return ""
+
+    def _reword(self, edit: Edit) -> str:
+        old, new = self._sentences.get(edit.sentence), self._plain(edit.text)
+        if old is None:
+            return _GONE
+        if new == old.text:
+            return ""
+        before = self._sentences.get(edit.sentence - 1, old).text
+        taken = self._sentences.get(edit.other) if edit.other != edit.sentence else None
+        told, own = (f"{taken.text} ", _with_citations_of(old, taken)) if taken else ("", old)
+        if problem := self._checks.problem(new, own, f"{told}{before} {old.text}"):
+            return problem
+        if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
+            return _LOSES
+        self._changed.add(edit.sentence)
+        self._sentences[edit.sentence] = self._rewritten(new, own, f"{told}{old.text}")
+        self._record(old.text, "does not stand where it is", "reworded by the editor", new)
+        return ""
+
+    def _rewritten(self, new: str, sentence: Sentence, told: str) -> Sentence:
+        """The sentence with a new text, and with what the article cites for the names in it."""
+        return replace(self._checks.with_names(new, sentence, told, self._sentences.values()), text=new)
+
+    def _move(self, edit: Edit) -> str:
+        if edit.kind.startswith("section"):
+            problem, moved = self._article.move_section(edit.kind, edit.sentence, edit.other)
+            texts = [self._headings[edit.sentence]] if not problem else []
+        else:
+            problem, moved = self._article.move(edit.kind, edit.sentence, edit.last, edit.other)
+            texts = [self._sentences[number].text for number in moved]
+        for text in texts:
+            self._record(text, "stands in the wrong place", "moved by the editor", text)
+        self._changed |= set(moved)
+        return problem
+
+    def _rename(self, edit: Edit) -> str:
+        old, new = self._headings.get(edit.sentence), tidy(edit.text).strip("#*: ")
+        taken = {heading.casefold() for heading in (*self._headings.values(), self._topic)}
+        if not old or not has_word(new):
+            return "there is no such heading, or the new one is empty"
+        if new.casefold() in taken:
+            return "another heading, or the article, is called so"
+        if self._lacks(new, " ".join((self._topic, old, *self._texts()))):
+            return "it has a number or a date that the article does not have"
+        self._headings[edit.sentence] = new
+        self._record(old, "does not fit what stands under it", "renamed by the editor", new)
+        return ""
+
+    def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
+        """The two distinct sentences of an edit; None for one that no longer exists."""
+        other = None if edit.other == edit.sentence else self._sentences.get(edit.other)
+        return self._sentences.get(edit.sentence), other
+
+    def _remove(self, number: int) -> str:
+        """Remove a sentence; returns why that cannot be."""
+        if self._removals_left < 1:
+            return "as many sentences as may go have been cut and dropped"
+        self._removals_left -= 1
+        self._changed |= self._article.take_out(number)
+        del self._sentences[number]
+        return ""
+
+    def _texts(self, *but: int) -> list[str]:
+        return [sentence.text for number, sentence in self._sentences.items() if number not in but]
+
+    def _plain(self, text: str) -> str:
+        """A model's replacement sentence without markers, whose numbers are those of the sentences."""
+        language = self._ctx.settings.article_language
+        shown = [Citation("", "")] * max(self._sentences, default=0)
+        return joined([s.text for s in parse_cited(text, shown, language).sentences], language)
+
+    def _lacks(self, text: str, other: str) -> bool:
+        """Whether a text has a number or a date that the other one lacks."""
+        language = self._ctx.settings.article_language
+        return bool(missing(text, [other], language=language, source_languages=[language]))
+
+    def _record(self, before: str, reason: str, outcome: str, after: str) -> None:
+        self._ctx.events.revised(Revision("editing", before, reason, outcome, after))
+
+
+def _described(edit: Edit) -> str:
+    of = "H" if edit.kind.startswith(("heading", "section")) else ""
+    numbers = f"[{of}{edit.sentence}]" + (f" and [{of}{edit.other}]" if edit.other else "")
+    return f"{edit.kind} {numbers}" + (f" “{tidy(edit.text)}”" if edit.text else "")
+
+
+def _with_citations_of(sentence: Sentence, other: Sentence) -> Sentence:
+    return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *other.citations))))

@@ -1,0 +1,100 @@
+"""Editing of a finished article: a model proposes edits by sentence number, and the program applies them.
+
+The article is never rewritten, so what stays keeps the citations that support it
+(:mod:`storm_pipeline.method.writers.edited_article`). The editor then sees what changed, with the edits that could not
+be made and why, and edits once more. Before that, a sentence that repeats the words of an earlier one is removed
+without a model (paper section 3.4); its citations move to that one.
+"""
+
+import textwrap
+from collections.abc import Callable, Sequence
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.changing import sections_with
+from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.spans import ExplainingJudge
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.edited_article import NEW_TEXT, EditedArticle
+from storm_pipeline.method.writers.judging import with_source
+from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.text.identity import host_of
+from storm_pipeline.text.words import folded_words, tidy
+from storm_pipeline.types import Citation, Section, Sentence
+
+_LONGEST_TITLE = 90  # characters of a source's title that the editor sees
+_FURTHER = "what it says goes further than the sentence and its sources"
+
+
+def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections edited: off-topic and repeated sentences removed, others reworded, joined, moved, headings changed.
+
+    At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
+    edit is skipped if it would lose a number or a date, or add one, or a name, that neither article nor sources have.
+    If the model fails, the sections are returned without its edits, and that is recorded.
+    """
+    with ctx.events.in_stage("editing"):
+        sections = _without_repetition(ctx, sections)
+        if ctx.settings.editing == "off":
+            return sections
+        edited, remarks = EditedArticle(ctx, topic, sections), ""
+        for changed in (False, True):
+            if changed and not edited.was_changed and not remarks:
+                break
+            inputs = {"article": edited.shown(changed=changed), "sources": _sources(ctx, edited, changed=changed)}
+            try:
+                reply = ctx.ask("reviewer", ctx.programs.edit, topic=ctx.about(topic), **inputs, remarks=remarks)
+            except ModelError as error:
+                ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
+                break
+            remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
+        return edited.sections()
+
+
+def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
+    """``Title (site, date): 3, 7`` lines: what is cited, and in which of the sentences that are shown."""
+    known = {source.id: source for source in ctx.store.sources()}
+    lines = []
+    for source_id, numbers in edited.numbers_of_sources(changed=changed).items():
+        if source_id in known and (source := known[source_id]).snippets:
+            first = source.snippets[0]
+            date = next((one.published for one in source.snippets if one.published), "")
+            about = ", ".join(filter(None, (first.site or host_of(source.url).removeprefix("www."), date)))
+            title = textwrap.shorten(tidy(source.title), _LONGEST_TITLE, placeholder=" …").replace(":", " –")
+            lines.append(f"{title} ({about}): {', '.join(map(str, numbers))}")
+    return "\n".join(lines)
+
+
+def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
+    """Why the run's judge doubts an edit's new text, by what it replaces and the sources of that."""
+    reasons: dict[Edit, str] = {}
+    behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
+    if ctx.judge is not None and behind:
+        asked = [Question(edit.text, (*told, *map(with_source, sources))) for edit, (told, sources) in behind.items()]
+        try:
+            verdicts = ExplainingJudge(ctx.judge).judge(asked)
+        except ModelError as error:
+            ctx.events.failed("judging the edits", error)
+        else:
+            doubted = zip(behind, verdicts, strict=True)
+            reasons = {edit: one.reason or _FURTHER for edit, one in doubted if one.label != "supported"}
+    return lambda edit: reasons.get(edit, "")
+
+
+def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without sentences of the same words, whose citations move to the first; no model is called."""
+    sentences = [sentence for section in sections for sentence in section.sentences()]
+    cited: dict[str, dict[Citation, None]] = {}
+    for own in sentences:
+        cited.setdefault(_words(own), {}).update(dict.fromkeys(own.citations))
+
+    def edited(sentence: Sentence) -> Sentence | None:
+        citations = cited.pop(_words(sentence), None)
+        return None if citations is None else Sentence(sentence.text, tuple(citations))
+
+    left = sections_with(sections, edited)
+    ctx.events.count(repeated=len(sentences) - sum(1 for section in left for _ in section.sentences()))
+    return left
+
+
+def _words(sentence: Sentence) -> str:
+    return " ".join(folded_words(sentence.text)) or sentence.text

@@ -1,0 +1,179 @@
+"""Findings of the interviews: deduplicated, each assigned to one section, which is shown what they rest on.
+
+Findings that the outliner model (:mod:`storm_pipeline.method.writers.placing`) leaves out are assigned by embedding.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.evidence import FindingNotes, PassageEvidence
+from storm_pipeline.evidence.facts import without_topic
+from storm_pipeline.evidence.passages import Passage, passages
+from storm_pipeline.evidence.retrieval.embedder import TINY, Vector, Vectors, apart_from
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.text.quantities import missing
+from storm_pipeline.types import Conversation, Outline, Sentence
+
+Matrix = npt.NDArray[np.float64]
+_MANY = 24  # findings from which what they have in common is left out of their comparison with headings
+_SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
+
+
+def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vector | None = None) -> Matrix:
+    """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
+
+    Half of the section's mean is subtracted, so that broad headings do not attract everything.
+
+    Args:
+        vectors: embeddings of the texts, one row per text.
+        shared: direction in which neither titles nor texts are compared, a unit vector.
+    """
+    rows = []
+    texts = vectors if shared is None else apart_from(shared, vectors)
+    for section in outline.sections:
+        named = [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
+        titles = ctx.store.embed(named)
+        cosine = (titles if shared is None else apart_from(shared, titles)) @ texts.T
+        rows.append((cosine[0] + cosine.max(axis=0)) / 2)
+    fit = np.asarray(rows, dtype=np.float64)
+    return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
+
+
+def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> Matrix:
+    """Sections × findings, as :func:`fit_of_titles`, by what tells the findings apart, not by what they all speak of.
+
+    Otherwise a heading whose words are the topic's in another form draws most of them. A few have too little in common.
+    """
+    vectors = ctx.store.embed([finding.text for finding in findings])
+    if len(findings) < _MANY:
+        return fit_of_titles(ctx, outline, vectors)
+    shared = vectors.mean(axis=0)
+    return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), TINY))
+
+
+def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:
+    """The distinct sentences of all interview answers; duplicates are merged with all their citations."""
+    sentences = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
+    if not sentences:
+        return ()
+    vectors = ctx.store.embed([sentence.text for sentence in sentences])
+    similarity, language = vectors @ vectors.T, ctx.settings.article_language
+    distinct: dict[int, Sentence] = {}
+    for i, sentence in enumerate(sentences):
+        near = (j for j in np.flatnonzero(similarity[i, :i] >= _SAME_FINDING).tolist() if j in distinct)
+        same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
+        if same is None:
+            distinct[i] = sentence
+        else:
+            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
+            distinct[same] = replace(distinct[same], citations=tuple(both))
+    return tuple(distinct.values())
+
+
+def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
+    """The text of a finding → that of one that stands for it: the first of its group.
+
+    A finding with a number that the first one lacks is not merged.
+
+    Args:
+        groups: numbers of findings, from 1; others are ignored.
+    """
+    language, same = ctx.settings.article_language, dict[int, int]()
+    for group in groups:
+        own = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
+        for other in own[1:]:
+            kept = same.get(own[0], own[0])
+            is_free = other != kept and other not in same and other not in same.values()
+            if is_free and not missing(findings[other].text, [findings[kept].text], language=language):
+                same[other] = kept
+    return {findings[other].text: findings[kept].text for other, kept in same.items()}
+
+
+def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
+    """The findings, those that another one stands for merged into it with all their citations."""
+    by_text = {finding.text: finding for finding in findings}
+    for text, kept in same.items():
+        if text in by_text and kept in by_text:
+            both = dict.fromkeys((*by_text[kept].citations, *by_text.pop(text).citations))
+            by_text[kept] = replace(by_text[kept], citations=tuple(both))
+    return tuple(by_text.values())
+
+
+def findings_by_section(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
+) -> list[list[Sentence]]:
+    """The findings of each section in their order, then those that have none, which fit it best first.
+
+    Unplaced ones go where they fit best, and one that contradicts another where that stands. The section in which one
+    is placed may have become a subsection.
+    """
+    sections: list[list[Sentence]] = [[] for _ in outline.sections]
+    if not findings or not sections:
+        return sections
+    fit = fit_of_findings(ctx, outline, findings)
+    section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
+    where = {finding.text: int(fit[:, i].argmax()) for i, finding in enumerate(findings)}
+    where |= {text: section_of[title] for text, title in notes.sections.items() if title in section_of}
+    where |= {other: where[one] for one, other in notes.contradicting if one in where}
+    for i in np.argsort(-fit.max(axis=0), kind="stable"):
+        sections[where[findings[i].text]].append(findings[i])
+    rank = {text: place for place, text in enumerate(notes.order)}
+    return [sorted(own, key=lambda one: rank.get(one.text, len(rank))) for own in sections]
+
+
+def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
+    """The findings that match the headings worst, worst first."""
+    if not findings or not outline.sections:
+        return []
+    fit = fit_of_findings(ctx, outline, findings).max(axis=0)
+    return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
+
+
+def _has_same_numbers(one: str, other: str, language: str) -> bool:
+    return not missing(one, [other], language=language) and not missing(other, [one], language=language)
+
+
+def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
+    """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
+
+    It is whole where most own findings cite it, in the first such section; another section is shown those of its
+    snippets that its own findings cite, each whole, and nothing of a passage that none of them cites. A section that no
+    finding is assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the
+    article.
+    """
+    has = [frozenset[str]().union(*(passage.snippet_ids for passage in share.passages)) for share in shares]
+    cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]
+
+    def claim(section: int, passage: frozenset[str]) -> tuple[int, int]:
+        return sum(not passage.isdisjoint(own) for own in cited[section]), -section
+
+    def is_whole(section: int, passage: Passage) -> bool:
+        text, own = {snippet.id for snippet in passage.snippets}, passage.snippet_ids
+        others = (claim(other, own) for other in range(len(shares)) if other != section and text <= has[other])
+        return not shares[section].own or all(other < claim(section, own) for other in others)
+
+    found = []
+    for section, share in enumerate(shares):
+        needed = frozenset[str]().union(*cited[section])
+        parts = ((own,) if is_whole(section, own) else _cited_of(own, needed, language) for own in share.passages)
+        found.append(_showing(share, tuple(part for own in parts for part in own)))
+    return found
+
+
+def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
+    """Those of a passage's snippets that are needed, those that touch joined; the whole of it where a copy is cited."""
+    own = [snippet for snippet in passage.snippets if snippet.id in needed]
+    if any(copy.id in needed for copy in passage.copies):
+        return (passage,)
+    return passages(own, language=language) or ((passage,) if own else ())
+
+
+def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
+    """The evidence with these passages, and of other sections' findings those that rest on them."""
+    ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
+    others = (f for f in share.findings[share.own :] if not ids.isdisjoint(cited_snippet_ids([f])))
+    return replace(share, passages=kept, findings=(*share.own_findings, *others))

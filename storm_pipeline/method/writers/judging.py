@@ -1,0 +1,123 @@
+"""What a run's judge doubts among the sentences that the screen lets pass, as problems for the writer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.judges.base import Question, Verdict
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
+from storm_pipeline.evidence.judges.spans import ExplainingJudge
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.screen import Claim, Judged, Screen, numbers_shown
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.types import Sentence
+
+_LONGEST = 40  # words of a passage that a remark quotes
+_PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
+_SAME = "the answer to the remark is the sentence as it was"
+_MARKERS = re.compile(r"[\[\]|]")
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Puts sentences without a problem to a judge.
+
+    It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
+    page; a language model also decides about numbers that no cited passage has in that form. What it doubts gets a
+    problem with its reason and the deciding words; the writer sees similar passages with the remark. Without a judge
+    nothing is doubted.
+    """
+
+    ctx: RunContext
+    where: str
+    screen: Screen
+
+    def raised(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
+        """The verdicts, with a problem where the judge doubts; unchanged, and recorded, where it cannot be asked."""
+        reads = isinstance(self.ctx.judge, LanguageModelJudge)
+        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
+        found = list(judged)
+        if self.ctx.judge is None or not asked:
+            return found
+        questions = self._questions([claims[i] for i in asked], [judged[i] for i in asked])
+        try:
+            verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
+        except ModelError as error:
+            self.ctx.events.failed(f"judging {self.where}", error)
+            return found
+        for i, verdict, question in zip(asked, verdicts, questions, strict=True):
+            self.ctx.verdicts.note(claims[i].text, verdict)
+            if verdict.label == "supported":
+                sentence = self._supported(judged[i], verdict.supporting)
+                problem = "" if judged[i].unfound else judged[i].problem
+                found[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
+            else:
+                problem = _problem(verdict, self._cited(judged[i]), question)
+                found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
+        return found
+
+    def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
+        """The verdicts on answers to remarks, with a problem where the judge doubts them too.
+
+        A language model is not asked again: it stands by its doubt where the answer is the sentence that it doubted, of
+        the same passages.
+        """
+        if not isinstance(self.ctx.judge, LanguageModelJudge):
+            return self.raised(answers, judged)
+        return [
+            replace(own, problem=_SAME)
+            if not own.problem and _is_as_before(before, answer) and self._doubted(before)
+            else own
+            for before, answer, own in zip(asked, answers, judged, strict=True)
+        ]
+
+    def _doubted(self, claim: Claim) -> bool:
+        verdict = self.ctx.verdicts.of(claim.text)
+        return verdict is not None and verdict.label != "supported"
+
+    def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
+        """The claims, each beside what it cites, piece by piece."""
+        return [
+            Question(claim.text, tuple(map(with_source, self._pieces(own))), own.unfound)
+            for claim, own in zip(claims, judged, strict=True)
+        ]
+
+    def _pieces(self, judged: Judged) -> list[Passage]:
+        """The passages that a sentence cites, each snippet of them for itself, so that it can be named alone."""
+        shown = (self.screen.shown[i] for i in self._cited(judged))
+        return [piece for passage in shown for piece in passage.pieces()]
+
+    def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
+        """The sentence with the citations of the pieces that the judge names; with all where it names none."""
+        pieces = self._pieces(judged)
+        kept = {citation for i in supporting for citation in pieces[i].citations()}
+        own = tuple(one for one in judged.sentence.citations if one in kept)
+        return replace(judged.sentence, citations=own) if own else judged.sentence
+
+    def _cited(self, judged: Judged) -> tuple[int, ...]:
+        """The passages that the checked sentence cites."""
+        own = set(judged.sentence.citations)
+        return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
+
+
+def _is_as_before(before: Claim, answer: Claim) -> bool:
+    return answer.text == before.text and set(answer.cited) <= set(before.cited)
+
+
+def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
+    problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
+    quoted = [first_words(question.passages[own.passage][own.start : own.end]) for own in verdict.spans[:1]]
+    return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
+
+
+def with_source(passage: Passage) -> str:
+    """A passage's text, and where it stands: whose review, under which heading."""
+    known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
+    return f"{passage.text} ({known})" if known else passage.text
+
+
+def first_words(text: str) -> str:
+    """The first words of a text, without marks that a remark gives a meaning."""
+    words = _MARKERS.sub("", text).split()
+    return " ".join(words[:_LONGEST]) + (" …" if len(words) > _LONGEST else "")

@@ -1,0 +1,89 @@
+"""The lead: a summary of the whole article that opens it (paper section 3.4)."""
+
+from collections.abc import Collection, Sequence
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.screen import Limits, Screen
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.draft_checks import answered_remarks, checked_blocks
+from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
+from storm_pipeline.method.writers.passage_prompts import language_and_style
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
+
+_LONGEST_ARTICLE = 6000
+"""Maximum words of the article shown to the lead writer; longer articles are cut to each section's first sentences."""
+_SHARE, _SHORTEST, _LONGEST = 10, 60, 300
+"""Body words per word of the lead, and the bounds of the lead's length in words."""
+_LONGEST_RUN = 25
+"""Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
+
+
+def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
+    """Write the lead from the numbered sentences of the body; it inherits the citations of the sentences it cites.
+
+    If the model fails, or nothing that it writes is supported, the lead is empty and that is recorded.
+    """
+    body = [sentence for section in sections for sentence in section.sentences()]
+    shown = [Passage(s.text, (Snippet(f"sentence:{number}", "", s.text),)) for number, s in enumerate(body)]
+    sources = {passage.source_id: sentence for passage, sentence in zip(shown, body, strict=True)}
+    inputs = {
+        "topic": topic,
+        **language_and_style(ctx),
+        "words": min(_LONGEST, max(_SHORTEST, sum(count_words(s.text) for s in body) // _SHARE)),
+        "article": numbered_body(sections),
+    }
+    with ctx.events.in_stage("lead"):
+        try:
+            text = str(ctx.ask("writer", ctx.programs.lead, **inputs).lead)
+        except ModelError as error:
+            ctx.events.failed("no lead", error)
+            return ()
+
+        def ask_again(remarks: str, concerned: Collection[int]) -> str:
+            resting = "\n".join(f"[{i + 1}] {body[i].text}" for i in sorted(concerned))
+            return answered_remarks(ctx, topic, "lead", resting, remarks)
+
+        draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
+        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again)
+        written = [paragraph for block in blocks for paragraph in block.paragraphs]
+        lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
+        return lead_of(ctx, lead)
+
+
+def _screen(ctx: RunContext, topic: str, shown: Sequence[Passage]) -> Screen:
+    """Return the screen of the lead, whose passages are the sentences of the body."""
+    language = ctx.settings.article_language
+    limits = Limits(run=_LONGEST_RUN)
+    embed = ctx.store.embed
+    return Screen(shown, known=topic, embed=embed, language=language, limits=limits, source_language=lambda _: language)
+
+
+def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
+    """The lead unchanged; records a degradation if it is empty."""
+    if not paragraphs:
+        ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
+    return paragraphs
+
+
+def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
+    """The sentence with the citations of the body sentences that it cites."""
+    cited = dict.fromkeys(c for own in sentence.citations for c in sources[own.source_id].citations)
+    return Sentence(sentence.text, tuple(cited))
+
+
+def numbered_body(sections: Sequence[Section]) -> str:
+    """The body with numbered sentences; if it is too long, only the first sentences of each section."""
+    total = sum(count_words(sentence.text) for section in sections for sentence in section.sentences())
+    share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
+    lines, number = [], 0
+    for section in sections:
+        shown, words = [], 0
+        for sentence in section.sentences():
+            number += 1
+            words += count_words(sentence.text)
+            if words <= share:
+                shown.append(f"[{number}] {sentence.text}")
+        lines += [f"# {section.heading}", " ".join(shown)]
+    return "\n".join(lines)

@@ -1,0 +1,169 @@
+"""Expert answers written from passages."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from storm_pipeline.evidence.cleaning import has_sentences
+from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages, with_neighbours
+from storm_pipeline.evidence.relevance import keep_relevant
+from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms, rank_scores
+from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.draft_checks import NO_MARKERS
+from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
+from storm_pipeline.method.writers.passage_prompts import language_and_style
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.text.lexical import LexicalIndex
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.types import Answer, Sentence, Snippet
+
+_NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
+_FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
+_SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
+_PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
+_SHORTEST = 4  # minimum words of a finding
+
+
+def answer_from_passages(
+    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
+) -> Answer:
+    """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
+
+    Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
+    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
+    the model fails. ``beside``: all passages of the pages that were read, in the order of each page.
+    """
+    shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
+    if not shown:
+        return Answer()
+    snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
+    inputs = {
+        "topic": ctx.about(topic),
+        "language": language_and_style(ctx)["language"],
+        "question": question,
+        "passages": numbered_passages(shown),
+    }
+    reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
+    sentences = supported(ctx, topic, question, reply, shown)
+    ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
+    return Answer(sentences, snippets)
+
+
+def words_for_answer(ctx: RunContext) -> int:
+    """Maximum words of passages that an answer is written from."""
+    return round(ctx.settings.evidence_words * _SHARE)
+
+
+def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
+    """The sentences of an answer that the passages shown support, each with those that do; others are counted."""
+    if _NOTHING.match(reply):
+        return ()
+    draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
+    if draft.is_unmarked and draft.claims():
+        ctx.events.degraded(f"the answer to {question!r}: {NO_MARKERS}; it keeps what the check finds sources for")
+    screen = Screen(shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language)
+    claims = draft.claims()
+    if ctx.settings.uncited == "unchecked":
+        answered = list(map(screen.as_written, claims))
+    else:
+        answered = [verdict.sentence for verdict in screen.judge(claims)]
+    findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
+    # a finding has to stand alone, unlike the rest of a list or of a table
+    whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)
+    sentences = tuple(one for one in whole if one.citations)
+    ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
+    return sentences
+
+
+def passages_for(
+    ctx: RunContext,
+    topic: str,
+    question: str,
+    found: Sequence[Snippet],
+    words: int,
+    *,
+    beside: Sequence[Snippet] = (),
+    number: int = _PASSAGES,
+) -> tuple[Passage, ...]:
+    """Up to ``number`` passages with their neighbours, of up to ``words`` words, that bear on topic or question.
+
+    They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
+    are kept.
+    """
+    if not found:
+        return ()
+    language, pages = ctx.settings.article_language, SnippetIndex()
+    pages.keep((*found, *beside))
+    every = {one.id: one for one in (*found, *_by_words(question, beside))}
+    candidates = pages.editions().one_per_text(every.values())
+    bearing = keep_relevant(topic, candidates, ctx.store.embed, question=question, language=language)
+    bearing = bearing or candidates[:_FEW]
+    ctx.events.count(off_topic=len(candidates) - len(bearing))
+    ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
+    shown = passages(that_fit(ranked[:number], (*candidates, *beside), words), language=language)
+    ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
+    return shown
+
+
+def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
+    """The passages that share most of the question's words, though the search did not return them."""
+    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in beside]
+    index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
+    return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
+
+
+def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
+    """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
+    given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
+    cited = tuple(one for one in sentence.citations if one.snippet_id in given)
+    return replace(sentence, citations=cited) if given else sentence
+
+
+def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
+    """A passage for each text, best first, by the rank in the search, nearness to the question and its words.
+
+    All other words count as length alone. Menus and lists come last, whatever words they share. ``returned``: ids of
+    what the search returned, which is in its order.
+    """
+    asked = set(cached_terms(question))
+    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in found]
+    index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
+    own, *others = ctx.store.embed([question, *(one.text for one in found)])
+    near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
+    by_words = [match.position for match in index.search(question)]
+    by_search = [i for i, one in enumerate(found) if one.id in returned]
+    scores = rank_scores((by_search, by_words, near))
+    by_score = [found[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
+    return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
+
+
+def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
+    """The best passages, which have a snippet each, with their neighbours that fit into ``words``, and their copies.
+
+    The ``first`` ones come with their neighbours, where an answer that breaks off in one goes on; those of the others
+    fill the room that is left. They are in the order in which their pages were found, and within a page in its order.
+    """
+    pages: dict[str, dict[str, Snippet]] = {}
+    for one in found:
+        pages.setdefault(one.source_id, {})[one.id] = one
+
+    def near(own: Snippet) -> tuple[Snippet, ...]:
+        return with_neighbours([own], tuple(pages[own.source_id].values()))[1:]
+
+    best = [passage.snippets[0] for passage in ranked]
+    beside = [other for own in best for other in near(own)]
+    chosen: dict[str, Snippet] = {}
+    for one in (*best[:first], *(other for own in best[:first] for other in near(own)), *best, *beside):
+        length = count_words(one.text)
+        if one.id not in chosen and (length <= words or not chosen):
+            chosen[one.id] = one
+            words -= length
+    copies = (one for own in ranked if own.snippets[0].id in chosen for one in (*own.snippets[1:], *own.copies))
+    chosen |= {one.id: one for one in copies}
+    order = {page: i for i, page in enumerate(pages)}
+    return sorted(chosen.values(), key=lambda one: (order[one.source_id], one.place or 0))

@@ -1,0 +1,88 @@
+"""Inputs of the prompts that show passages, those shared by all calls of a run first (for prefix caches)."""
+
+from collections.abc import Mapping, Sequence
+
+from storm_pipeline.evidence.evidence import PassageEvidence
+from storm_pipeline.evidence.passages import Passage, numbered_passages
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.outlines import outline_to_markdown
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.types import Conversation, Outline, Section, Sentence
+
+_ELSEWHERE = "Findings on these passages that other sections tell:"
+_DOUBTFUL = " (doubtful)"
+_CONTRADICTING = "Contradict each other:"
+_FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
+
+
+def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
+    """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
+    below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
+    return {
+        "article": ctx.about(outline.topic),
+        **language_and_style(ctx),
+        "outline": outline_to_markdown(outline),
+        "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
+        "words": evidence.target_words,
+        "passages": numbered_passages(evidence.passages),
+        "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),
+    }
+
+
+def article_inputs(ctx: RunContext, topic: str, words: int) -> dict[str, object]:
+    """Inputs of the prompts that ask for a whole article, without outline and evidence."""
+    return {"topic": ctx.about(topic), **language_and_style(ctx), "words": words}
+
+
+def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
+    """All questions and answers of the conversations, the answers' sentences with the numbers of cited passages."""
+    number = _numbers(shown)
+    lines = []
+    for turn in (turn for conversation in conversations for turn in conversation.turns):
+        answer = " ".join(_marked(sentence, number) for sentence in turn.answer) or turn.answer_text
+        lines += [f"Writer: {turn.question}", f"Expert: {answer}"]
+    return "\n".join(lines)
+
+
+def language_and_style(ctx: RunContext) -> dict[str, object]:
+    """The language and style requested by the user; empty inputs are omitted from prompts."""
+    return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
+
+
+def with_markers(section: Section, shown: Sequence[Passage]) -> str:
+    """A section's text without its heading, each sentence with the numbers of the passages that it cites."""
+    passage = _numbers(shown)
+    lines = [" ".join(_marked(sentence, passage) for sentence in own.sentences) for own in section.paragraphs]
+    for own in section.subsections:
+        lines += [f"## {own.heading}", with_markers(own, shown)]
+    return "\n".join(lines)
+
+
+def _findings(evidence: PassageEvidence, limit: int) -> str:
+    """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
+
+    The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
+    that says so. Doubtful ones are marked; pairs that contradict each other are named last.
+    """
+    number, notes = _numbers(evidence.passages), evidence.notes
+    lines, words = [], 0
+    for position, sentence in enumerate(evidence.findings):
+        words += count_words(sentence.text)
+        if words > limit and position >= evidence.own:
+            break
+        if position == evidence.own and position > 0:
+            lines.append(_ELSEWHERE)
+        lines.append(f"- {_marked(sentence, number)}{_DOUBTFUL if sentence.text in notes.doubtful else ''}")
+    own = {sentence.text: _marked(sentence, number) for sentence in evidence.own_findings}
+    pairs = [(own[one], own[other]) for one, other in notes.contradicting if one in own and other in own]
+    return "\n".join([*lines, *(f"{_CONTRADICTING} “{one}” and “{other}”" for one, other in pairs)])
+
+
+def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
+    """Snippet id → number of the passage that contains it."""
+    return {name: n for n, passage in enumerate(shown, 1) for name in passage.snippet_ids}
+
+
+def _marked(sentence: Sentence, number: Mapping[str, int]) -> str:
+    markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
+    return f"{sentence.text} " + "".join(f"[{n}]" for n in markers)

@@ -1,0 +1,94 @@
+"""Places findings in sections: the outliner model reads the whole outline and the findings, with their sources.
+
+Sentence encoders cannot tell well whether a review of a show belongs under "Reception" or "Runway show".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import dspy
+import numpy as np
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.evidence import FindingNotes
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.findings import saying_the_same
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Outline, Sentence
+
+_BATCH = 120  # maximum findings per call
+_SOURCES = 3  # maximum sources named beside a finding
+_MOST_LEFT_OUT = 0.5
+"""Maximum share of the findings that may be left out; a model that names more of them is not believed."""
+
+
+def place_findings(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
+) -> FindingNotes:
+    """The notes with the outliner's placement, in batches of at most 120 findings; each sees what is placed before it.
+
+    If the model fails, which is recorded, findings stay unplaced from there on. If a finding is placed several times,
+    the first place counts. With a single section, the model is not called.
+    """
+    if not findings or len(outline.sections) < 2:
+        return notes
+    places: dict[int, int] = {}
+    groups: list[list[int]] = []
+    try:
+        for batch in np.array_split(np.arange(1, len(findings) + 1), -(-len(findings) // _BATCH)):
+            reply = _ask(ctx, outline, findings, places, batch.tolist())
+            for place in reply.places:
+                if 0 <= place.section <= len(outline.sections):
+                    for number in place.findings:
+                        if 0 < number <= batch[-1]:
+                            places.setdefault(number, place.section)
+            groups += reply.same
+    except ModelError as error:
+        ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
+    titles = {findings[n - 1].text: outline.sections[section - 1].title for n, section in places.items() if section}
+    left_out = believed((findings[n - 1].text for n, section in places.items() if not section), findings)
+    noted = notes.renamed(saying_the_same(ctx, findings, groups))
+    return replace(noted, sections=titles, left_out=(*notes.left_out, *left_out))
+
+
+def believed(left_out: Iterable[str], findings: Sequence[Sentence]) -> tuple[str, ...]:
+    """What a model leaves out of the findings; nothing if that is more than half of them."""
+    texts = tuple(dict.fromkeys(left_out))
+    return texts if len(texts) <= _MOST_LEFT_OUT * len(findings) else ()
+
+
+def _ask(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], places: Mapping[int, int], batch: Sequence[int]
+) -> dspy.Prediction:
+    placed = [
+        f"{number}. {' '.join(f'[{n}] {findings[n - 1].text}' for n in sorted(places) if places[n] == number)}"
+        for number in range(1, len(outline.sections) + 1)
+    ]
+    return ctx.ask(
+        "outliner",
+        ctx.programs.place,
+        topic=outline.topic,
+        outline=numbered_sections(outline),
+        placed="\n".join(placed) if places else "",
+        findings=with_sources(ctx, findings, batch),
+    )
+
+
+def numbered_sections(outline: Outline) -> str:
+    """The sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
+    below = ["; ".join(title for title in own.titles() if title != own.title) for own in outline.sections]
+    titles = (
+        f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)
+    )
+    return "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
+
+
+def with_sources(ctx: RunContext, findings: Sequence[Sentence], numbers: Sequence[int]) -> str:
+    """The findings of these numbers as ``[3] sentence (title, date; title)`` lines, with three sources at most."""
+    return "\n".join(f"[{n}] {findings[n - 1].text}{_sources(ctx, findings[n - 1])}" for n in numbers)
+
+
+def _sources(ctx: RunContext, finding: Sentence) -> str:
+    pages = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
+    told = [", ".join(filter(None, (tidy(one.title) or one.url, one.published))) for one in pages.values()]
+    return f" ({'; '.join(told[:_SOURCES])}{'; …' if told[_SOURCES:] else ''})" if told else ""

@@ -1,0 +1,69 @@
+"""Answers to the points of a section: all in one call, from passages that are numbered once."""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
+from storm_pipeline.evidence.cleaning import has_sentences
+from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages
+from storm_pipeline.evidence.relevance import keep_relevant
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.drafts import without_prompt_lines
+from storm_pipeline.method.writers.passage_answers import supported, that_fit
+from storm_pipeline.signatures.shapes import PointAnswer
+from storm_pipeline.types import Snippet, Turn
+
+Found = Mapping[str, Sequence[Snippet]]
+"""A question → the snippets that may answer it, best first."""
+
+
+def answer_points(
+    ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found, *, words: int
+) -> list[Turn]:
+    """A turn for each question; where the passages do not answer it, it has queries for a web search in place of one.
+
+    ``section``: title of the one that asks; empty if several do. ``words``: maximum words of the passages.
+
+    Raises ModelError: the model fails.
+    """
+    shown = _shown(ctx, topic, questions, found, words)
+    if not shown:
+        return [Turn(question) for question in questions]
+    inputs: dict[str, object] = {
+        "topic": ctx.about(topic),
+        "language": ctx.settings.language_name,
+        "section": section,
+        "passages": numbered_passages(shown),
+        "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
+    }
+    reply = ctx.ask("expert", ctx.programs.point_answers, **inputs).answers
+    replies = {one.point: one for one in reversed(reply)}
+    snippets = [snippet for passage in shown for snippet in passage.snippets]
+    turns = []
+    for number, question in enumerate(questions, 1):
+        own_reply = replies.get(number, PointAnswer(point=number))
+        text = without_prompt_lines(own_reply.answer, inputs)
+        answer = supported(ctx, topic, question, text, shown) if text.strip() else ()
+        queries = () if answer else tuple(own_reply.queries)
+        own = {*(one.id for one in found[question]), *(c.snippet_id for one in answer for c in one.citations)}
+        turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in own)))
+    return turns
+
+
+def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found, words: int) -> tuple[Passage, ...]:
+    """The best passages for each question in turn, with their neighbours, as many as an answer may be shown.
+
+    The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages that
+    bear neither on the topic nor on a question are left out, menus and lists come last.
+    """
+    ranks = zip_longest(*(found[question] for question in questions))
+    language, asked = ctx.settings.article_language, " ".join(questions)
+    hits = tuple(dict.fromkeys(snippet for rank in ranks for snippet in rank if snippet is not None))
+    if not hits:
+        return ()
+    bearing = keep_relevant(topic, hits, ctx.store.embed, question=asked, language=language) or hits
+    ctx.events.count(off_topic=len(hits) - len(bearing))
+    ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
+    every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
+    shown = passages(that_fit(ranked, every, words, len(questions)), language=language)
+    ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
+    return shown

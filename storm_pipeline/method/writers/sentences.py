@@ -1,0 +1,147 @@
+"""Sentences of sources for an extract: which may be told, in which groups, in what order, and as cited paragraphs."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+
+import numpy as np
+
+from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
+from storm_pipeline.evidence.facts import Fact, facts_of
+from storm_pipeline.evidence.store import ReferenceStore
+from storm_pipeline.evidence.subject import Subject, related
+from storm_pipeline.sources.search.registry import is_own
+from storm_pipeline.text.languages import stem_set
+from storm_pipeline.text.words import word_count
+from storm_pipeline.types import UNTITLED, Heading, Paragraph, Sentence, Snippet
+
+SHORTEST = 5
+"""Words of a sentence that may be told; what has fewer is mostly a heading."""
+_PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence of a source that an article may tell."""
+
+    fact: Fact
+    place: tuple[int, int]  # number of its snippet, and of the sentence in it
+    opening: Fact  # the first sentence of its page that may be told, itself where that is not found whole
+    nearness: float  # to the topic, in [-1, 1]
+
+
+def sentences_of(snippet: Snippet) -> list[Fact]:
+    """Return the sentences of a snippet, in order, without headings in Markdown."""
+    return [fact for fact in facts_of(snippet) if not fact.text.startswith("#")]
+
+
+def candidates(
+    store: ReferenceStore, subject: Subject, snippets: Sequence[Snippet], headings: Sequence[str] = ()
+) -> tuple[Candidate, ...]:
+    """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
+
+    Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
+    as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
+    sentence alone.
+
+    ``headings``: the user's, which a page may be about, too.
+    """
+    rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
+    pages = Counter(snippet.source_id for snippet in snippets)
+    own = [snippet.text for snippet in snippets if snippet.source_id in subject.own]
+    asked, named = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
+    others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.own]
+    for number, snippet in enumerate(others):
+        told = _on_topic(subject, snippet, asked, named)
+        for i, fact in enumerate(told):
+            rows.setdefault(fact.text, (fact, (number, i), told[0] if pages[snippet.source_id] == 1 else fact))
+    if not rows:
+        return ()
+    texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
+    vectors = store.embed([subject.described, *texts, *openings])
+    near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
+    found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
+    return tuple(sorted(found, key=lambda one: -one.nearness))
+
+
+def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
+    """Return those of a passage's sentences that a reader of an article on the subject expects there.
+
+    All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does.
+    Where it has a page of its own, the first ones, as long as they name it, of pages on a part of it: their title has
+    its name and other words, all of which are ``named`` on its own page; or, besides its name, words ``asked`` for
+    alone, those of the user's headings.
+    """
+    facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
+    if is_own(snippet.engine):
+        return facts
+    if not subject.own:
+        return [fact for fact in facts if subject.named_in(fact.in_context)]
+    part = stem_set(snippet.title, subject.language) - stem_set(subject.topic, subject.language)
+    is_part = part and part <= (named if subject.named_apart(snippet.title) else asked)
+    if not is_part or not subject.meant_in(snippet.text):
+        return []
+    return list(takewhile(lambda fact: subject.named_apart(fact.text, fact.title), facts))
+
+
+def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+    """Return title of each page → its candidates, the nearest page first; single sentences of several stand before all.
+
+    Pages of one title are one; of those without titles the topic stands for it.
+    """
+    pages: dict[str, list[Candidate]] = {}
+    for one in found:
+        title = one.fact.title or subject.topic
+        known = next((other for other in pages if other.casefold() == title.casefold()), title)
+        pages.setdefault(known, []).append(one)
+    single = [title for title, own in pages.items() if len(in_order(own)) < FEWEST_SENTENCES]
+    if len(single) < FEWEST_SENTENCES:
+        return pages
+    return {UNTITLED: [one for title in single for one in pages.pop(title)], **pages}
+
+
+def by_heading(
+    store: ReferenceStore, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
+) -> dict[str, list[Candidate]]:
+    """Return title of each heading → its candidates, in their order: passages go to their nearest heading.
+
+    Nearest is whose cosine is highest above its mean, so that no heading attracts what is near to the topic alone.
+    """
+    shares: dict[str, list[Candidate]] = {heading.title: [] for heading in headings}
+    if not found:
+        return shares
+    titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
+    vectors = store.embed([*titles, *(one.fact.in_context for one in found)])
+    nearness = vectors[len(titles) :] @ vectors[: len(titles)].T  # candidates × headings
+    above = nearness - nearness.mean(axis=0)
+    passages = np.array([one.place[0] for one in found])
+    best = [above[passages == number].mean(axis=0).argmax() for number in passages]
+    for one, own in zip(found, best, strict=True):
+        shares[headings[own].title].append(one)
+    return shares
+
+
+def in_order(chosen: Iterable[Candidate]) -> list[Fact]:
+    """Return the sentences, the nearest passage first, each behind the opening of its page, which says what it is."""
+    passages: dict[int, list[Candidate]] = {}
+    for one in chosen:
+        passages.setdefault(one.place[0], []).append(one)
+    ordered = sorted(passages.values(), key=lambda own: -max(one.nearness for one in own))
+    told = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
+    return list({fact.text: fact for one in told for fact in (one.opening, one.fact)}.values())
+
+
+def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
+    """Return the facts as cited sentences, in paragraphs that end where the page changes and are not too short."""
+    paragraphs: list[list[Sentence]] = []
+    for _, page in groupby(facts, key=lambda fact: fact.citation.source_id):
+        sentences = [Sentence(fact.text, (fact.citation,)) for fact in page]
+        if paragraphs and len(paragraphs[-1]) < _PARAGRAPH:
+            paragraphs[-1] += sentences
+        else:
+            paragraphs.append(sentences)
+    if len(paragraphs) > 1 and len(paragraphs[-1]) < _PARAGRAPH:
+        last = paragraphs.pop()
+        paragraphs[-1] += last
+    return tuple(Paragraph(tuple(own)) for own in paragraphs)

@@ -1,0 +1,82 @@
+"""The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from storm_pipeline.evidence.evidence import Evidence, PassageEvidence, words_of_sections
+from storm_pipeline.evidence.passages import numbered_passages, passages
+from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.writers.draft_checks import checked_draft
+from storm_pipeline.method.writers.passage_prompts import article_inputs, conversations_with_markers, section_inputs
+from storm_pipeline.types import UNTITLED, Conversation, Heading, Outline, Section, Snippet
+
+
+def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], sections: int = 1) -> Evidence:
+    """The evidence of each section of an outline, from these snippets alone, all of them, in order.
+
+    ``sections``: number of sections that share the article's length with this part of it.
+    """
+    snippets = tuple(found)
+    return Evidence(outline, tuple(_whole(ctx, heading, snippets, sections) for heading in outline.sections))
+
+
+def evidence_cited(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> Evidence:
+    """The evidence of each section of an outline: what the conversations cite."""
+    return evidence_from(ctx, outline, map(ctx.store.snippet, _cited(conversations)))
+
+
+def write_whole(
+    ctx: RunContext, outline: Outline, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
+) -> Section:
+    """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
+
+    One call, plus one for sentences sent back to the writer. Raises ModelError: the model fails. ``conversations``:
+    interviews shown in full, where the article is not divided.
+    """
+    ctx.events.count(words_asked=evidence.target_words)
+    if not outline.sections:
+        return _undivided(ctx, outline.topic, evidence, conversations)
+    inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
+    known = (outline.topic, *evidence.heading.titles())
+    text = ctx.ask("writer", ctx.programs.section, **inputs).text
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=where, known=known)
+    return _as_section(evidence.heading, blocks)
+
+
+def _undivided(
+    ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation]
+) -> Section:
+    """The article in one call: its lead, and its sections below."""
+    inputs = {
+        **article_inputs(ctx, topic, evidence.target_words),
+        "passages": numbered_passages(evidence.passages),
+        "interviews": conversations_with_markers(conversations, evidence.passages),
+    }
+    text = ctx.ask("writer", ctx.programs.article, **inputs).text
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=topic, known=(topic,))
+    return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
+
+
+def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], number: int) -> PassageEvidence:
+    """Evidence of one of so many parts of the article that no interview found anything for."""
+    words, *_ = words_of_sections(ctx.settings.article_words, [1] * number, [math.inf] * number)
+    return PassageEvidence(heading, passages(found, language=ctx.settings.article_language), target_words=words)
+
+
+def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
+    """Ids of the snippets that answers cite, in order."""
+    answers = (sentence for c in conversations for turn in c.turns for sentence in turn.answer)
+    return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
+
+
+def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:
+    """The blocks under the section's heading; text under an unplanned heading joins the text before it."""
+    planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
+    parts = [Section(heading.title)]
+    for block in blocks:
+        if title := planned.pop(block.heading.casefold(), None):
+            parts.append(Section(title, block.paragraphs))
+        else:
+            parts[-1] = replace(parts[-1], paragraphs=(*parts[-1].paragraphs, *block.paragraphs))
+    return replace(parts[0], subsections=tuple(part for part in parts[1:] if part.paragraphs))

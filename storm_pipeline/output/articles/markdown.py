@@ -1,0 +1,94 @@
+"""Reads an article from Markdown with numbered citations, footnotes or linked numbers, and a list of references."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from storm_pipeline.evidence.citations import parse_marked
+from storm_pipeline.method.outlines import is_foreign_back_matter
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock, paragraph_blocks, without_title
+from storm_pipeline.output.articles.pages import NumberedArticle, Reference
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, take_references
+from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import literal, mark, marked, with_brackets, without_reserved
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article, Citation, Paragraph
+
+_CAPTIONED_IMAGE = re.compile(r"^!\[.{0,2000}\]\(\S{1,2000}\)\n\*.*\*$", re.M)
+_COUNTS = re.compile(r"^---\n+\*[\d,]+ sentences?, .* sources? cited\.\*(?:\n+\*.*\*)?\s*\Z", re.M)
+"""How :func:`storm_pipeline.output.render.markdown.to_markdown` ends."""
+_LINKED_NUMBER = re.compile(
+    r"\[(?:\\?\[)?\s*\^?(?P<number>\d{1,3})\s*(?:\\?\])?\]\(\s*<?(?P<url>(?:[^()<>\s]|\([^()\s]{0,500}\)){1,2000}?)>?"
+    r"(?:\s+\"[^\"]*\")?\s*\)"
+)
+_FOOTNOTE_MARK = re.compile(r"(?<!\\)\[\^([^\[\]\s]{1,100})\]")
+_MARK = re.compile(rf"(?<!\\)[\[【]\s*\^?\d|{MARKS.pattern}")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def markdown_article(title: str, text: str, references: Mapping[int, Reference] | None = None) -> NumberedArticle:
+    """Read an article.
+
+    ``[1]``, ``[1][2]``, ``[1, 2]``, ``[1-3]``, ``[^1]`` and ``[[1]](url)`` cite. Escaped brackets are text, unless the
+    article has no others. Lines without a blank one between them are one paragraph. An opening heading that is the
+    title is left out. ``references``: by number; None: those of the list in the text.
+    """
+    text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", without_reserved("\n".join(text.splitlines()))))
+    body, listed, footnotes = take_references(text)
+    known = dict(listed if references is None else references)
+    body = _with_link_numbers(body, known)
+    numbers = {label: mark(number) for label, number in footnotes.items()}
+    body = _FOOTNOTE_MARK.sub(lambda found: numbers.get(found[1], f"[{found[1]}]"), body)
+    if _MARK.search(body):
+        body = _ESCAPED.sub(lambda found: literal(found[1]) if found[1] in "[]" else found[0], body)
+    return numbered_article(title, paragraph_blocks(marked(body, max(known, default=0))), known)
+
+
+def _with_link_numbers(text: str, references: dict[int, Reference]) -> str:
+    """Replace linked numbers by plain ones, and add their pages to the references.
+
+    A link to a place in the article keeps its number. One to a page gets the page's number, a new one if need be.
+    """
+    pages = {source_id(reference.url): number for number, reference in reversed(references.items()) if reference.url}
+
+    def plain(found: re.Match[str]) -> str:
+        number, url = int(found["number"]), found["url"]
+        if url.startswith("#"):
+            return mark(number)
+        if source_id(url) not in pages:
+            free = number if number and number not in references else max(references, default=0) + 1
+            if free > LARGEST_NUMBER:
+                return ""
+            references[free] = Reference(url)
+            pages[source_id(url)] = free
+        return mark(pages[source_id(url)])
+
+    return _LINKED_NUMBER.sub(plain, text)
+
+
+def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mapping[int, Reference]) -> NumberedArticle:
+    """Return an article from text in which :func:`~storm_pipeline.text.markers.mark` cites references by number.
+
+    Back matter is left out, and an opening heading that is the title. A paragraph may have several lines; numbers are
+    at most :data:`LARGEST_NUMBER`.
+    """
+    shown = tuple(Citation(str(number), "") for number in range(1, max(references, default=0) + 1))
+    invented = 0
+
+    def read(text: str) -> Paragraph:
+        nonlocal invented
+        found = parse_marked(text, shown)
+        invented += found.invented
+        return Paragraph(found.sentences)
+
+    tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
+    return NumberedArticle(Article(title, *tree.read(read)), references, invented)
+
+
+def _body(part: HeadingNode, level: int) -> HeadingNode:
+    """Return a part of the tree without back matter below it, its headings without markers."""
+    below = (_body(part, level + 1) for part in part.subsections)
+    heading = with_brackets(tidy(MARKS.sub("", part.heading)))
+    kept = (part for part in below if not is_back_matter(part.heading, level + 1))
+    foreign = (part for part in kept if part.paragraphs or part.subsections or not is_foreign_back_matter(part.heading))
+    return HeadingNode(heading, part.paragraphs, tuple(foreign))

@@ -1,0 +1,160 @@
+"""Parses Markdown as written by language models and page readers into headings and plain-text paragraphs.
+
+Not a full Markdown parser. Tables, code and lists are kept as text; raw HTML is removed.
+"""
+
+import functools
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storm_pipeline.sources.reliable.ground_truth import folded_title
+from storm_pipeline.text.plain import plain_text
+from storm_pipeline.types import Paragraph, Section
+
+_BETWEEN_LETTERS = re.compile(r"(?<=[A-Za-z\d])\*(?=[A-Za-z\d])")
+"""An asterisk within a word, which Markdown would take for emphasis: ``M*A*S*H``."""
+_SYNTAX = frozenset("*_`[]<\\!#>|-+•=:.)")
+_LEVEL_OF_BOLD = 7
+_LONGEST_BOLD = 12  # maximum words of a bold line that counts as a heading
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """A heading (level >= 1), on one line, or a paragraph (level 0). Plain text, never empty."""
+
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class HeadingNode:
+    """A heading with its paragraphs and subsections, in order. The root has an empty heading."""
+
+    heading: str
+    paragraphs: tuple[str, ...] = ()
+    subsections: tuple["HeadingNode", ...] = ()
+
+    @classmethod
+    def of_blocks(cls, blocks: Iterable[TextBlock]) -> "HeadingNode":
+        """Return the tree of blocks; paragraphs before the first heading belong to the root."""
+        return cls._of(TextBlock("", -1), deque(blocks))
+
+    @classmethod
+    def _of(cls, heading: TextBlock, remaining: deque[TextBlock]) -> "HeadingNode":
+        """Build the tree under a heading, and take its blocks from the queue."""
+        paragraphs: list[str] = []
+        below: list[HeadingNode] = []
+        while remaining and (not remaining[0].level or remaining[0].level > heading.level):
+            block = remaining.popleft()
+            if block.level:
+                below.append(cls._of(block, remaining))
+            else:
+                paragraphs.append(block.text)
+        return cls(heading.text, tuple(paragraphs), tuple(below))
+
+    @classmethod
+    def of_markdown(cls, text: str, title: str) -> "HeadingNode":
+        """The tree of a text without its title, one paragraph per line."""
+        return cls.of_blocks(without_title(markdown_blocks(text), title))
+
+    def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:
+        """The non-empty paragraphs directly under the heading, and the sections below it; ``read`` parses a text."""
+        paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)
+        return paragraphs, tuple(Section(part.heading, *part.read(read)) for part in self.subsections)
+
+
+def plain_markdown(text: str) -> str:
+    """Strip Markdown syntax (images, URLs, emphasis, list and quote marks, rules), line by line."""
+    return "\n".join(map(_plain_line, text.splitlines()))
+
+
+def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
+    """Headings and paragraphs in order, one paragraph per line. A short bold line is a heading of the lowest level."""
+    return tuple(block for line in text.splitlines() if (block := markdown_block(line)).text)
+
+
+def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
+    """Return blocks whose paragraphs hold the lines up to a blank one; items, quotations and rows stand alone."""
+
+    def starts(line: str) -> bool:
+        tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
+        return line.lstrip().startswith("|") or any(own.type in {"list_item_open", "blockquote_open"} for own in tokens)
+
+    blocks: list[tuple[int, list[str]]] = []
+    continues = False
+    for line in text.splitlines():
+        block = markdown_block(line)
+        if not block.text:
+            continues = False
+        elif continues and not block.level and not starts(line):
+            blocks[-1][1].append(block.text)
+        else:
+            blocks.append((block.level, [block.text]))
+            continues = not block.level
+    return tuple(TextBlock("\n".join(lines), level) for level, lines in blocks)
+
+
+def without_title(blocks: Sequence[TextBlock], title: str) -> tuple[TextBlock, ...]:
+    """Remove an opening heading that is the title: it has the title's name, or is the only first-level heading."""
+    if not blocks or not blocks[0].level:
+        return tuple(blocks)
+    only = blocks[0].level == 1 and sum(block.level == 1 for block in blocks) == 1
+    return tuple(blocks[1:] if only or folded_title(blocks[0].text) == folded_title(title) else blocks)
+
+
+def markdown_block(line: str) -> TextBlock:
+    """A line as a heading or plain text; its text is empty where only marks stand."""
+    bold = line.strip().rstrip(":")
+    inside = bold[2:-2] if bold[:2] in {"**", "__"} and bold[-2:] == bold[:2] else ""
+    if 0 < len(inside.split()) <= _LONGEST_BOLD and {"*", "_"}.isdisjoint(inside):
+        return TextBlock(plain_text(_plain_line(inside)).rstrip(":"), _LEVEL_OF_BOLD)
+    marks, _, rest = line.strip().partition(" ")
+    if set(marks) == {"#"} and len(marks) <= 6 and len(line) - len(line.lstrip()) <= 3:
+        without_end = rest.rstrip("#")
+        heading = without_end if without_end[-1:] in {"", " "} else rest
+        return TextBlock(plain_text(_plain_line(heading)), len(marks))
+    return TextBlock(plain_text(_plain_line(line)))
+
+
+@functools.cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    blocks = ["code", "fence", "heading", "html_block", "reference", "lheading", "hr"]
+    parser: Any = MarkdownIt("commonmark").disable([*blocks, "entity"])
+    parser.normalizeLink, parser.validateLink = str, bool  # addresses stay as they are written
+    return parser
+
+
+def first_link(text: str) -> tuple[str, str]:
+    """Address and words, as Markdown, of the first link of a line; empty if there is none."""
+    children = [child for own in _parser().parse(text.lstrip()) for child in own.children or ()]
+    start = next((i for i, child in enumerate(children) if child.type == "link_open"), len(children))
+    end = next((i for i, child in enumerate(children) if i > start and child.type == "link_close"), start)
+    url = str(children[start].attrGet("href")) if start < len(children) else ""
+    return url, "".join(child.content for child in children[start:end] if child.type != "image")
+
+
+def _plain_line(line: str) -> str:
+    if not line.strip(" \t|:=*_-") or _SYNTAX.isdisjoint(line):
+        return line.strip() if _SYNTAX.isdisjoint(line) else ""
+    if line.lstrip().startswith("|"):
+        return " ".join(_plain_line(cell) for cell in line.strip().strip("|").split("|")).strip()
+    tokens = _parser().parse(_BETWEEN_LETTERS.sub(r"\\*", line.lstrip("•> \t")))
+    years = (
+        own.info for own in tokens if own.type == "list_item_open" and len(own.info) > 3
+    )  # a line such as "1931. …"
+    said = "".join(f"{year}. " for year in years) + "".join(
+        child.content or ("\n" if child.type == "softbreak" else "")
+        for own in tokens
+        for child in own.children or ()
+        if child.type not in {"image", "html_inline"}
+    )
+    # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
+    said = (said.replace("**", "") if "**" in line else said).strip("` " if "```" in line else None)
+    if tokens and tokens[0].type.endswith("list_open"):  # of tasks
+        said = said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]")
+    return said.strip()

@@ -1,0 +1,103 @@
+"""Gives the sentences of an article the passages that they cite, from the pages that are available."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.output.articles.passage_index import PassageIndex
+from storm_pipeline.text.chunks import chunks
+from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
+
+_PASSAGE = 150  # maximum words of a cited passage, as in our own runs
+_CACHED_STATEMENTS = 16  # the sentences that are looked at, each for all pages that it cites
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A page that an article cites, or that is available to be cited."""
+
+    url: str  # its address; empty if the article states none, which a reference with a text must not be
+    title: str = ""  # its title; may be empty
+    text: str = ""  # the page as plain text, if it is known; empty otherwise
+
+
+@dataclass(frozen=True)
+class NumberedArticle:
+    """An article as its file has it: it cites the numbers of a list of references."""
+
+    article: Article  # the source id of a citation is the number of a reference
+    references: Mapping[int, Reference] | None  # by their numbers; None where the article has passages of its own
+    invented: int = 0  # how many citations of other numbers were left out already
+
+
+class AvailablePages:
+    """The pages whose text is known.
+
+    Args:
+        pages: those without an address or a text do not count; of two with one address, the later one counts.
+        most: maximum passages of a page that a statement cites, >= 1.
+    """
+
+    def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
+        self._most = most
+        self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
+        self._passages: dict[str, PassageIndex] = {}  # of pages that were cited, by their texts
+
+    def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
+        """Return the passages of up to 150 words with most of a statement's content words, best first.
+
+        They are of the reference's text, else of its page; empty if that is not available.
+        """
+        page = reference if reference.text.strip() else self._pages.get(source_id(reference.url))
+        if page is None:
+            return ()
+        if (passages := self._passages.get(page.text)) is None:
+            passages = self._passages[page.text] = PassageIndex(chunks(page.text, _PASSAGE))
+        best = passages.best(_distinct_terms(statement), self._most)
+        return tuple(Snippet(page.url, page.title, text, origin="page") for text in best)
+
+    def cite(self, imported: NumberedArticle) -> Article:
+        """Return an article with the best passages of the references that it cites; the report counts the others."""
+        if imported.references is None:
+            return imported.article
+        cited: dict[int, list[Snippet]] = {}
+        invented, unavailable = imported.invented, 0
+        for index, sentence in enumerate(imported.article.sentences()):
+            numbers = [int(citation.source_id) for citation in sentence.citations]
+            listed = [imported.references[number] for number in numbers if number in imported.references]
+            distinct = {id(one): self.passages(sentence.text, one) for one in listed}
+            found = [distinct[id(reference)] for reference in listed]
+            cited[index] = [passage for passages in found for passage in passages]
+            invented += len(numbers) - len(listed)
+            unavailable += found.count(())
+        report = Report(invented_citations=invented, unavailable_citations=unavailable)
+        return with_citations(replace(imported.article, report=report), cited)
+
+
+def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
+    """Return the article with other citations and sources: ``cited``, by the sentence's index in reading order."""
+    numbers = itertools.count()
+
+    def sentence(old: Sentence) -> Sentence:
+        found = cited.get(next(numbers), ())
+        return replace(old, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
+
+    return with_sentences(replace(article, sources=_sources(cited)), sentence)
+
+
+def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
+    pages: dict[str, dict[str, Snippet]] = {}
+    for snippet in itertools.chain.from_iterable(cited.values()):
+        pages.setdefault(snippet.source_id, {})[snippet.id] = snippet
+    found = ((page, tuple(snippets.values())) for page, snippets in pages.items())
+    sources = (Source(page, snippets[0].url, snippets[0].title, snippets) for page, snippets in found)
+    return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
+
+
+@lru_cache(_CACHED_STATEMENTS)
+def _distinct_terms(statement: str) -> frozenset[str]:
+    return frozenset(terms(statement))

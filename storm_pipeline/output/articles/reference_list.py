@@ -1,0 +1,151 @@
+"""Takes the list of references out of a Markdown article.
+
+An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; its page is the first link or address in it.
+``[1]: …`` and ``[^1]: …`` are entries wherever they stand, the others below a heading such as "References", and
+``[1] …`` with an address also in the lines that end the text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+
+from storm_pipeline.method.outlines import is_foreign_back_matter
+from storm_pipeline.output.articles.markdown_blocks import first_link, markdown_block, plain_markdown
+from storm_pipeline.output.articles.pages import Reference
+from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.words import tidy
+
+LARGEST_NUMBER = 9999  # larger numbers in brackets cite nothing
+_BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
+)
+_BRACKETED = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\\?\[\^?(?P<number>\d{1,9})\\?\](?!\()[ \t]*(?P<text>.*)")
+_ADDRESS = re.compile(r"https?://[^\s<>]+", re.I)
+_QUOTED = re.compile(r"[\"“](?P<title>[^\"“”]+)[\"”]")
+_NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image galler")
+
+
+def is_back_matter(heading: str, level: int = 1) -> bool:
+    """Return whether a heading is that of references, notes, links or pictures; underscores count as spaces.
+
+    ``level``: 1 for a section, more for a subsection, where fewer headings match.
+    """
+    name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
+    parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
+    is_list = len(parts) > 1 and all(part in _BELOW or part in {"sources", "bibliography"} for part in parts)
+    return is_list or name in _BELOW or (level == 1 and name in _TOP)
+
+
+def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
+    """Take the references out of an article. Of two entries with one number the first counts.
+
+    Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
+    :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
+    """
+    references: dict[int, Reference] = {}
+    notes: dict[str, Reference] = {}
+
+    def take(found: re.Match[str]) -> str:
+        if found[1].startswith("^"):
+            notes.setdefault(found[1][1:], reference_of(found[2]))
+        else:
+            _add(references, [(int(found[1]), found[2])])
+        return ""
+
+    kept: list[str] = []
+    for heading, lines in _parts(_DEFINITION.sub(take, text).splitlines()):
+        entries = list(_entries(lines)) if _heads_list(heading) else []
+        _add(references, entries)
+        kept.extend([] if entries else [heading, *lines])
+    last = [*takewhile(lambda line: not line.strip() or _is_entry_with_address(line), reversed(kept))]
+    length = len(kept) - len(last)
+    _add(references, _entries(kept[length:]))
+    footnotes = _numbered(notes, references)
+    return "\n".join(kept[:length]), references, footnotes
+
+
+def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lines by headings; the first heading is empty."""
+    heading, own = "", list[str]()
+    for line in lines:
+        if markdown_block(line).level or _heads_list(line):
+            yield heading, own
+            heading, own = line, []
+        else:
+            own.append(line)
+    yield heading, own
+
+
+def _heads_list(line: str) -> bool:
+    """Return whether a line is the heading of a list of references, with heading marks or without."""
+    name = markdown_block(line).text.rstrip(":")
+    return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the numbered entries of a list; without numbers, those of its bullets, by position."""
+    found: list[tuple[int, str]] = []
+    bullets: list[tuple[int, str]] = []
+    for line in lines:
+        mark, _, text = line.strip().partition(" ")
+        if entry := _BRACKETED.fullmatch(line):
+            found.append((int(entry["number"]), entry["text"]))
+        elif mark[-1:] in {".", ")"} and mark[:-1].isdecimal() and len(mark) < 10 and text:
+            # Markdown numbers an ordered list by itself.
+            found.append((max(int(mark[:-1]), found[-1][0] + 1 if found else 0), text))
+        elif not found and mark in {"-", "*", "+", "•"} and text:
+            bullets.append((len(bullets) + 1, text))
+        elif line.strip() and (into := found or bullets):
+            into[-1] = (into[-1][0], f"{into[-1][1]} {line.strip()}")
+    yield from found or bullets
+
+
+def _is_entry_with_address(line: str) -> bool:
+    return bool(_BRACKETED.fullmatch(line) and _ADDRESS.search(line))
+
+
+def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -> None:
+    for number, text in entries:
+        if 1 <= number <= LARGEST_NUMBER:
+            references.setdefault(number, reference_of(text))
+
+
+def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
+    """Add the footnotes to the references: under their own number if that is free, else behind all others."""
+    own = {label: int(label) for label in notes if label.isdecimal() and len(label) <= len(str(LARGEST_NUMBER))}
+    numbers = {label: number for label, number in own.items() if number and number not in references}
+    behind = max([*references, *own.values()], default=0)
+    for label in (label for label in notes if label not in numbers):
+        behind += 1
+        numbers[label] = behind
+    numbers = {label: number for label, number in numbers.items() if number <= LARGEST_NUMBER}
+    references.update({number: notes[label] for label, number in numbers.items()})
+    return numbers
+
+
+def reference_of(text: str) -> Reference:
+    """Return the page that an entry names."""
+    url, title = first_link(text)
+    if url:
+        return Reference(url, _plain(title))
+    if address := _ADDRESS.search(text):
+        rest = f"{text[: address.start()]} {text[address.end() :]}"
+        quoted = _QUOTED.search(rest)
+        return Reference(_trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest))
+    title, separator, place = text.rpartition(" — ")
+    url = place.partition(", p. ")[0].partition(", pp. ")[0]
+    if separator and url and " " not in url:
+        return Reference(url.replace("\\", ""), _plain(title))
+    return Reference("", _plain(text))
+
+
+def _plain(text: str) -> str:
+    return tidy(plain_markdown(text)).strip(' .,:;—–-"“”()[]')
+
+
+def _trimmed(url: str) -> str:
+    url = url.rstrip(".,;:!?'\"”’*_]")
+    while url.endswith(")") and url.count(")") > url.count("("):
+        url = url[:-1].rstrip(".,;:!?'\"”’")
+    return url

@@ -1,0 +1,119 @@
+"""Reads an article with its sources: those beside it, those it holds, and those that are fetched."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storm_pipeline.errors import DatasetError, PageError
+from storm_pipeline.output.articles.pages import AvailablePages, Reference
+from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.sources.documents.document import Document
+from storm_pipeline.sources.documents.reader import read_documents, stays_below
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.plain import web_address
+from storm_pipeline.types import Article, Snippet
+
+PASSAGES = 3
+"""Passages of a page, at most, that a sentence is judged by."""
+OFFLINE = "it is not in the folder, and nothing was fetched"
+WORKERS = 8
+"""Pages that are read at a time."""
+_RUN = "article.json"
+
+
+@dataclass(frozen=True)
+class Read:
+    """An article, and which of the sources that it cites could not be read."""
+
+    article: Article  # its passages of unread sources say why they were not read
+    unread: Mapping[str, str]  # source id → why, a clause
+
+
+def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Read:
+    """Read an article and the sources that it cites.
+
+    Args:
+        path: a file, the folder of a run, or a folder with one article and its sources as documents.
+        sources: a folder or file of documents: the pages that the article cites, found by their addresses. By default
+            those beside the article, if ``path`` is a folder.
+        fetch: URL → page; raises PageError. None: nothing is fetched.
+
+    Raises DatasetError: there is no article, or several, or it is damaged; MissingExtraError: a parser is missing.
+    """
+    file = _article_in(path)
+    beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)
+    known = list(_references(beside, file)) if beside else []
+    found = _Pages(known, {})
+    article = read_article(file, title_of(file), found)
+    if not found.missing:
+        return Read(article, {})
+    fetched, unread = _fetched(found.missing, fetch)
+    return Read(read_article(file, title_of(file), _Pages([*known, *fetched], unread)), unread)
+
+
+class _Pages(AvailablePages):
+    """Pages of which every reference has a passage: for one that was not read, the reason."""
+
+    def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
+        super().__init__(pages, PASSAGES)
+        self.missing: dict[str, Reference] = {}
+        self._unread = unread
+
+    def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
+        if found := super().passages(statement, reference):
+            return found
+        url = reference.url or f"reference:{reference.title}"
+        missing = Snippet(url, reference.title, f"Not read: {self._unread.get(source_id(url), OFFLINE)}.")
+        self.missing[missing.source_id] = reference
+        return (missing,)
+
+
+def _article_in(path: Path) -> Path:
+    """Return the article's file, or the folder itself where a reader of folders may read it."""
+    if not path.is_dir():
+        return path
+    files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file() and stays_below(own, path))
+    if path / _RUN in files:
+        return path / _RUN
+    named = [own for own in files if own.stem in {"article", path.name}] or files
+    if len(named) > 1:
+        names = ", ".join(own.name for own in named[:5])
+        raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
+    return named[0] if named else path
+
+
+def _references(place: Path, article: Path) -> Iterable[Reference]:
+    """Yield the documents of a folder but the article, by the addresses of the file and of the page that it states."""
+    for own in read_documents(place):
+        if isinstance(own, Document) and own.url != article.resolve().as_uri():
+            for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
+                yield Reference(url, own.title, joined_text(own.pages))
+
+
+def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
+    """A page of the web with its text; why it could not be read where it could not."""
+    try:
+        page = fetch(reference.url)
+    except PageError as error:
+        return str(error)
+    return Reference(reference.url, page.title or reference.title, joined_text(page.pages))
+
+
+def joined_text(pages: Iterable[tuple[object, str]]) -> str:
+    """The text of numbered pages as one."""
+    return "\n\n".join(text for _, text in pages)
+
+
+def _fetched(
+    missing: Mapping[str, Reference], fetch: Callable[[str], Page] | None
+) -> tuple[list[Reference], dict[str, str]]:
+    def fetched(reference: Reference) -> Reference | str:
+        if not web_address(reference.url):
+            return "the article gives no address of it" if not reference.url else "it is no page of the web"
+        return OFFLINE if fetch is None else read_page(reference, fetch)
+
+    found = dict(zip(missing, parallel_map(fetched, missing.values(), workers=WORKERS), strict=True))
+    pages = [own for own in found.values() if isinstance(own, Reference)]
+    return pages, {name: own for name, own in found.items() if isinstance(own, str)}

@@ -1,0 +1,91 @@
+"""BibTeX: references for LaTeX documents."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from storm_pipeline.evidence.citations import page_span
+from storm_pipeline.output.export.manuscript import Manuscript
+from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.person_names import Name
+from storm_pipeline.text.words import folded_words
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_CONTAINERS = {"journal": "journal", "proceedings": "booktitle", "chapter": "booktitle"}
+_PUBLISHERS = {"thesis": "school", "report": "institution"}
+_MACROS = str.maketrans(table_beside(__file__))
+_IN_DOI = "/:;().,-~!*'+=@$&"
+
+
+def write(manuscript: Manuscript) -> bytes:
+    r"""An entry for each reference; ``annote`` of each are the sentences that cite it, with ``\par`` between them."""
+    return "\n".join(map(_entry, manuscript.references)).encode()
+
+
+def tex_text(text: str) -> str:
+    """A text on one line as LaTeX that typesets it literally.
+
+    Its braces are macros, so that BibTeX, which counts braces whether escaped or not, finds them balanced. Repeated
+    hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.
+    """
+    text = text.translate(_MACROS)
+    for sign in "-',":
+        while sign * 2 in text:
+            text = text.replace(sign * 2, f"{sign}{{}}{sign}")
+    return text
+
+
+def _entry(reference: Reference) -> str:
+    fields = "".join(f"  {name} = {value},\n" for name, value in _fields(reference))
+    return f"@{KINDS['bibtex'][reference.kind]}{{{reference.key},\n{fields}}}\n"
+
+
+def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
+    yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # doubled, which keeps its capitals
+    for role, names in (("author", reference.authors), ("editor", reference.editors)):
+        if names:
+            yield role, f"{{{' and '.join(map(_name, names))}}}"
+    work = reference.work
+    year, _, rest = reference.published.partition("-")
+    texts = {
+        _CONTAINERS.get(reference.kind, "howpublished"): reference.site,
+        "volume": work.volume,
+        "number": work.issue,
+        "edition": work.edition,
+        _PUBLISHERS.get(reference.kind, "publisher"): reference.publisher,
+        "address": work.place,
+        "isbn": work.isbn,
+        "year": year,
+        "pages": work.extent,
+        "citedpages": page_span(reference.pages),
+        "language": reference.language,
+        "urldate": reference.accessed,
+        "note": _note(reference),
+    }
+    for name, text in texts.items():
+        if text:
+            yield name, f"{{{tex_text(text)}}}"
+    if rest:
+        yield "month", _MONTHS[int(rest[:2]) - 1]
+    if reference.doi:
+        yield "doi", f"{{{quote(reference.doi, safe=_IN_DOI)}}}"
+    if reference.link:
+        yield "url", f"{{{reference.link}}}"
+    if reference.sentences:
+        yield "annote", "{" + r" \par ".join(map(tex_text, reference.sentences)) + "}"
+
+
+def _note(reference: Reference) -> str:
+    """Return when an address was opened, or where a source without one is; and the other addresses of its text."""
+    accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
+    also = f"Also at {', '.join(reference.also)}" if reference.also else ""
+    return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
+
+
+def _name(name: Name) -> str:
+    """Return a name, with braces around what BibTeX would cut, and around one that is not parted."""
+    parts = (name.family, name.given) if name.given else (name.family,)
+    cut = [not name.given or "," in part or "and" in folded_words(part) for part in parts]
+    return ", ".join(
+        f"{{{tex_text(part)}}}" if is_cut else tex_text(part) for part, is_cut in zip(parts, cut, strict=True)
+    )

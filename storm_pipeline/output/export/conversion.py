@@ -1,0 +1,147 @@
+"""Word, OpenDocument, EPUB, LaTeX and PDF files by Pandoc; PDF is printed by WeasyPrint, else by Chromium."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
+from storm_pipeline.output.export.manuscript import HeadingBlock, Manuscript
+from storm_pipeline.output.export.pandoc import READER, write
+from storm_pipeline.output.export.styles import style_text
+from storm_pipeline.run.child_process import run
+from storm_pipeline.text.files import zipped
+
+CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+"""Programs that can print, the first that is on the PATH is taken."""
+_LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
+_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style can compute for ever
+_PRINT_SECONDS = 120
+_SAID = 300  # characters of what a program says of a failure
+_OF_NOTES = b'class="note"'
+_FEWEST_HEADINGS = 3  # headings of an article that has a table of contents
+_PAGE = '<w:fldSimple xmlns:w="{}" w:instr="PAGE"><w:r><w:t>1</w:t></w:r></w:fldSimple>'
+_PRINT = """
+import sys
+try:
+    from weasyprint import HTML
+except (ImportError, OSError):
+    sys.exit(3)
+sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
+"""
+_CANNOT_LOAD = 3  # exit status: a library of the system is missing
+
+
+def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
+    """The content of a file of one of the formats :data:`CONVERTED`.
+
+    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
+    ``style``: of the citations, see :func:`storm_pipeline.output.export.styles.style_text`.
+
+    Raises MissingExtraError: Pandoc, the styles or a printer is not installed; SettingsError: there is no such style,
+    or it cannot be used; RunError: Pandoc or the printer failed.
+    """
+    if name == "pdf":
+        css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
+        options = ["--metadata=document-css:false", f"--variable=header-includes:<style>{css}</style>"]
+        return _printed(_converted(manuscript, "html5", style, options))
+    headings = sum(isinstance(block, HeadingBlock) for block in manuscript.blocks)
+    has_contents = name in {"docx", "odt"} and headings >= _FEWEST_HEADINGS
+    writer = "latex-smart" if name == "latex" else name  # straight quotation marks stay straight
+    made = _converted(manuscript, writer, style, ["--toc", "--toc-depth=2"] if has_contents else [])
+    return _with_page_numbers(made, manuscript.written) if name == "docx" else made
+
+
+def _converted(manuscript: Manuscript, writer: str, style: str | None, options: list[str]) -> bytes:
+    command = [str(_pandoc()), *_LIMITS, f"--from={READER}", f"--to={writer}", "--output=-", "--standalone", *options]
+    csl = style_text(style)
+    if _OF_NOTES not in csl:
+        command.append("--metadata=link-citations")  # a note would be a link as a whole
+    with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
+        Path(folder, "style.csl").write_bytes(csl)
+        command += ["--citeproc", "--csl=style.csl", f"--data-dir={folder}"]
+        status, made, said = _run(command, write(manuscript), folder, _SECONDS)
+    if status and said.startswith("Citeproc"):
+        raise SettingsError(f"the citation style {style!r} cannot be used: {said}")
+    if status:
+        raise RunError(f"Pandoc could not convert the article ({said or status}): export it as markdown or html")
+    return made
+
+
+def _pandoc() -> Path:
+    found = find_spec("pypandoc")
+    folder = Path(found.origin).parent / "files" if found and found.origin else Path()
+    for program in (folder / "pandoc", folder / "pandoc.exe"):
+        if program.is_file():
+            return program
+    raise MissingExtraError(
+        f"{', '.join(sorted(CONVERTED))} need the extra 'export': pip install 'storm-pipeline[export]'"
+    )
+
+
+def _run(
+    command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
+) -> tuple[int, bytes, str]:
+    """Run a program in a folder; return its exit status, what it writes, and the end of what it says of errors."""
+    try:
+        done = run(command, given, seconds=seconds, folder=folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = error if isinstance(error, OSError) else f"it takes more than {seconds:g} s"
+        raise RunError(f"{Path(command[0]).name} did not make the file: {why}; export another format") from error
+    return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_SAID:]
+
+
+def _with_page_numbers(made: bytes, written: str) -> bytes:
+    """Return a Word file with a number at the foot of every page, dated by the day on which the article was written."""
+    from docx import Document
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.oxml import parse_xml
+    from docx.oxml.ns import nsmap
+
+    document, saved = Document(io.BytesIO(made)), io.BytesIO()
+    foot = document.sections[0].footer.paragraphs[0]
+    foot.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    foot._p.append(parse_xml(_PAGE.format(nsmap["w"])))
+    if written:
+        document.core_properties.created = document.core_properties.modified = datetime.fromisoformat(written)
+    document.save(saved)
+    with zipfile.ZipFile(saved) as archive:
+        return zipped((name, archive.read(name)) for name in archive.namelist())
+
+
+def _printed(page: bytes) -> bytes:
+    """Print a page of HTML as PDF.
+
+    WeasyPrint runs in a process of its own: its libraries have Cython's types in another layout than the runtime of the
+    embedded model, and whichever came second would not load.
+    """
+    if find_spec("weasyprint"):
+        status, printed, said = _run([sys.executable, "-P", "-c", _PRINT], page)
+        if status not in (0, _CANNOT_LOAD):
+            raise RunError(f"WeasyPrint could not print the page ({said}): install Chromium, or export another format")
+        if printed:
+            return printed
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise MissingExtraError(
+            "PDF needs WeasyPrint or Chromium: pip install 'storm-pipeline[pdf]' (on Linux with the system's "
+            "package of Pango), or install Chromium or Chrome so that it is on the PATH"
+        )
+    with tempfile.TemporaryDirectory(prefix="storm-pdf-") as folder:
+        source, target = Path(folder, "article.html"), Path(folder, "article.pdf")
+        source.write_bytes(page)
+        options = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
+        _, _, said = _run([browser, *options, f"--print-to-pdf={target}", source.as_uri()])
+        if not target.is_file():
+            raise RunError(f"{browser} printed no PDF ({said}); install storm-pipeline[pdf] instead")
+        return target.read_bytes()

@@ -1,0 +1,54 @@
+"""CSL-JSON: references as citation processors and reference managers read them."""
+
+import json
+from typing import Any
+
+from storm_pipeline.evidence.citations import page_span
+from storm_pipeline.output.export.manuscript import Manuscript
+from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.text.person_names import Name
+
+
+def write(manuscript: Manuscript) -> bytes:
+    """The references as a JSON list; ``custom`` of each: the sentences that cite it, pages cited, other addresses."""
+    items = []
+    for one in manuscript.references:
+        custom = {"sentences": one.sentences, "pages": page_span(one.pages), "also": one.also}
+        kept = {name: value for name, value in custom.items() if value}
+        items.append(csl_item(one) | ({"custom": kept} if kept else {}))
+    return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def csl_item(reference: Reference) -> dict[str, Any]:
+    """A reference as a CSL-JSON item; what is not known is left out."""
+    work = reference.work
+    fields = {
+        "id": reference.key,
+        "type": KINDS["csl"][reference.kind],
+        "title": reference.title,
+        "author": [_name(name) for name in reference.authors],
+        "editor": [_name(name) for name in reference.editors],
+        "container-title": reference.site,
+        "publisher": reference.publisher,
+        "publisher-place": work.place,
+        "volume": work.volume,
+        "issue": work.issue,
+        "edition": work.edition,
+        "ISBN": work.isbn,
+        "DOI": reference.doi,
+        "URL": reference.link,
+        "archive_location": "" if reference.link else reference.address,
+        "issued": _date(reference.published),
+        "accessed": _date(reference.accessed),
+        "language": reference.language,
+        "page": work.extent,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _name(name: Name) -> dict[str, str]:
+    return {"family": name.family, "given": name.given} if name.given else {"literal": name.family}
+
+
+def _date(iso: str) -> dict[str, list[list[int]]] | None:
+    return {"date-parts": [[int(part) for part in iso.split("-")]]} if iso else None

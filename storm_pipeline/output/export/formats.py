@@ -1,0 +1,111 @@
+"""The formats of articles, and the one way to make any of them."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.output.render.html import to_html, to_notebook
+from storm_pipeline.output.render.markdown import to_markdown
+from storm_pipeline.run.article_json import to_json
+from storm_pipeline.text.files import cannot_write, write_atomically
+
+if TYPE_CHECKING:
+    from storm_pipeline.types import Article
+
+
+@dataclass(frozen=True)
+class ArticleFormat:
+    """A format of articles."""
+
+    name: str  # how it is chosen
+    suffix: str  # what its files end with, the dot included
+    media_type: str  # as the Internet knows it
+    about: str  # what it is, in a few words
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a file of it is text in UTF-8."""
+        textual = ("text/", "application/x-", "application/json")
+        return self.media_type.startswith(textual) or self.media_type.endswith("+json")
+
+
+TEXTS = {
+    known.name: known
+    for known in (
+        ArticleFormat("markdown", ".md", "text/markdown", "Markdown with numbered citations"),
+        ArticleFormat("html", ".html", "text/html", "one self-contained page"),
+        ArticleFormat("json", ".json", "application/json", "everything, the research included"),
+    )
+}
+"""The texts that a run's folder holds, by name; see :mod:`storm_pipeline.output.render`."""
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_ALL = (
+    ArticleFormat("docx", ".docx", _WORD, "Word document"),
+    ArticleFormat("odt", ".odt", "application/vnd.oasis.opendocument.text", "OpenDocument text, for LibreOffice"),
+    ArticleFormat("pdf", ".pdf", "application/pdf", "pages to print; needs WeasyPrint or Chromium"),
+    ArticleFormat("epub", ".epub", "application/epub+zip", "electronic book"),
+    ArticleFormat("latex", ".tex", "application/x-tex", "LaTeX document"),
+    ArticleFormat("pandoc", ".pandoc.md", "text/x-markdown", "Markdown and CSL references, as Pandoc reads them"),
+    ArticleFormat("wikitext", ".wiki", "text/x-wiki", "MediaWiki page with citation templates"),
+    ArticleFormat("bibtex", ".bib", "application/x-bibtex", "references for LaTeX"),
+    ArticleFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
+    ArticleFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
+)
+_RENDERERS = {"markdown": to_markdown, "html": to_html, "notebook": to_notebook, "json": to_json}
+FORMATS = {known.name: known for known in _ALL}
+"""All formats by name: whole articles first, then mere lists of references."""
+
+
+def export_format(name: str) -> ArticleFormat:
+    """The format of a name. Raises SettingsError: there is none."""
+    found = FORMATS.get(name.strip().lower())
+    if found is None:
+        raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
+    return found
+
+
+def rendered(article: "Article", name: str) -> str:
+    """An article as a text of :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
+    return _RENDERERS[name](article)
+
+
+def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
+    """An article as the content of a file for another program, in one of :data:`FORMATS`.
+
+    Args:
+        citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
+            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. A
+            style of notes makes footnotes. The other formats hold fields, and are the same with any.
+
+    Raises:
+        SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
+        RunError: another program that makes the file fails.
+    """
+    from storm_pipeline.output.export.conversion import CONVERTED, convert
+    from storm_pipeline.output.export.manuscript import manuscript
+
+    name, content = export_format(name).name, manuscript(article)
+    if name in CONVERTED:
+        return convert(content, name, citation_style)
+    made: bytes = import_module(f"storm_pipeline.output.export.{name}").write(content)
+    return made
+
+
+def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
+    """Write an article to a file, whole or not at all, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
+
+    Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
+    """
+    path = Path(path)
+    if name in TEXTS:
+        content = rendered(article, name).encode("utf-8", "replace")
+    else:
+        content = export(article, name, citation_style=citation_style)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise RunError(f"{cannot_write(path, error)} or choose another folder (--out of storm export)") from error
+    return path

@@ -1,0 +1,141 @@
+"""The format-independent form of an article for export: blocks in order, numbered references, and provenance."""
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.citations import number_references, page_names
+from storm_pipeline.output.export.reference import Reference, read_references
+from storm_pipeline.text.formatting import counted, day
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
+
+_DEEPEST = 6  # deepest heading level; 1 is a section of the article
+_UNTITLED = "Untitled"
+
+
+@dataclass(frozen=True)
+class Cite:
+    """A citation: the number of its reference, and the pages that it cites, by name."""
+
+    number: int
+    pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A sentence on one line, never empty, and what it cites, by ascending numbers of the references."""
+
+    text: str
+    cites: tuple[Cite, ...]
+
+
+@dataclass(frozen=True)
+class HeadingBlock:
+    """A heading on one line; ``level`` is 1 for a section."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ParagraphBlock:
+    """Sentences that belong together; never empty."""
+
+    sentences: tuple[Cited, ...]
+
+
+Block = HeadingBlock | ParagraphBlock
+
+
+@dataclass(frozen=True)
+class Manuscript:
+    """The content that all formats write. All texts are :func:`storm_pipeline.text.words.tidy`."""
+
+    title: str  # never empty
+    blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
+    references: tuple[Reference, ...]  # the cited sources by number
+    models: tuple[str, ...]  # names of the models that wrote it; may be empty
+    written: str  # ISO date, or empty
+    language: str  # BCP 47 code of its language, ``und`` if unknown
+
+    def sentences(self) -> Iterator[Cited]:
+        """All sentences in reading order."""
+        return _sentences(self.blocks)
+
+    @property
+    def provenance(self) -> str:
+        """A sentence that states which models wrote the text, when, and from how many sources."""
+        sentences = list(self.sentences())
+        cited = sum(bool(sentence.cites) for sentence in sentences)
+        models = f" ({', '.join(self.models)})" if self.models else ""
+        when = f" on {day(self.written)}" if self.written else ""
+        stand = f"{cited} of its {counted(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
+        return (
+            f"Written by a program{models}{when} from the sources below: "
+            f"{stand} on {counted(len(self.references), 'source')}."
+        )
+
+
+def manuscript(article: Article) -> Manuscript:
+    """The manuscript of an article."""
+    article = with_sentences(article, _tidied)
+    numbers = number_references(article)
+    snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
+
+    def read(sentence: Sentence) -> Cited:
+        cited: dict[int, list[Snippet]] = {}
+        for one in sentence.citations:
+            snippet = snippets.get((one.source_id, one.snippet_id))
+            cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
+        return Cited(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
+
+    blocks = tuple(_blocks(article.lead, article.sections, 1, read))
+    citing: dict[int, list[str]] = {}
+    for sentence in _sentences(blocks):
+        for cite in sentence.cites:
+            citing.setdefault(cite.number, []).append(sentence.text)
+    return Manuscript(
+        title=tidy(article.title) or _UNTITLED,
+        blocks=blocks,
+        references=read_references(article, citing),
+        models=tuple(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
+        written=_iso_day(article.written),
+        language=article.language if _is_language(article.language) else "und",
+    )
+
+
+def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
+    return (one for block in blocks if isinstance(block, ParagraphBlock) for one in block.sentences)
+
+
+def _tidied(sentence: Sentence) -> Sentence:
+    """Return the sentence on one line; without text it cites nothing, else a source would be numbered in vain."""
+    text = tidy(sentence.text)
+    return Sentence(text, sentence.citations if text else ())
+
+
+def _iso_day(text: str | None) -> str:
+    try:
+        return datetime.date.fromisoformat(text or "").isoformat()
+    except ValueError:
+        return ""
+
+
+def _is_language(tag: str) -> bool:
+    code, *more = tag.split("-")
+    is_code = len(code) in {2, 3} and code.isalpha() and code.islower()
+    return tag.isascii() and is_code and all(part.isalnum() and 2 <= len(part) <= 8 for part in more)
+
+
+def _blocks(
+    paragraphs: Sequence[Paragraph], sections: Sequence[Section], level: int, read: Callable[[Sentence], Cited]
+) -> Iterator[Block]:
+    """Yield the paragraphs and the sections below them, whose headings are of ``level``."""
+    for paragraph in paragraphs:
+        if sentences := tuple(read(own) for own in paragraph.sentences if own.text):
+            yield ParagraphBlock(sentences)
+    for section in sections:
+        yield HeadingBlock(min(level, _DEEPEST), tidy(section.heading) or _UNTITLED)
+        yield from _blocks(section.paragraphs, section.subsections, level + 1, read)

@@ -1,0 +1,79 @@
+"""Pandoc's Markdown: an article with its citations, its references as CSL items in the metadata."""
+
+import json
+import string
+from collections.abc import Iterator
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+from storm_pipeline.evidence.citations import page_span
+from storm_pipeline.output.export.csl import csl_item
+from storm_pipeline.output.export.manuscript import Cited, HeadingBlock, Manuscript
+from storm_pipeline.output.export.reference import Reference
+from storm_pipeline.text.languages import is_right_to_left, references_heading
+
+READER = "markdown_strict-raw_html+all_symbols_escapable+auto_identifiers+citations+yaml_metadata_block"
+"""Pandoc's name of the Markdown that is written here; its ``markdown`` reads it in the same way."""
+_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in string.punctuation})
+
+
+def write(manuscript: Manuscript) -> bytes:
+    """The metadata and the text, a sentence a line; Pandoc puts the references at the end."""
+    body = "\n".join(_body(manuscript))
+    identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
+    metadata = {"identifier": identifier, **_metadata(manuscript)}
+    fields = (f"{name}: {json.dumps(_escaped(value), ensure_ascii=False)}" for name, value in metadata.items() if value)
+    return "\n".join(["---", *fields, "---", body, ""]).encode()
+
+
+def escape(text: str) -> str:
+    """A text on one line that Pandoc shows literally, wherever it stands."""
+    return text.translate(_ESCAPED)
+
+
+def _body(manuscript: Manuscript) -> Iterator[str]:
+    for block in manuscript.blocks:
+        yield ""
+        if isinstance(block, HeadingBlock):
+            yield f"{'#' * block.level} {escape(block.text)}"
+        else:
+            yield from (_sentence(one, manuscript.references) for one in block.sentences)
+
+
+def _sentence(sentence: Cited, references: tuple[Reference, ...]) -> str:
+    """Return the sentence and what it cites; Pandoc takes what begins with no digit for pages if it is in braces."""
+    cites = []
+    for one in sentence.cites:
+        pages = escape(page_span(one.pages))
+        shown = f", {pages}" if pages[:1].isdecimal() else f"{{{pages}}}" if pages else ""
+        cites.append(f"@{references[one.number - 1].key}{shown}")
+    return escape(sentence.text) + (f" [{'; '.join(cites)}]" if cites else "")
+
+
+def _metadata(manuscript: Manuscript) -> dict[str, Any]:
+    return {
+        "title": manuscript.title,
+        "subtitle": manuscript.provenance,
+        "author": list(manuscript.models) or ["storm-pipeline"],
+        "date": manuscript.written,
+        "lang": "" if manuscript.language == "und" else manuscript.language,
+        "dir": "rtl" if is_right_to_left(manuscript.language) else "",
+        "reference-section-title": references_heading(manuscript.language) if manuscript.references else "",
+        "references": list(map(_item, manuscript.references)),
+    }
+
+
+def _item(reference: Reference) -> dict[str, Any]:
+    """Return the item with the other addresses of its text; one with author and date needs no file's name."""
+    item = csl_item(reference)
+    if reference.authors and reference.published:
+        item.pop("archive_location", None)
+    return item | ({"note": f"Also at {', '.join(reference.also)}"} if reference.also else {})
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, dict):
+        return {name: _escaped(one) for name, one in value.items()}
+    return [_escaped(one) for one in value] if isinstance(value, list) else value

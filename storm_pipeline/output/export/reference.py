@@ -1,0 +1,135 @@
+"""A cited source as reference managers and citation styles know it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
+
+from storm_pipeline.evidence.citations import cited_page_names
+from storm_pipeline.output.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.formatting import ISO_DATE
+from storm_pipeline.text.identity import in_form
+from storm_pipeline.text.person_names import Name, read_names
+from storm_pipeline.text.plain import found_doi
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import NO_WORK, Article, Source, Work
+
+_PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
+_KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"}
+"""Kind of a work → kind of a reference, where they differ."""
+KINDS: Mapping[str, Mapping[str, str]] = table_beside(__file__)
+"""Format → kind of a reference → the format's word for it."""
+_LONGEST_KEY = 24
+_IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One source of an article's reference list.
+
+    All texts are on one line and hold only characters that XML allows; what is not known is empty.
+    """
+
+    key: str  # tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter
+    # ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
+    # ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``
+    kind: str
+    title: str  # never empty
+    address: str  # where it stands, as text; of a file of the user's, its name alone
+    link: str  # the address as a URI in ASCII; empty where it may not be a link
+    authors: tuple[Name, ...]  # as far as known, in order
+    site: str  # name of the site, the journal, or the book that it stands in
+    publisher: str  # who published it
+    doi: str  # without ``https://doi.org/``
+    published: str  # ISO date, or only its year, or year and month
+    accessed: str  # ISO date
+    language: str  # language code
+    # the pages on which the cited passages stand, in order, by their printed numbers if those are known
+    pages: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the sentences of the article that cite it, in order
+    work: Work = NO_WORK  # volume, extent, editors and the like
+    also: tuple[str, ...] = ()  # other addresses of the same text, as URIs in ASCII
+
+    @property
+    def editors(self) -> tuple[Name, ...]:
+        """Who edited the book that it stands in."""
+        return read_names(self.work.editors)
+
+
+def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
+    """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
+    pages = cited_page_names(article)
+    found: list[Reference] = []
+    taken: dict[str, int] = {}
+    for number, source in enumerate(article.references, 1):
+        made = _reference(number, source, taken)
+        found.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
+    return tuple(found)
+
+
+def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
+    """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
+    ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
+
+    def first(field: str) -> str:
+        return next((text for snippet in ordered if (text := tidy(getattr(snippet, field) or ""))), "")
+
+    address = tidy(shared_address(source.url))
+    link = _uri(source.url) if is_shared_link(source.url) else ""
+    authors = read_names(first("author"))
+    site, doi = first("site"), _doi(first("doi"), address)
+    published = _date(first("published"))
+    stated = next((one.work for one in ordered if one.work), NO_WORK)
+    work = Work(**{name: tidy(value) for name, value in vars(stated).items()})
+    title = tidy(label(source)) or f"Source {number}"
+    kind = _KINDS.get(work.kind, work.kind)
+    return Reference(
+        key=_key(authors, title if not link else "", address, published, taken),
+        kind=kind if kind in KINDS["csl"] else _kind(address, link, doi, site),
+        title=title,
+        address=address,
+        link=link,
+        authors=authors,
+        site=site,
+        publisher=first("publisher"),
+        doi=doi,
+        published=published,
+        accessed=_date(first("accessed")),
+        language=first("language"),
+        work=work,
+        also=tuple(_uri(url) for url in source.also if is_shared_link(url)),
+    )
+
+
+def _uri(url: str) -> str:
+    return quote(tidy(shared_address(url)), safe=_IN_ADDRESSES)
+
+
+def _date(text: str) -> str:
+    found = ISO_DATE.match(text)
+    return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
+
+
+def _doi(stated: str, address: str) -> str:
+    name = address.partition("://")[2].partition("/")[2] if host(address) in {"doi.org", "dx.doi.org"} else ""
+    return next((text for text in (unquote(name), stated) if text and found_doi(text) == text.lower()), "")
+
+
+def _kind(address: str, link: str, doi: str, site: str) -> str:
+    if doi or host(address) in _PAPERS:
+        return "journal" if site else "paper"
+    return "page" if link.lower().startswith("http") else "document"
+
+
+def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
+    """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
+    name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
+    plain = in_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
+    slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")
+    base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
+    key = base
+    while key in taken:
+        taken[base] += 1
+        key = f"{base}-{taken[base]}"
+    taken[key] = 1
+    return key

@@ -1,0 +1,121 @@
+"""Wikitext: a page for MediaWiki, each source a citation template in a named reference."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from storm_pipeline.evidence.citations import page_span
+from storm_pipeline.output.export.manuscript import Cite, HeadingBlock, Manuscript
+from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.output.render.links import host
+from storm_pipeline.text.formatting import day
+from storm_pipeline.text.languages import references_heading
+from storm_pipeline.text.person_names import Name
+
+_SPECIAL = str.maketrans({char: f"&#{ord(char)};" for char in "&<>[]{}|="})
+_TOGETHER = ("''", "~~", "__")  # italics, a signature, a switch of the page
+_SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
+_MAGIC_LINKS = ("RFC", "PMID", "ISBN")
+_CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
+
+
+def write(manuscript: Manuscript) -> bytes:
+    """The page: a sentence a line with its references behind it, which MediaWiki lists at the end."""
+    return ("\n".join(_lines(manuscript)) + "\n").encode()
+
+
+def _lines(manuscript: Manuscript) -> Iterator[str]:
+    yield f"<!-- {_in_comment(manuscript.provenance)} -->"
+    defined: set[int] = set()
+    is_first = True
+    for block in manuscript.blocks:
+        yield ""
+        if isinstance(block, HeadingBlock):
+            marks = "=" * min(block.level + 1, 6)
+            yield f"{marks} {escape(block.text)} {marks}"
+            is_first = False
+            continue
+        for sentence in block.sentences:
+            marks = "".join(_ref(manuscript, cite, defined) for cite in sentence.cites)
+            yield (_bold(sentence.text, manuscript.title) if is_first else escape(sentence.text)) + marks
+            is_first = False
+    if manuscript.references:
+        yield f"\n== {escape(references_heading(manuscript.language))} ==\n{{{{Reflist}}}}"
+
+
+def _bold(sentence: str, title: str) -> str:
+    """The escaped sentence, the article's title in it bold; not beside an apostrophe, which would join the marks."""
+    start = sentence.lower().find(title.lower())
+    end = start + len(title)
+    beside = f"{sentence[:start][-1:]}{sentence[end : end + 1]}{title[:1]}{title[-1:]}" if start >= 0 else "'"
+    if "'" in beside or any(map(str.isalnum, beside[:-2])) or len(sentence) != len(sentence.lower()):
+        return escape(sentence)
+    before, after = escape(sentence[:start]), escape(f"x{sentence[end:]}")[1:]
+    return f"{before}'''{escape(sentence[start:end])}'''{after}"
+
+
+def escape(text: str) -> str:
+    """A text on one line that MediaWiki shows literally, in a template's parameter and at the start of a line too."""
+    text = text.translate(_SPECIAL).replace("://", ":&#47;/")
+    for pair in _TOGETHER:
+        text = text.replace(pair, f"&#{ord(pair[0])};" * 2)
+    for name in _MAGIC_LINKS:
+        text = text.replace(f"{name} ", f"{name}&#32;")
+    text = _SCHEME.sub(r"\1&#58;", text)
+    return f"&#{ord(text[0])};{text[1:]}" if text[:1] in set("*#:;!+-") else text
+
+
+def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
+    reference = manuscript.references[cite.number - 1]
+    pages = f"{{{{Rp|{page_span(cite.pages)}}}}}" if cite.pages else ""
+    if cite.number in defined:
+        return f'<ref name="{reference.key}" />{pages}'
+    defined.add(cite.number)
+    fields = "".join(f" |{name}={value}" for name, value in _fields(reference, manuscript.written) if value)
+    also = ", ".join(f"[{_url(url)} {escape(host(url))}]" for url in reference.also)
+    template = f"{{{{{KINDS['wikitext'][reference.kind]}{fields}}}}}" + (f" Also at {also}." if also else "")
+    return f'<ref name="{reference.key}">{template}</ref>{pages}'
+
+
+def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
+    work = reference.work
+    yield from _people("", reference.authors)
+    if reference.kind == "chapter" and reference.site:
+        yield "chapter", escape(reference.title)
+        yield "title", escape(reference.site)
+    else:
+        yield "title", escape(reference.title)
+        place = host(reference.link) if reference.kind == "page" else ""
+        yield _CONTAINERS.get(reference.kind, "website"), escape(reference.site or place)
+    yield from _people("editor", reference.editors)
+    yield "url", _url(reference.link)
+    yield "volume", escape(work.volume)
+    yield "issue", escape(work.issue)
+    yield "edition", escape(work.edition)
+    yield "publisher", escape(reference.publisher)
+    yield "location", escape(work.place)
+    yield "date", day(reference.published) if reference.published else ""
+    yield ("pages" if "-" in work.extent else "page"), escape(work.extent.replace("-", "–"))
+    yield "isbn", escape(work.isbn)
+    yield "doi", escape(reference.doi)
+    is_known = bool(reference.authors and reference.published)  # and needs no file's name
+    yield "id", "" if reference.link or is_known else escape(reference.address)
+    yield "language", "" if reference.language.startswith("en") else escape(reference.language)
+    accessed = reference.accessed or written
+    yield "access-date", day(accessed) if accessed and reference.link else ""
+
+
+def _url(link: str) -> str:
+    return link.replace("'", "%27").replace("~~", "%7E%7E").replace("__", "%5F%5F")
+
+
+def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
+    for number, name in enumerate(names, 1):
+        last, first = (f"{role}{number}-{part}" if role else f"{part}{number}" for part in ("last", "first"))
+        yield last if name.given else f"{role or 'author'}{number}", escape(name.family)
+        yield first, escape(name.given)
+
+
+def _in_comment(text: str) -> str:
+    while "--" in text:
+        text = text.replace("--", "- -")
+    return text.replace(">", "&gt;").rstrip("-")

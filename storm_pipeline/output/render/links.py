@@ -1,0 +1,138 @@
+"""For all renderers: which addresses may become links, how sources are labelled, and citations as a page shows them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from urllib.parse import quote, unquote, urlsplit
+
+from storm_pipeline.evidence.citations import page_name
+from storm_pipeline.text.words import tidy, without_controls
+from storm_pipeline.types import Snippet, Source, Spans
+
+_LINKED_SCHEMES = frozenset({"http", "https", "file"})
+"""Only these become links; all others, such as ``javascript:`` and ``data:``, stay plain text."""
+_FRAGMENT_WORDS = 5  # first and last words of a passage that a text fragment gives
+Passage = tuple[tuple[tuple[str, bool], ...], str]
+"""A cited passage in pieces, each with whether it carries the sentence, and its page number."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A source for display; ``href`` is empty if its address must not become a link."""
+
+    title: str
+    host: str
+    url: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One citation marker: number, anchor, source (its link leads to the words cited), and the passages cited."""
+
+    number: int
+    id: str
+    source: Link
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a check says of a sentence: its kind, ``not`` for instance, which chooses the colour, and the words."""
+
+    kind: str
+    text: str
+
+
+def one_line(url: str) -> str:
+    """The address without control characters and with ``%20`` for white space."""
+    return tidy(url).replace(" ", "%20")
+
+
+def is_link(url: str) -> bool:
+    """Whether an address may be rendered as a link: an absolute http, https or file address."""
+    try:
+        parts = urlsplit(one_line(url))
+    except ValueError:
+        return False
+    return parts.scheme in _LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
+
+
+def shared_address(url: str) -> str:
+    """The address as it may leave the machine: a local file's name alone, everything else as :func:`one_line`."""
+    return unquote(host(url)) if _is_file(url) else one_line(url)
+
+
+def is_shared_link(url: str) -> bool:
+    """Whether an address may be a link in a document that is passed on: as :func:`is_link`, but no local file."""
+    return is_link(url) and not _is_file(url)
+
+
+def _is_file(url: str) -> bool:
+    return one_line(url).lower().startswith("file:")
+
+
+def host(url: str) -> str:
+    """The host name without ``www.``; without a host, the file's name or the scheme."""
+    try:
+        parts = urlsplit(one_line(url))
+    except ValueError:
+        return ""
+    if parts.netloc:
+        return (parts.hostname or "").removeprefix("www.")
+    return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
+
+
+def label(source: Source) -> str:
+    """Display name of a source: its title, else its host, else its address."""
+    return tidy(source.title) or host(source.url) or one_line(source.url)
+
+
+def link_of(source: Source, to_passage: str = "") -> Link:
+    """A source as a link: to the words of a passage if their address is given, else to the page."""
+    url = shared_address(source.url)
+    href = to_passage or url
+    return Link(label(source), unquote(host(source.url)), url, href if is_shared_link(source.url) else "")
+
+
+def also_links(source: Source) -> list[Link]:
+    """The other pages with the source's text as links."""
+    return [link_of(Source(source.id, url, source.title)) for url in source.also]
+
+
+def passage_link(snippet: Snippet, spans: Spans) -> str:
+    """The address of a web page that was read, with a text fragment: a browser scrolls to the spans and marks them.
+
+    Empty without spans, and where the text is a search engine's, of a paged file, or of no web page: its words may
+    stand nowhere on the page. Of a longer span the first and the last words are given.
+    """
+    url = one_line(snippet.url)
+    was_read = snippet.origin == "page" and snippet.page is None and is_shared_link(url) and ":~:" not in url
+    parts = [part for start, end in spans if (part := _text_directive(snippet.text[start:end]))]
+    return f"{url}{'' if '#' in url else '#'}:~:{'&'.join(parts)}" if was_read and parts else ""
+
+
+def _text_directive(text: str) -> str:
+    """Return ``text=first words,last words``, with the syntax's own characters encoded; empty if the text has none."""
+    own = tidy(text).split()
+    ends = [own[:_FRAGMENT_WORDS], own[-_FRAGMENT_WORDS:]] if len(own) > 2 * _FRAGMENT_WORDS else [own]
+    encoded = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"text={encoded}" if encoded else ""
+
+
+def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple[Passage, ...]]:
+    """A link to the first words cited that a browser can find, and the passages, whose spans are given by their ids."""
+    snippets = [snippet for snippet in source.snippets if snippet.id in spans]
+    links = (passage_link(snippet, spans[snippet.id]) for snippet in snippets)
+    link = link_of(source, next(filter(None, links), ""))
+    return link, tuple((_pieces(one.text, spans[one.id]), page_name(one)) for one in snippets)
+
+
+def _pieces(text: str, spans: Spans) -> tuple[tuple[str, bool], ...]:
+    """Cut a passage at its spans into pieces on one line, each with whether it carries the sentence."""
+    if not tidy(text):
+        return ()
+    cuts = [0, *chain.from_iterable(spans), len(text)]
+    pieces = (" ".join(re.split(r"\s+", without_controls(text[start:end]))) for start, end in pairwise(cuts))
+    return tuple((piece, i % 2 == 1 and not piece.isspace()) for i, piece in enumerate(pieces) if piece)

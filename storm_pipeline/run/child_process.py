@@ -1,0 +1,126 @@
+"""Child processes, without the user's keys: one that runs to its end, and one that is kept and asked again.
+
+A kept one is asked one thing after another, ended where it takes too long, and then replaced.
+"""
+
+import subprocess
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, Any, TypeVar, cast
+
+from storm_pipeline.text.configuration.variables import child_environment
+
+T = TypeVar("T")
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of a library reserves memory
+
+
+def run(
+    command: Sequence[str], given: bytes = b"", *, seconds: float, folder: str | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a program to its end, without a shell; what it wrote and what it exited with.
+
+    Args:
+        given: what it reads.
+        seconds: time that it may take, > 0.
+        folder: where it runs.
+
+    Raises OSError: it cannot be started; subprocess.TimeoutExpired: it takes longer.
+    """
+    environment = child_environment()
+    return subprocess.run(  # noqa: S603 - the caller's own command
+        list(command), input=given, capture_output=True, timeout=seconds, check=False, cwd=folder, env=environment
+    )
+
+
+class EndedError(Exception):
+    """The process ended, or was ended, before it answered.
+
+    Attributes:
+        code: its exit status, as :attr:`subprocess.Popen.returncode` has it.
+        was_new: whether this was the first that it was asked.
+    """
+
+    def __init__(self, code: int, *, was_new: bool) -> None:
+        super().__init__(f"the process ended ({code})")
+        self.code, self.was_new = code, was_new
+
+
+class KeptProcess:
+    """A process that answers on its standard output what it is asked on its standard input. Thread-safe.
+
+    It is started at the first request, has no keys in its environment, is not reached by Ctrl-C, and is killed with
+    this object or the interpreter. Where its input ends, it should end itself: then this process was killed.
+
+    ``command``: gives the command that starts it.
+    """
+
+    def __init__(self, command: Callable[[], Sequence[str]]) -> None:
+        self._command = command
+        self.forget()
+
+    def forget(self) -> None:
+        """Leave the process to the one that started it; a forked process does so with its parent's."""
+        self._lock = threading.Lock()
+        self._running: subprocess.Popen[bytes] | None = None
+        self._kill: Any = None
+
+    def ask(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
+        """Ask the process, one caller after the other; gives what ``talk`` returns.
+
+        Args:
+            talk: writes a request to the first stream and reads the answer from the second one; raises anything where
+                there is none, or a damaged one.
+            seconds: time that the answer may take, > 0.
+
+        Raises EndedError: it did not answer in time, or what it should; the next request starts another process.
+        """
+        with self._lock:
+            known = self._running
+            process = known if known is not None and known.poll() is None else self._started()
+            alarm = threading.Timer(seconds, process.kill)
+            alarm.daemon = True
+            alarm.start()
+            try:
+                return talk(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
+            except BaseException as error:  # after Ctrl-C too: what it says next would answer another request
+                code = self._end()
+                if isinstance(error, Exception):
+                    raise EndedError(code, was_new=process is not known) from error
+                raise
+            finally:
+                alarm.cancel()
+
+    def end(self) -> None:
+        """End the process, if it runs; a later request starts another."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> int:
+        code = self._kill() if self._kill else None
+        self._running = self._kill = None
+        return code or 0
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        self._end()
+        self._running = process = subprocess.Popen(  # noqa: S603 - the caller's own command
+            self._command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=child_environment() | _ONE_THREAD,
+            start_new_session=True,  # Ctrl-C is for the run
+        )
+        self._kill = weakref.finalize(self, _killed, process)
+        return process
+
+
+def _killed(process: "subprocess.Popen[bytes]") -> int:
+    """Kill a process, close its pipes, and give its exit status."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    return process.wait()

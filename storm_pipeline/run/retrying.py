@@ -1,0 +1,113 @@
+"""Retries with exponential backoff, and a time limit for work that has none of its own."""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import TimeoutError as OutOfTime
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.run.concurrency import in_own_thread
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+OnRetry = Callable[[str, float], None]
+"""Called with the reason that an attempt failed, in a sentence, and the seconds until the next attempt."""
+_listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses worth a retry; 400, 401, 402, 403, 404 and 422 are not."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Timeouts and retries of a search."""
+
+    connect: float = 5.0  # seconds to wait for a connection
+    read: float = 20.0  # seconds to wait for the next bytes of an answer
+    # seconds for one search, attempts and pauses included; after it no attempt starts and reading a response stops
+    total: float = 60.0
+    attempts: int = 4  # maximum number of attempts, >= 1
+    first_pause: float = 1.0  # seconds before the second attempt; doubles with each further one, with jitter
+    longest_pause: float = 30.0  # maximum seconds of a pause, whatever ``Retry-After`` asks for
+
+
+class TransientError(SearchError):
+    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after  # seconds to wait, from ``Retry-After``; None if the server gave none
+
+
+@contextmanager
+def reporting_retries(listener: OnRetry) -> Iterator[None]:
+    """Report retries within the block to ``listener``, in this thread and threads run in a copy of its context."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def with_retries(attempt: Callable[[], T], patience: Patience) -> T:
+    """Call ``attempt`` until it succeeds, fails permanently, or attempts or time run out.
+
+    Raises SearchError: the last failure, with the number of attempts where there were several.
+    """
+    import tenacity
+
+    backoff = tenacity.wait_exponential_jitter(
+        initial=patience.first_pause, max=patience.longest_pause, jitter=patience.first_pause
+    )
+
+    def failure(state: tenacity.RetryCallState) -> BaseException | None:
+        return state.outcome.exception() if state.outcome else None
+
+    def pause(state: tenacity.RetryCallState) -> float:
+        return min(max(backoff(state), getattr(failure(state), "retry_after", None) or 0.0), patience.longest_pause)
+
+    def report(state: tenacity.RetryCallState) -> None:
+        error = failure(state)
+        _log.info("%s; trying again in %.1f s", error, state.upcoming_sleep)
+        if listener := _listener.get():
+            listener(str(error), state.upcoming_sleep)
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(TransientError),
+        stop=tenacity.stop_after_attempt(patience.attempts) | tenacity.stop_before_delay(patience.total),
+        wait=pause,
+        before_sleep=report,
+        reraise=True,
+    )
+    try:
+        return retrying(attempt)
+    except TransientError as error:
+        attempts = retrying.statistics.get("attempt_number", 1)
+        raise SearchError(f"{error} ({attempts} attempts)" if attempts > 1 else str(error)) from error
+
+
+def retry_after_seconds(value: str | None) -> float | None:
+    """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed."""
+    from urllib3 import Retry
+    from urllib3.exceptions import InvalidHeader
+
+    try:
+        return float(Retry().parse_retry_after(value)) if value else None
+    except (InvalidHeader, ValueError, OverflowError):
+        return None
+
+
+def within(seconds: float, work: Callable[[], T]) -> T | None:
+    """The result of ``work``, or None if it takes longer; it then goes on in a thread that keeps no process alive.
+
+    Raises whatever ``work`` raises in time.
+    """
+    future = in_own_thread(work, "within")
+    try:
+        return future.result(seconds)
+    except OutOfTime:
+        if future.done():  # the work's own error
+            raise
+        return None

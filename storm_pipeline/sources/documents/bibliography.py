@@ -1,0 +1,124 @@
+"""Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+from urllib.parse import unquote
+
+from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
+from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.sources.documents.document import Document, Record
+from storm_pipeline.text.person_names import read_names
+from storm_pipeline.text.plain import plain_text
+from storm_pipeline.text.words import folded_words
+from storm_pipeline.types import Work
+
+_SUBTITLES = (": ", ". ", "? ", "! ", "– ", "— ")
+_SHORTEST_TITLE = 8
+_LONGEST_NAME = 255  # characters of a file's name
+_LONGEST_FAMILY = 12  # words of an author's name
+_DASHES = str.maketrans("–—", "--")
+
+
+def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
+    """The entries of a file; None if it is none of the formats. ``name``: its name, whose ending tells the format."""
+    read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
+    if read is None:
+        return None
+    try:
+        return tuple(_cleaned(entry) for entry in read(decoded(data)))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  (what the libraries raise on damaged files is not declared)
+        return None
+
+
+class Bibliography:
+    """Entries by what a document may be known by; looking one up takes the same time however many there are."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._by: dict[str, dict[str, dict[Record, Entry]]] = {}
+        self._lengths: dict[str, set[int]] = {}  # of titles, by how they begin
+        self._families: set[str] = set()
+        for entry in entries:
+            families = {" ".join(folded_words(one.family)) for one in read_names(entry.record.authors)[:1]}
+            titles = _titles(entry.record)
+            self._families |= families
+            for title in titles:
+                self._lengths.setdefault(title[:_SHORTEST_TITLE], set()).add(len(title))
+            keys = {
+                "file": {name.casefold() for name in entry.files},
+                "key": {_bare(entry.key)} - {""},
+                "doi": {entry.record.doi} - {""},
+                "title": titles,
+                "author": {family + entry.record.published[:4] for family in families},
+            }
+            for kind, ones in keys.items():
+                for one in ones:  # an entry that two files hold is one; of three that differ, two are ambiguous as well
+                    same = self._by.setdefault(kind, {}).setdefault(one, {})
+                    if len(same) < 2:
+                        same.setdefault(entry.record, entry)
+
+    def entry_of(self, document: Document) -> Entry | None:
+        """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
+        file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
+        stem = _bare(PurePath(file).stem)
+        kinds: dict[str, Callable[[], set[str]]] = {
+            "file": lambda: {file.casefold()},
+            "key": lambda: {stem},
+            "doi": lambda: {document.record.doi},
+            "title": lambda: {_bare(document.title), _bare(document.record.title), *self._titles_in(stem)},
+            "author": lambda: self._authors_and_years_in(file),
+        }
+        for kind, keys in kinds.items():
+            known = self._by.get(kind, {})
+            met = keys() & known.keys() if known else ()
+            found = {record: one for key in met for record, one in known[key].items()}
+            if len(found) == 1:
+                return next(iter(found.values()))
+        return None
+
+    def _titles_in(self, stem: str) -> Iterator[str]:
+        """Yield the parts of a file's name that begin as titles do and are as long."""
+        for at in range(len(stem)):
+            for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
+                yield stem[at : at + length]
+
+    def _authors_and_years_in(self, file: str) -> set[str]:
+        words = folded_words(file.replace("_", " "))
+        named = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
+        years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
+        return {family + year for family in named & self._families for year in years}
+
+    def completed(self, document: Document) -> Document:
+        """Return the document with what its entry says, if it has one."""
+        entry = self.entry_of(document)
+        if entry is None:
+            return document
+        record = entry.record.completed(document.record)
+        return replace(document, title=record.title, published=record.published or None, record=record)
+
+
+def _titles(record: Record) -> set[str]:
+    """The title, and the title without what follows a colon, if they are long enough to tell works apart."""
+    whole = {_bare(record.title), _bare(without_subtitle(record.title))}
+    return {title for title in whole if len(title) >= _SHORTEST_TITLE}
+
+
+def without_subtitle(title: str) -> str:
+    """A title without what follows a colon, a dash or the end of a sentence."""
+    for mark in _SUBTITLES:
+        title = title.partition(mark)[0]
+    return title
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _cleaned(entry: Entry) -> Entry:
+    record = entry.record
+    texts = {name: plain_text(value) for name, value in vars(record).items() if name != "work"}
+    work = Work(**{name: plain_text(value) for name, value in vars(record.work).items()})
+    work = replace(work, extent="-".join(filter(None, map(str.strip, work.extent.translate(_DASHES).split("-")))))
+    return Entry(plain_text(entry.key), entry.files, replace(record, **texts, work=work))

@@ -1,0 +1,172 @@
+"""The formats of bibliographies: BibTeX and BibLaTeX by pybtex, RIS by rispy, CSL-JSON."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import unquote
+
+from storm_pipeline.sources.documents.document import Record
+from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.plain import found_doi
+from storm_pipeline.types import Work
+
+_DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
+_ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_FORMATS = table_beside(__file__)
+_OF_WORK = frozenset(one.name for one in fields(Work))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a bibliography: its key, the names of the files attached to it, and what it says."""
+
+    key: str
+    files: tuple[str, ...]
+    record: Record
+
+
+def _record(
+    form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
+) -> Record:
+    """Return what an entry of a kind says: ``own``, else by the first of some names that the entry has."""
+    names = _FORMATS[form]
+    said = {name: field(*known) for name, known in names["fields"].items()}
+    said |= {role: people(*known) for role, known in names["people"].items()}
+    said |= {"doi": found_doi(said["doi"]), "language": _language(said["language"]), **own}
+    work = {name: said.pop(name) for name in _OF_WORK & said.keys()}
+    return Record(**said, work=Work(kind=names["kinds"].get(kind, ""), **work))
+
+
+def _bibtex_entry(key: str, entry: Any) -> Entry:
+    def field(*names: str) -> str:
+        return next((_without_latex(entry.fields[name]) for name in names if name in entry.fields), "")
+
+    def people(role: str) -> str:
+        return "; ".join(map(_person, entry.persons.get(role, ())))
+
+    month = field("month")[:3].lower()
+    number = f"-{_MONTHS.index(month) + 1:02d}" if month in _MONTHS else ""
+    own = {
+        "title": ": ".join(filter(None, (field("title"), field("subtitle")))),
+        "published": _date(field("date")) or (_date(field("year")) and field("year")[:4] + number),
+    }
+    files = _ATTACHED.findall(entry.fields.get("file", "").replace("\\:", ""))
+    return Entry(key, tuple(files), _record("bibtex", entry.type.lower(), field, people, own))
+
+
+def _person(person: Any) -> str:
+    family = [*person.prelast_names, *person.last_names], [*person.first_names, *person.middle_names]
+    return ", ".join(filter(None, (_without_latex(" ".join(names)) for names in family)))
+
+
+def _without_latex(text: str) -> str:
+    from pybtex.richtext import Text
+
+    try:
+        return str(Text.from_latex(text))
+    except Exception:  # noqa: BLE001  (unbalanced braces, unknown macros: what it raises is not declared)
+        return text.replace("{", "").replace("}", "")
+
+
+def _ris_entry(entry: Mapping[str, Any]) -> Entry:
+    def field(*names: str) -> str:
+        return next((str(entry[name]) for name in names if entry.get(name)), "")
+
+    def people(*names: str) -> str:
+        return "; ".join(map(str, next((entry[name] for name in names if entry.get(name)), ())))
+
+    kind = field("type_of_reference")
+    own = {
+        "published": _date(field("date")) or _date(field("year", "publication_year")),
+        "url": next(iter(map(str, _listed(entry.get("urls")))), ""),
+        "extent": "-".join(filter(None, (field("start_page"), field("end_page")))),
+        "isbn": field("issn") if kind in {"BOOK", "CHAP", "EDBOOK"} else "",
+    }
+    links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _listed(entry.get(name))]
+    files = tuple(PurePath(unquote(link).replace("\\", "/")).name for link in links)
+    return Entry(field("id"), files, _record("ris", kind, field, people, own))
+
+
+def csl_record(item: Mapping[str, Any]) -> Record:
+    """Return what a CSL-JSON item says; fields of other types are left out."""
+
+    def field(name: str) -> str:
+        value = item.get(name)
+        return str(value) if isinstance(value, str | int) else ""
+
+    def people(role: str) -> str:
+        return "; ".join(filter(None, map(_csl_name, _listed(item.get(role)))))
+
+    return _record("csl", field("type"), field, people, {"published": _csl_date(item.get("issued"))})
+
+
+def _csl_entry(item: Mapping[str, Any]) -> Entry:
+    attached = (one for one in _listed(item.get("attachments")) if isinstance(one, dict))
+    files = (str(one.get("path") or one.get("title") or "").replace("\\", "/") for one in attached)
+    key = str(item.get("citation-key") or item.get("id") or "")
+    return Entry(key, tuple(PurePath(one).name for one in files), csl_record(item))
+
+
+def _csl_name(name: Any) -> str:
+    if not isinstance(name, Mapping):
+        return ""
+    particle = str(name.get("non-dropping-particle") or name.get("dropping-particle") or "")
+    names = f"{particle} {name.get('family') or ''}".strip(), str(name.get("given") or "")
+    return ", ".join(filter(None, names)) or str(name.get("literal") or "")
+
+
+def _csl_date(issued: Any) -> str:
+    issued = issued if isinstance(issued, Mapping) else {}
+    parts = next(iter(_listed(issued.get("date-parts"))), None)
+    stated = "-".join(str(part) for part in _listed(parts)[:3]) or str(issued.get("raw") or issued.get("literal") or "")
+    return _date(stated)
+
+
+def _date(text: str) -> str:
+    """Return an ISO date, as precise as the text states it; empty for anything else."""
+    found = _DATE.match(text.strip())
+    return "-".join(part.zfill(2) for part in found.groups() if part) if found else ""
+
+
+def _language(text: str) -> str:
+    code, _, region = text.partition("-")
+    return text if len(code) == 2 and code.islower() and (region.isalpha() or code == text) else ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _from_bibtex(text: str) -> Iterable[Entry]:
+    from pybtex import errors
+    from pybtex.database.input.bibtex import Parser
+
+    with errors.capture():  # an entry that is there twice, a macro that is not defined
+        library = Parser().parse_string(text)
+    return [_bibtex_entry(key, entry) for key, entry in library.entries.items()]
+
+
+def _from_ris(text: str) -> Iterable[Entry]:
+    import rispy
+
+    return map(_ris_entry, rispy.loads(text))
+
+
+def _from_csl(text: str) -> Iterable[Entry]:
+    items = json.loads(text)
+    items = items.get("items") if isinstance(items, dict) else items
+    if not isinstance(items, list) or not all(isinstance(item, dict) and "type" in item for item in items):
+        raise ValueError("no list of items that have a type")
+    return map(_csl_entry, items)
+
+
+BIBLIOGRAPHIES: dict[str, Callable[[str], Iterable[Entry]]] = {
+    ".bib": _from_bibtex,
+    ".ris": _from_ris,
+    ".json": _from_csl,
+}
+"""Ending of a file → what reads its entries; a ``.json`` that holds no such items is read as JSON lines."""

@@ -1,0 +1,111 @@
+"""Results of reading: what is known of a file as a work, its text, a searchable document, or why it was skipped."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from storm_pipeline.text.person_names import Name, person_names
+from storm_pipeline.text.plain import FILE_ENDINGS, PROGRAMS, found_year, plain_text
+from storm_pipeline.types import NO_WORK, Work
+
+_NO_TITLES = ("untitled", "slide ", "document", "full page photo", "pii", "doi", "isbn", "issn")
+_NOBODY = frozenset("user owner admin administrator author unknown anonymous microsoft windows acrobat "
+    "python-docx scanner copier printer".split())  # fmt: skip
+_OTHERS = (" et al.", " et al", " u. a.", " u.a.", " and others", " und andere")
+_AND = frozenset({"and", "und", "&"})
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a work; what is not known is empty."""
+
+    title: str = ""  # of the work itself, not of the book or journal that it stands in
+    authors: str = ""  # joined by ``; ``, each ``Given Family`` or ``Family, Given``
+    published: str = ""  # ISO date, or its year, or year and month
+    container: str = ""  # the journal, the book, or the proceedings that it stands in
+    publisher: str = ""  # who published it
+    doi: str = ""  # in lower case, without ``https://doi.org/``
+    url: str = ""  # where it is on the web
+    language: str = ""  # language code
+    work: Work = NO_WORK  # its kind, and what else a bibliography says
+
+    def completed(self, other: "Record") -> "Record":
+        """Return this record with what it lacks taken from another one of the same work."""
+        work = replace(self.work, **_lacking(self.work, other.work))
+        return replace(self, **_lacking(self, other), work=work)
+
+
+def _lacking(own: object, other: object) -> dict[str, Any]:
+    """Return the fields that are empty in a value, as another one of its type has them."""
+    return {name: value for name, value in vars(other).items() if not getattr(own, name)}
+
+
+UNKNOWN = Record()  # of a work of which nothing is known
+
+
+@dataclass(frozen=True)
+class FileText:
+    """The text of a file."""
+
+    title: str = ""  # the title in its metadata; may be empty
+    pages: tuple[tuple[int | None, str], ...] = ()  # page number from 1 (None if unpaginated) and text, in order
+    published: str | None = None  # ISO date in its metadata, if any
+    problems: tuple[str, ...] = ()  # what could not be read: predicates of sentences whose subject is the file's name
+    record: Record = UNKNOWN  # what the file says of itself as a work
+    labels: Mapping[int, str] = field(default_factory=dict)  # page number → another number that is printed on it
+
+
+@dataclass(frozen=True)
+class Document:
+    """A searchable document."""
+
+    url: str  # its URL; ``file://…`` for a local file
+    title: str  # may be empty
+    pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None: unpaginated) and text, in order; none blank
+    published: str | None = None  # ISO date if known
+    record: Record = UNKNOWN  # what is known of it as a work
+    labels: Mapping[int, str] = field(default_factory=dict)  # as those of :class:`FileText`
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file, or a line of one, was skipped."""
+
+    reason: str  # a sentence that names it
+    file: str = ""  # its path; empty where it is not about one file
+    is_scan: bool = False  # whether the file holds pictures of pages, and no text
+
+
+def usable_title(value: object) -> str:
+    """Return a title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
+    title = plain_text(value).strip("~ ")
+    is_no_title = title.lower().startswith((*_NO_TITLES, *(name.lower() for name in PROGRAMS)))
+    is_file = PurePath(title).suffix.lower() in FILE_ENDINGS
+    return title if len(title) >= 3 and any(map(str.isalpha, title)) and not is_no_title and not is_file else ""
+
+
+def usable_authors(value: object) -> str:
+    """Return the authors in a file's metadata, joined by ``; ``; empty for the name of a machine or an account."""
+    text = plain_text(value).strip("; ")
+    words = text.lower().split()
+    if len(text) < 2 or words[0] in _NOBODY or words[-1] in _NOBODY or not {"@", "/", "\\"}.isdisjoint(text):
+        return ""
+    if ";" not in text and (names := person_names(text)):
+        return "; ".join(names)
+    return text
+
+
+def record_of_name(name: str) -> Record:
+    """Return what a file's name says: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
+    stem = plain_text(PurePath(name).stem.replace("_", " "))
+    year = found_year(stem)
+    before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
+    author, _, title = (before, "", title) if before else title.partition(" - ")
+    for others in _OTHERS:
+        author = author.removesuffix(others)
+    people = " ".join("," if word in _AND else word for word in author.split()).split(",")
+    names = [Name(one.strip()) for one in people if one.strip()]
+    if not names or not all(one.family[:1].isupper() and len(one.family.split()) <= 3 for one in names):
+        return Record()
+    return Record(title.strip(" -,."), "; ".join(one.family for one in names), year) if title else Record()

@@ -1,0 +1,188 @@
+"""Reads one file by its format, in the process for foreign files; simple formats here: text, HTML, JSON lines."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.sources.documents.bibliography import read_bibliography
+from storm_pipeline.sources.documents.bibliography_formats import Entry
+from storm_pipeline.sources.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
+from storm_pipeline.sources.documents.document import (
+    Document,
+    FileText,
+    Record,
+    Unreadable,
+    record_of_name,
+    usable_title,
+)
+from storm_pipeline.sources.documents.docx import read_docx
+from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
+from storm_pipeline.sources.documents.markup import blocks, parse_html, parse_page
+from storm_pipeline.sources.documents.pdf import SCAN, read_pdf
+from storm_pipeline.text.plain import page_number, plain_text, stated_date, web_address
+from storm_pipeline.types import Work
+
+_MAX_REPORTS = 50
+READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, as users are told
+_MAX_BYTES = 200_000_000
+# Formulas and addresses, which stay as they are; superscripts and subscripts as Pandoc writes them; marks of notes.
+_MARK = re.compile(
+    r"(?P<kept>\$\$.{1,1000}?\$\$|\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)|https?://\S+)"
+    r"|\^(?P<sup>[^\s^\[\]]{0,20}[^\W_][^\s^\[\]]{0,20})\^|(?<=[^\s~])~(?P<sub>[^\s~]{1,20})~(?!~)"
+    r"|\[\^[^\]\s]{1,99}\](?::[ \t]*)?"
+)
+
+
+def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
+    """Yield the documents of a file, and reports on invalid lines, up to a limit."""
+    bad = 0
+    for number, line in enumerate(decoded_lines(data), start=1):
+        if not line.strip():
+            continue
+        record = _from_json(line)
+        if isinstance(record, Document):
+            yield record
+            continue
+        bad += 1
+        if bad <= _MAX_REPORTS:
+            yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
+    if bad > _MAX_REPORTS:
+        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
+
+
+def _from_json(line: str) -> Document | str:
+    """Return the document on a line, or the problem with the line."""
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(record, dict):
+        return "is not an object with url, title and text"
+    url, title, published = (plain_text(record.get(name)) for name in ("url", "title", "published"))
+    text = record.get("text")
+    if not url or not plain_text(text):
+        return "has no text" if url else "has no url"
+    published = published or stated_date(str(text), title) or ""
+    return Document(url, title, ((page_number(record.get("page")), str(text)),), published or None)
+
+
+def read_html(data: bytes) -> FileText:
+    """Return a page's main content by trafilatura, or all its text if trafilatura finds none."""
+    import trafilatura
+
+    tree = parse_page(decoded(data, declared_charsets(data)))
+    if tree is None:
+        return FileText()
+    found = trafilatura.bare_extraction(
+        tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
+    )
+    text = mended((found.text if found else "") or trafilatura.html2txt(tree))
+    if is_mojibake(text):
+        return _UNDECODED
+    if not found:
+        return FileText(pages=((None, text),))
+    stated = {"title": found.title, "authors": found.author, "published": found.date, "container": found.sitename}
+    known = {name: value or "" for name, value in stated.items()}
+    record = Record(**known, url=web_address(found.url), work=Work(kind="page"))
+    return FileText(record.title, ((None, text),), found.date, record=record)
+
+
+def read_text(data: bytes) -> FileText:
+    """Return a plain text, unchanged."""
+    text = mended(decoded(data))
+    return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
+
+
+def read_markdown(data: bytes) -> FileText:
+    """Return a Markdown text, as people read it; an initial level-1 heading is its title."""
+    text = mended(decoded(data))
+    if is_mojibake(text):
+        return _UNDECODED
+    found = list(blocks(_markdown_tree(text))) if text.strip() else []
+    title = next((heading for level, heading in found[:1] if level == 1), "")
+    return FileText(title, ((None, "\n\n".join(block for _, block in found)),))
+
+
+def _markdown_tree(text: str) -> Any:
+    """Parse a Markdown text as HTML; superscripts and subscripts are elements, lists keep the marks of their lines."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
+    parser.disable(["reference", "list", "code", "text_join"])
+    tokens = parser.parse(text)
+    for token in (child for block in tokens for child in block.children or ()):
+        if token.type == "text":
+            token.type, token.content = "html_inline", _MARK.sub(_element, html.escape(token.content, quote=False))
+        elif token.type == "text_special":  # an escaped character
+            token.type = "text"
+    return parse_html(parser.renderer.render(tokens, parser.options, {}).encode("utf-8", "replace"))
+
+
+def _element(found: re.Match[str]) -> str:
+    name = found.lastgroup
+    return found[0] if name == "kept" else f"<{name}>{found[name]}</{name}>" if name else ""
+
+
+_UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
+READERS: dict[str, Callable[[bytes], FileText]] = {
+    ".txt": read_text,
+    ".md": read_markdown,
+    ".html": read_html,
+    ".htm": read_html,
+    ".pdf": read_pdf,
+    ".docx": read_docx,
+    ".epub": read_epub,
+}
+"""Extension → what reads a file; any other is read as JSON lines."""
+_OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
+
+
+def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
+    """Yield the documents of a file, and why it, or a line of it, can't be read. ``name``: what the user calls it."""
+    file = Path(path)
+    try:
+        problem = "is not a regular file; it was skipped"  # e.g. a pipe, or a broken link
+        if file.is_file():
+            with file.open("rb") as opened:
+                data = opened.read(_MAX_BYTES + 1)
+            problem = f"is larger than {_MAX_BYTES:,} bytes; split it" if len(data) > _MAX_BYTES else ""
+    except (OSError, ValueError):  # ValueError: an invalid file name
+        problem = "cannot be read; check its permissions"
+    if problem:
+        yield Unreadable(f"{name} {problem}.", name)
+        return
+    suffix, form = file.suffix.lower(), format_of(data)
+    by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers say more of such files
+    read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(form, READERS.get(suffix))
+    if form and form not in _OF_FORMAT and not by_suffix:
+        yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
+    elif read:
+        yield from _documents(name, file, read(data))
+    else:
+        yield from _json_lines(name, data)
+
+
+def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unreadable]:
+    pages = tuple((number, content) for number, content in text.pages if plain_text(content))
+    if pages:
+        title = usable_title(text.title)
+        stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
+        record = text.record.completed(stated).completed(record_of_name(file.stem.removesuffix(".ocr")))
+        title = record.title or plain_text(file.stem)
+        yield Document(file.resolve().as_uri(), title, pages, record.published or None, record, text.labels)
+    elif not text.problems:
+        yield Unreadable(f"{name} contains no text; it was skipped.", name)
+    yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
+
+
+def read_entries(path: str) -> Iterator[Entry]:
+    """Yield the entries of a bibliography. Raises CorpusError: it has none of the formats."""
+    found = read_bibliography(Path(path).name, Path(path).read_bytes())
+    if found is None:
+        raise CorpusError(f"{path} is not a bibliography")
+    yield from found

@@ -1,0 +1,214 @@
+"""Text of PDF files, page by page, as people read it."""
+
+import contextlib
+import io
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storm_pipeline.sources.documents.document import UNKNOWN, FileText
+from storm_pipeline.sources.documents.isolated import allow_page
+from storm_pipeline.sources.documents.pdf_layout import Line, blocks, is_numeral, joined, page_lines, page_texts, rows
+from storm_pipeline.sources.documents.pdf_record import pdf_record, split_front_matter
+from storm_pipeline.sources.documents.untrusted import pdf_damage, unreadable
+from storm_pipeline.text.words import folded_words
+
+SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
+"""The problem of a file without a text layer."""
+_BAND = 0.14  # share of a page's height at its top and at its foot where furniture stands
+_MOST_WORDS = 25  # words that a row of furniture has at most
+_ROWS = 2  # rows at the top and at the foot that can be furniture
+_BESIDE_NUMBERS = frozenset("page p seite s of von sur".split())
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡])[.)]?\s*\S")
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A page: its number in the file, from 1, its height in points, and its lines in reading order."""
+
+    number: int
+    height: float
+    lines: tuple[Line, ...]
+
+
+def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
+    """Return the text of a PDF. Never raises: what can't be read is reported among the problems.
+
+    Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are not
+    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
+
+    ``max_pages``: maximum number of pages read; None for all.
+    """
+    import pypdf
+
+    # Without a handler the libraries' warnings about minor defects would go to the terminal.
+    for library in ("pypdf", "pdfminer"):
+        logging.getLogger(library).addHandler(logging.NullHandler())
+    damage = pdf_damage()
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            return FileText(problems=("is encrypted; save a copy without a password",))
+        count = len(reader.pages)
+    except damage as error:
+        return unreadable("PDF", error)
+    layouts = _layouts(data)
+    pages: list[_Page] = []
+    plain: dict[int, str] = {}
+    problems: list[str] = []
+    for number in range(1, count + 1):
+        if number > (max_pages or count):
+            problems.append(f"is long: only its first {number - 1} of {count} pages were read")
+            break
+        try:
+            page = next(layouts, None)
+            if page is None:
+                plain[number] = reader.pages[number - 1].extract_text()
+            pages.append(page or _Page(number, 0.0, ()))
+        except damage:
+            problems.append(f"is damaged on page {number}; the page was skipped")
+        allow_page(number)
+    if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
+        problems.append(SCAN)
+    return _file_text(reader, pages, plain, tuple(problems))
+
+
+def _layouts(data: bytes) -> Iterator[_Page | None]:
+    """Yield the pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
+    from pdfminer.high_level import extract_pages
+    from pdfminer.layout import LAParams
+
+    # Characters a wide space apart are pieces of their own, so that no piece reaches from one column into the next.
+    parameters = LAParams(char_margin=0.9, boxes_flow=None, all_texts=True)
+    with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
+        for number, layout in enumerate(extract_pages(io.BytesIO(data), laparams=parameters), 1):
+            lines = tuple(page_lines(layout))
+            yield _Page(number, layout.height, lines) if lines else None
+
+
+def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
+    """Return the pages' texts without their furniture, with what metadata and the first page say of the file."""
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page.lines):
+        sizes[line.size] += len(line.text)
+    body = sizes.most_common(1)[0][0] if sizes else 10.0
+    lines, furniture, offset = _without_furniture(pages, body)
+    parts = list(map(blocks, lines))
+    front = UNKNOWN
+    if pages and pages[0].number == 1 and parts[0]:
+        front, parts[0] = split_front_matter(parts[0], body, furniture[0])
+    texts = page_texts(parts)
+    numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
+    numbered |= {number: joined(text, text) for number, text in plain.items()}
+    found = tuple((number, text) for number, text in numbered.items() if text.strip())
+    record = pdf_record(reader, front)
+    labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)))
+    return FileText(record.title, found, record.published or None, problems, record, labels)
+
+
+def _stated_offset(extent: str, count: int) -> int:
+    """Return by how much the numbers of a work's pages in its journal are higher than the file's; 0 if unknown."""
+    first, _, last = (part.strip(" -") for part in extent.replace("–", "-").partition("-"))
+    is_range = first.isdecimal() and last.isdecimal() and int(last) - int(first) + 1 == count
+    return int(first) - 1 if is_range else 0
+
+
+def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
+    """Return page number → the label that the file gives the page, else the number printed on it, if it is another."""
+    try:
+        stated = [str(label).strip() for label in reader.page_labels]
+    except pdf_damage():
+        stated = []
+    if any(label and label != str(number) for number, label in enumerate(stated, 1)):
+        return {number: stated[number - 1] for number in numbers if number <= len(stated) and stated[number - 1]}
+    return {number: str(number + offset) for number in numbers if offset and number + offset > 0}
+
+
+def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
+    """Take what repeats at the edges of pages, page numbers and footnotes out of the pages.
+
+    ``body``: size of the type that the text is set in, in points.
+
+    Returns:
+        What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
+        much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
+    """
+    edges = [_edge_rows(page) for page in pages]
+    seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
+    often = 2 if len(pages) <= 8 else 3
+    printed = [{number for row in edge for number in _numbers(row)} for edge in edges]
+    offsets = Counter(one - page.number for page, numbers in zip(pages, printed, strict=True) for one in numbers)
+    offset, agreeing = max(offsets.items(), key=lambda item: item[1], default=(0, 0))
+    is_printed = agreeing >= max(2, 0.4 * len(pages))
+    left, taken = [], []
+    for page, edge in zip(pages, edges, strict=True):
+        furniture = [
+            row
+            for row in edge
+            if len(_text(row).split()) <= _MOST_WORDS
+            and row[0].size <= 1.12 * body  # a title may be the running head
+            and (
+                seen[_key(row)] >= often
+                or _is_page_number(_text(row))
+                or (_numbers(row) and _stands_apart(row, page, body))
+                or (is_printed and page.number + offset in _numbers(row) and not _text(row).endswith("."))
+            )
+        ]
+        dropped = {id(line) for row in furniture for line in row}
+        kept = [line for line in page.lines if id(line) not in dropped]
+        left.append(_without_notes(kept, body))
+        taken.append(list(map(_text, furniture)))
+    return left, taken, offset * is_printed
+
+
+def _numbers(row: Sequence[Line]) -> set[int]:
+    """Return the numbers with which a row begins or ends."""
+    ends = folded_words(_text(row))
+    return {int(word) for word in (*ends[:1], *ends[-1:]) if word.isdecimal() and len(word) <= 4}
+
+
+def _edge_rows(page: _Page) -> list[list[Line]]:
+    found = rows(page.lines)
+    top = [row for row in found[:_ROWS] if row[0].y > (1 - _BAND) * page.height]
+    foot = [row for row in found[-_ROWS:] if row[0].y < _BAND * page.height]
+    return [*top, *(row for row in foot if row not in top)]
+
+
+def _stands_apart(row: Sequence[Line], page: _Page, body: float) -> bool:
+    """Return whether a row of small type has more than a line's space between it and the next."""
+    gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not own for own in row))
+    return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
+
+
+def _is_page_number(text: str) -> bool:
+    words = folded_words(text)
+    return any(map(is_numeral, words)) and all(is_numeral(word) or word in _BESIDE_NUMBERS for word in words)
+
+
+def _key(row: Sequence[Line]) -> str:
+    words = _text(row).casefold().split()
+    return " ".join("#" if any(map(str.isdecimal, word)) or is_numeral(word) else word for word in words)
+
+
+def _text(row: Sequence[Line]) -> str:
+    return " ".join(line.text for line in row)
+
+
+def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
+    """Return the lines without footnotes: small type at the foot of a column that begins with a mark."""
+    kept: list[Line] = []
+    run: list[Line] = []
+    for line in (*lines, None):
+        is_small = line is not None and line.size < 0.92 * body
+        if line is not None and is_small and (not run or line.y < run[-1].y):
+            run.append(line)
+            continue
+        begins = next((n for n, small in enumerate(run) if small.is_note or _NOTE.match(small.text)), len(run))
+        at_foot = line is None or (run and line.y > run[-1].y)
+        kept += run[:begins] if at_foot else run
+        run = [line] if line is not None and is_small else []
+        kept += [line] if line is not None and not is_small else []
+    return kept

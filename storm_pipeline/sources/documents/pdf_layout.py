@@ -1,0 +1,223 @@
+"""The lines of a PDF page in the order they are read, one column after the other, and the paragraphs they make."""
+
+import re
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from storm_pipeline.sources.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
+
+_SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
+_NO_UNICODE = re.compile(r"\(cid:\d+\)")
+_MIN_ROWS = 6  # rows that a page needs on both sides of a gutter
+_FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and not a table
+_HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
+_HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
+_CLOSING = "\"'”’»)]"
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, or the piece of one that stands in one column; lengths are in points, y grows upwards."""
+
+    text: str
+    x0: float
+    x1: float
+    y: float
+    size: float
+    is_bold: bool = False
+    is_note: bool = False
+    """Whether it begins with a raised number, as a footnote does."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines that stand together: a paragraph, a heading, a line of a title."""
+
+    text: str  # the lines, one below the other
+    size: float  # the largest size of type, in points
+    is_bold: bool  # whether all of it is bold
+    lines: int  # number of lines
+
+
+def page_lines(page: Any) -> list[Line]:
+    """Return the upright text of a page (pdfminer's ``LTPage``) in reading order, a row of a column on a line."""
+    return _in_order([piece for row in _text_rows(page) if (piece := _piece(row))])
+
+
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Group lines that stand at one height, from the top down, each row from left to right."""
+
+    def is_below(row: list[Line], line: Line) -> bool:
+        return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
+
+    found = _grouped(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
+    return [sorted(row, key=lambda line: line.x0) for row in found]
+
+
+def _grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
+    """Group lines; ``begins``: whether a line begins a new group after the lines of one."""
+    found: list[list[Line]] = []
+    for line in lines:
+        if found and not begins(found[-1], line):
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found
+
+
+def _text_rows(node: Any) -> Iterator[list[Any]]:
+    """Yield the characters of every line of text below a node, in no order of reading."""
+    from pdfminer.layout import LTTextLine
+
+    if isinstance(node, LTTextLine):
+        yield list(node)
+    elif hasattr(node, "__iter__"):
+        for child in node:
+            yield from _text_rows(child)
+
+
+def _piece(row: Sequence[Any]) -> Line | None:
+    from pdfminer.layout import LTChar
+
+    letters = [char for char in row if isinstance(char, LTChar) and char.upright and char.get_text().strip()]
+    if not letters:
+        return None
+    size = statistics.median_high(round(char.size, 1) for char in letters)
+    base = statistics.median_low(char.y0 for char in letters if char.size > _SMALL * size)
+    text, starts_raised = _text(row, size, base)
+    if not text:
+        return None
+    bold = sum("bold" in char.fontname.lower() or "cmbx" in char.fontname.lower() for char in letters)
+    x0, x1 = min(char.x0 for char in letters), max(char.x1 for char in letters)
+    return Line(text, x0, x1, base, size, bold > len(letters) / 2, starts_raised)
+
+
+def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
+    """Return the text of a line without its note marks, and whether it begins with one; exponents stay, as ``km²``."""
+    from pdfminer.layout import LTChar
+
+    parts: list[str] = []
+    raised = ""
+    starts_raised = False
+    for char in [*row, None]:
+        is_raised = isinstance(char, LTChar) and char.size <= _SMALL * size and char.y0 > base + 0.12 * size
+        if is_raised:
+            raised += char.get_text()
+            continue
+        if raised:
+            before = "".join(parts)
+            starts_raised = starts_raised or (not before.strip() and can_be_note_mark(raised))
+            parts.append("" if is_note_mark(raised, before) else raised_text(raised))
+            raised = ""
+        if char is not None and (not isinstance(char, LTChar) or char.upright):
+            parts.append(char.get_text())
+    return " ".join(_NO_UNICODE.sub("\ufffd", "".join(parts).replace("\xad", "\u2010")).split()), starts_raised
+
+
+def _in_order(pieces: list[Line]) -> list[Line]:
+    """Sort pieces: above a line that spans the columns, the left column first, then the right one."""
+    gutter = _gutter(pieces)
+    if gutter is None:
+        return [line for row in rows(pieces) for line in _parted(row)]
+    ordered: list[Line] = []
+    band: list[Line] = []
+    for row in rows(pieces):
+        if any(piece.x0 < gutter < piece.x1 for piece in row):
+            ordered += [*_columns(band, gutter), *_parted(row)]
+            band = []
+        else:
+            band += row
+    return [*ordered, *_columns(band, gutter)]
+
+
+def _columns(pieces: list[Line], gutter: float) -> list[Line]:
+    sides = [piece for piece in pieces if piece.x1 <= gutter], [piece for piece in pieces if piece.x1 > gutter]
+    return [line for side in sides if side for line in _in_order(side)]
+
+
+def _gutter(pieces: Sequence[Line]) -> float | None:
+    """Return where a column ends and the next begins; None where the page has one column, or a table."""
+    if len(pieces) < 2 * _MIN_ROWS:
+        return None
+    left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+    first, last = left + 0.25 * (right - left), left + 0.75 * (right - left)
+    found: list[tuple[int, float]] = []
+    for start in sorted({round(piece.x0 / 2) * 2 for piece in pieces if first < piece.x0 < last}):
+        place = start - 2.0
+        crossing = sum(piece.x0 < place < piece.x1 for piece in pieces)
+        before = rows(piece for piece in pieces if piece.x1 <= place)
+        after = rows(piece for piece in pieces if piece.x0 >= place)
+        enough = len(before) >= _MIN_ROWS and len(after) >= _MIN_ROWS
+        if not enough or crossing > 0.4 * (len(before) + len(after)):
+            continue
+        if _fills(before, left, place) and _fills(after, place, right):
+            found.append((crossing, place))
+    return min(found)[1] if found else None
+
+
+def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
+    return statistics.median(row[-1].x1 - row[0].x0 for row in column) >= _FILLED * (right - left)
+
+
+def _parted(row: Sequence[Line]) -> list[Line]:
+    """Join the pieces of a row but where the gap between them is wide."""
+    parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
+    return [replace(
+        part[0], text=" ".join(piece.text for piece in part), x1=part[-1].x1, size=max(piece.size for piece in part),
+        is_bold=all(piece.is_bold for piece in part),
+    ) for part in parts]  # fmt: skip
+
+
+def blocks(lines: Sequence[Line]) -> list[Block]:
+    """Group lines in reading order: a new block where the type changes, or the gap or the indent says so."""
+    groups = _grouped(lines, _begins)
+    return [Block("\n".join(line.text for line in group), max(line.size for line in group),
+        all(line.is_bold for line in group), len(group)) for group in groups]  # fmt: skip
+
+
+def _begins(block: Sequence[Line], line: Line) -> bool:
+    last = block[-1]
+    step = last.y - line.y
+    if step < 0:  # the next column: the sentence may go on
+        return _has_ended(last.text) or abs(line.size - last.size) > 0.08 * last.size
+    usual = block[0].y - block[1].y if len(block) > 1 else 1.45 * last.size
+    if step > 1.35 * max(usual, line.size) or abs(line.size - last.size) > 0.08 * last.size:
+        return True
+    if line.is_bold != last.is_bold and (last.is_bold or _has_ended(last.text)):
+        return True
+    indented = line.x0 > min(other.x0 for other in block) + 0.8 * line.size
+    return bool(indented and len(block) > 1 and _has_ended(last.text))
+
+
+def _has_ended(text: str) -> bool:
+    return text.rstrip(_CLOSING)[-1:] in set(".!?…:;。！？")
+
+
+def joined(text: str, whole: str) -> str:
+    """Return a text without the hyphens at its lines' ends, but those of words that ``whole`` hyphenates elsewhere."""
+    known = {found.replace("\u2010", "-").casefold() for found in _HYPHENATED.findall(whole)} if whole else set()
+    return _HYPHEN.sub(
+        lambda found: f"{found[1]}{'-' * (f'{found[1]}-{found[2]}'.casefold() in known)}{found[2]}", text
+    )
+
+
+def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
+    """Return the text of each page; a sentence that a page break cuts stands whole on the page on which it begins."""
+    texts = ["\n\n".join(block.text for block in page) for page in pages]
+    whole = "\n".join(texts)
+    for place in range(len(texts) - 1):
+        before, after = texts[place].rstrip(), texts[place + 1]
+        if not before or not after or _has_ended(before) or not after[0].islower():
+            continue
+        if end := _SENTENCE_END.search(after.partition("\n\n")[0]):
+            texts[place] = f"{before}\n{after[: end.end()]}"
+            texts[place + 1] = after[end.end() :].lstrip()
+    return [joined(text, whole) for text in texts]
+
+
+def is_numeral(word: str) -> bool:
+    """Return whether a word in lower case is a number, in digits or as a Roman numeral."""
+    return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))

@@ -1,0 +1,75 @@
+"""Several engines queried in parallel, their results fused by rank."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.evidence.retrieval.ranking import rank_scores
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.sources.search.base import Search, SearchEngine
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.sources.search.registry import open_search, split_specs
+from storm_pipeline.sources.search.result import SearchResult, merged
+from storm_pipeline.types import Snippet
+
+INFO = EngineInfo(
+    "fused:A+B",
+    needs="what the engines A, B … need",
+    free=True,
+    returns="merged results of several engines; pages found by several rank higher",
+    composite=True,
+)
+
+
+def fused(engines: Iterable[SearchEngine | Search]) -> Search:
+    """A search that queries engines in parallel and fuses their pages by reciprocal rank.
+
+    A page that several engines find is one source with the passages of each; ties go to the page of the earlier engine.
+    A search takes as long as the slowest engine. An engine that fails is skipped if another succeeds, and reported in
+    ``lost``; a SearchError of all of them names each. Raises SettingsError: there is none, or one is not an engine.
+    """
+    parts = tuple(map(checked, engines))
+    if not parts:
+        raise SettingsError(f"the search engine `fused` needs at least one engine: write {INFO.name}")
+
+    def search(query: str, k: int) -> SearchResult:
+        attempts = parallel_map(lambda engine: _attempt(engine, query, k), parts, workers=len(parts))
+        found = [result for result in attempts if isinstance(result, SearchResult)]
+        if not found:
+            raise SearchError("; ".join(map(str, attempts)))
+        failures = (f"{one}; the search went on without it" for one in attempts if isinstance(one, SearchError))
+        result = merged(found)
+        snippets = fuse_pages([one.snippets for one in found], k)
+        return replace(result, snippets=snippets, lost=(*result.lost, *failures))
+
+    return Search("fused:" + "+".join(engine.name for engine in parts), search)
+
+
+def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
+    try:
+        return engine.search(query, k)
+    except SearchError as error:
+        return SearchError(f"the search engine `{engine.name}` failed: {error}")
+
+
+def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
+    """The engine of ``fused:A+B``, and those it is made of; see :func:`split_specs`."""
+    parts = [open_search(part, config) for part in split_specs("fused", argument)]
+    problems = tuple(chain.from_iterable(part.problems for part in parts))
+    return OpenedEngine(fused(part.engine for part in parts), problems, own=all(part.own for part in parts))
+
+
+def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
+    """The ``k`` best pages of several rankings with all their snippets, by reciprocal rank fusion over pages.
+
+    ``rankings``: snippets, best first; the rank of a page is that of its first snippet, from 1.
+    """
+    rankings = list(rankings)
+    pages: dict[str, dict[str, Snippet]] = {}
+    for snippet in chain.from_iterable(rankings):
+        pages.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
+    scores = rank_scores(dict.fromkeys(snippet.source_id for snippet in snippets) for snippets in rankings)
+    best = sorted(scores, key=lambda page: -scores[page])[: max(k, 0)]
+    return tuple(snippet for page in best for snippet in pages[page].values())

@@ -1,0 +1,81 @@
+"""Semantic Scholar: abstracts of papers of all sciences. Works without a key, better with one."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.sources.search.paging import one_per_page
+from storm_pipeline.sources.search.papers import (
+    MAX_RESULTS,
+    arxiv_address,
+    doi_address,
+    doi_name,
+    joined_names,
+    partial_date,
+)
+from storm_pipeline.sources.search.queries import bare_words, joined
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, listed
+from storm_pipeline.sources.transport.refusals import unknown_format
+from storm_pipeline.text.plain import iso_date, objects, plain_text, web_address
+from storm_pipeline.types import Snippet
+
+_KEY = "SEMANTIC_SCHOLAR_API_KEY"
+INFO = EngineInfo(
+    "semantic-scholar",
+    needs=f"nothing; a free key in {_KEY} is refused less often",
+    free=True,
+    returns="abstracts of papers of all sciences, one each",
+    optional_variables=(_KEY,),
+    supports=frozenset({"since", "until"}),
+    open_web=False,
+)
+_FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
+
+
+def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
+    words = bare_words(query)  # hyphenated words find nothing
+    if not words:
+        return ()
+    limit = min(2 * k, MAX_RESULTS)  # many papers have no abstract
+    answer = engine.client.get_json({"query": joined(words, " "), "limit": limit, "fields": _FIELDS} | engine.params)
+    papers = listed(answer, "data")
+    if papers is None and not (isinstance(answer, dict) and answer.get("total") == 0):
+        raise unknown_format("semantic-scholar")
+    return one_per_page(filter(None, map(_snippet, objects(papers))), k)
+
+
+def _options(options: SearchOptions) -> dict[str, Any]:
+    days = f"{options.since or ''}:{options.until or ''}"
+    return {"publicationDateOrYear": days} if days != ":" else {}
+
+
+def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
+    """Return the abstract of a paper, or the service's own summary; None if it has neither, or no address."""
+    ids, summary = (known if isinstance(known := paper.get(name), dict) else {} for name in ("externalIds", "tldr"))
+    # the address that other engines give, if there is one
+    url = arxiv_address(ids.get("ArXiv")) or doi_address(ids.get("DOI")) or web_address(paper.get("url"))
+    text = plain_text(paper.get("abstract")) or plain_text(summary.get("text"))
+    if not url or not text:
+        return None
+    return Snippet(
+        url,
+        plain_text(paper.get("title")),
+        text,
+        published=iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")]),
+        engine=INFO.name,
+        author=joined_names(author.get("name") for author in objects(paper.get("authors"))),
+        site=plain_text(paper.get("venue")) or None,
+        doi=doi_name(ids.get("DOI")),
+    )
+
+
+SERVICE = WebService(
+    INFO,
+    address="https://api.semanticscholar.org/graph/v1/paper/search",
+    rate=1.0,  # what the service allows with a key; without one, all users share a quota
+    concurrent=2,
+    headers={"x-api-key": "{}"},
+    options=_options,
+    find=_find,
+)
+open_engine = SERVICE.open_engine

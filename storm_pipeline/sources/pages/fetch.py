@@ -1,0 +1,211 @@
+"""Fetching a page politely: redirects are followed one by one, each one checked, within time and size limits."""
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from urllib3.response import BaseHTTPResponse
+
+from storm_pipeline.errors import PageError
+from storm_pipeline.run.concurrency import in_own_thread
+from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.sources.pages.address_checks import Access, Target, target_of
+from storm_pipeline.sources.pages.connection import Limits, exchange
+from storm_pipeline.sources.transport.gates import Limiter
+
+if TYPE_CHECKING:
+    from protego import Protego
+
+Visit = Callable[[str], AbstractContextManager[None]]
+"""URL → context manager around a request and reading its response; raises PageError to forbid it."""
+
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+TEXT = "text/plain"
+PDF = "application/pdf"
+# Headers that say nothing of what a page is, or that a page may be packed; its bytes tell.
+_UNTOLD = frozenset(
+    {"", "binary/octet-stream"}
+    | {f"application/{name}" for name in ("octet-stream", "unknown", "download", "force-download", "gzip")}
+    | {f"application/x-{name}" for name in ("download", "force-download", "gzip", "pdf")}
+)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_ROBOT = "storm-pipeline"  # the user agent name of this package in robots.txt
+_CONCURRENT = 2
+_MOST_ROBOTS = 512_000  # bytes of a robots.txt; RFC 9309 requires at least 500 KiB
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A fetched page."""
+
+    url: str
+    final_url: str  # the URL after redirects, without fragment
+    content_type: str  # as the server states it
+    body: bytes  # the bytes, decompressed
+    charset: str | None = None  # the character set in the ``Content-Type`` header
+
+
+def fetch_page(
+    url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
+) -> Fetched:
+    """Fetch a page that can be HTML, plain text or PDF by its header.
+
+    The environment's proxies and netrc are ignored, and no cookies are kept. ``access``: by default to the public
+    internet; ``visit``: entered around every request, redirects included. Raises PageError: it was not fetched.
+    """
+    with followed(url, limits, access, visit) as answer:
+        if answer.response.status != 200:
+            raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
+        kind = answer.response.headers.get("Content-Type", "")
+        content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
+        if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
+            kind = content_type[:80]
+            raise PageError(f"{answer.url} has the content type {kind!r}; only HTML, plain text and PDF are read")
+        charset = _CHARSET.search(kind)
+        return Fetched(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
+
+
+@dataclass(frozen=True)
+class PageResponse:
+    """The response after redirects; its body can be read once, while the connection is open."""
+
+    url: str
+    response: BaseHTTPResponse
+    limits: Limits
+    deadline: float
+
+    def body(self, *, truncate: bool = False) -> bytes:
+        """The body, decompressed; with ``truncate`` one over the limit is truncated.
+
+        Raises PageError: it is too large, too slow, or has an unsupported encoding.
+        """
+        encoding = self.response.headers.get("Content-Encoding", "").strip().lower()
+        if encoding not in _ENCODINGS:
+            raise PageError(f"{self.url} has the unsupported encoding {encoding[:80]!r}")
+        received, limit = bytearray(), self.limits.max_bytes
+        # read1 returns what has arrived, and bounds how much of a decompression bomb is unpacked.
+        while piece := self.response.read1(1 << 16, decode_content=True):
+            received += piece
+            if len(received) > limit:
+                if truncate:
+                    return bytes(received[:limit])
+                raise PageError(f"{self.url} is larger than {limit:,} bytes; such pages are not read")
+            self._check_time()
+        self._check_time()  # a connection closed at the deadline looks like the end of a body without Content-Length
+        return bytes(received)
+
+    def _check_time(self) -> None:
+        if time.monotonic() >= self.deadline:
+            raise PageError(f"{self.url} was not fetched within {self.limits.total:g} s; the server is slow")
+
+
+@contextlib.contextmanager
+def followed(
+    url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
+) -> Iterator[PageResponse]:
+    """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
+    limits, access = limits or Limits(), access or Access()
+    visit = visit or (lambda _: contextlib.nullcontext())
+    target, left, seen = target_of(url), limits.total, set[str]()
+    for _ in range(limits.redirects + 1):
+        seen.add(target.url)
+        with visit(target.url):
+            start = time.monotonic()
+            with exchange(target, access, limits, start + left) as response:
+                if response.status not in _REDIRECTS or not response.headers.get("Location"):
+                    yield PageResponse(target.url, response, limits, start + left)
+                    return
+                target = _redirected(target, response.headers["Location"])
+        left -= time.monotonic() - start
+        if target.url in seen:
+            raise PageError(f"{url} redirects in a loop; it may require cookies, which are not kept")
+    raise PageError(f"{url} redirects more than {limits.redirects} times; giving up")
+
+
+def _redirected(target: Target, location: str) -> Target:
+    # http.client decodes headers as Latin-1; unencoded URLs are UTF-8 in practice.
+    try:
+        return target_of(urljoin(target.url, location.encode("latin-1").decode("utf-8", "replace").strip()))
+    except (PageError, ValueError) as error:
+        raise PageError(f"{target.url} redirects to a URL that is not fetched: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A site's rate limiter and rules, or why it may not be fetched from (``closed``)."""
+
+    limiter: Limiter
+    rules: "Protego | None" = None
+    closed: str = ""
+
+
+class Politeness:
+    """Checks a site's robots.txt before its pages, and limits the requests to it. Thread-safe.
+
+    As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
+    connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
+    checks as any page. ``longest_delay``: maximum crawl delay in seconds; a longer one is capped.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, access: Access | None = None, *, longest_delay: float = 5.0
+    ) -> None:
+        self._limits, self._access, self._longest_delay = limits, access, longest_delay
+        self._sites: dict[str, Future[_Site]] = {}
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def visit(self, url: str) -> Iterator[None]:
+        """Context in which to request and read one page; raises PageError if robots.txt forbids it."""
+        parts = urlsplit(url)
+        site = self._site(f"{parts.scheme}://{parts.netloc}")
+        if site.closed:
+            raise PageError(f"{parts.netloc} is closed for now: {site.closed}")
+        if site.rules is not None and not site.rules.can_fetch(url, _ROBOT):
+            raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
+        with site.limiter:
+            yield
+
+    def _site(self, origin: str) -> _Site:
+        """Return what is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        with self._lock:
+            if origin not in self._sites:
+                self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")
+            site = self._sites[origin]
+        return site.result()
+
+    def _read(self, origin: str) -> _Site:
+        limiter = Limiter(concurrent=_CONCURRENT)
+        try:
+            text = self._robots_text(f"{origin}/robots.txt")
+        except PageError as error:
+            return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})")
+        if text is None:
+            return _Site(limiter)
+        from protego import Protego
+
+        rules = Protego.parse(text)
+        delay = min(rules.crawl_delay(_ROBOT) or 0.0, self._longest_delay)
+        if delay > 0:
+            limiter.set_rate(1 / delay)
+        return _Site(limiter, rules)
+
+    def _robots_text(self, url: str) -> str | None:
+        """Return the text of a robots.txt; None if there is none."""
+        with followed(url, self._limits, self._access) as answer:
+            status = answer.response.status
+            if status >= 500:
+                raise PageError(f"{answer.url} answered {status}; try again later")
+            if status != 200:
+                return None
+            bounded = replace(answer.limits, max_bytes=_MOST_ROBOTS)
+            return decoded(replace(answer, limits=bounded).body(truncate=True))

@@ -1,0 +1,1 @@
+"""Which pages an article may use, by which rating, and what was kept out."""

@@ -1,0 +1,158 @@
+"""Validation of engines: whatever one returns or raises becomes a result or a SearchError."""
+
+import inspect
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from storm_pipeline.errors import SearchError, SettingsError, StormError
+from storm_pipeline.run.concurrency import result_of
+from storm_pipeline.sources.search.base import Asked, AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.sources.search.result import SearchResult, checked_value
+from storm_pipeline.text.identity import LONGEST_ADDRESS
+from storm_pipeline.text.plain import one_line, readable_title
+from storm_pipeline.text.words import encodable, encodable_values
+from storm_pipeline.types import Snippet, Work
+
+Record = TypeVar("Record", Snippet, Work)
+_EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and text"
+_MOST_KEYS, _MOST_SHOWN = 8, 300
+_FIELDS = tuple(field.name for field in fields(Snippet))
+_log = logging.getLogger(__name__)
+LONGEST_TEXT, LONGEST_TITLE = 50_000, 500  # characters; about 8,000 words, and the longest title that people read
+_BREAKS = 200  # characters before a bound in which a text is cut at white space
+
+
+def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
+    """Validate an engine, so that every return value is a result and every error a SearchError.
+
+    An item may be a Snippet, or a dict with ``url``, ``text`` and optionally the other fields of a Snippet; unknown
+    keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`. An exception of the engine
+    becomes a SearchError that names it; the package's own errors are passed on.
+
+    ``engine``: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
+    is returned as it is. ``is_remote``: set the ``accessed`` of snippets that have none to today (UTC). Raises
+    SettingsError: ``name`` is not a string, or there is no such method.
+    """
+    if isinstance(engine, Search):
+        return engine
+    name = _name(engine)
+
+    def search(query: str, k: int) -> SearchResult:
+        try:
+            answer: object = engine.search(query, k)
+            today = datetime.now(UTC).date().isoformat() if is_remote else None
+            return _result(result_of(answer) if inspect.isawaitable(answer) else answer, name, today)
+        except StormError:
+            raise
+        except Exception as error:
+            _log.debug("the search engine %s failed", name, exc_info=error)
+            message = one_line(_message_of(error))
+            raise SearchError(
+                f"the engine `{name}` raised {type(error).__name__}{': ' if message else ''}{message}"
+            ) from error
+
+    return Search(name, search)
+
+
+def _result(answer: object, name: str, accessed: str | None) -> SearchResult:
+    if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
+        lost = f"the search engine `{name}` returned {_type_name(answer)} instead of results: {_EXPECTED}"
+        return SearchResult(lost=(lost,))
+    snippets: list[Snippet] = []
+    problems: list[str] = []
+    for position, item in enumerate(answer, 1):
+        try:
+            snippet = _snippet(item, name)
+        except TypeError as error:
+            problems.append(f"number {position}, which has {error}")
+        else:
+            snippets.append(replace(snippet, accessed=snippet.accessed or accessed))
+    number = "1 result" if len(problems) == 1 else f"{len(problems)} results"
+    unusable = f"the search engine `{name}` returned {number} that cannot be used, such as "
+    return SearchResult(tuple(snippets), lost=tuple(f"{unusable}{problem}: {_EXPECTED}" for problem in problems[:1]))
+
+
+def _snippet(item: object, engine: str) -> Snippet:
+    """Return the snippet of an item; raise TypeError with a message that completes "it has …"."""
+    if isinstance(item, Snippet):
+        values = {name: getattr(item, name) for name in _FIELDS}
+    elif isinstance(item, Mapping):
+        absent = [name for name in ("url", "text") if name not in item]
+        if absent:
+            missing = " and ".join(f"no `{name}`" for name in absent)
+            keys = ", ".join(f"`{key}`" for key in list(item)[:_MOST_KEYS])
+            raise TypeError(one_line(f"{missing}{' but ' if keys else ''}{keys}")[:_MOST_SHOWN])
+        values = {"engine": engine} | {name: item[name] for name in _FIELDS if name in item}
+        values["title"] = values.get("title") or ""
+    else:
+        raise TypeError(f"no fields, being {_type_name(item)}")
+    for name in ("url", "text"):
+        if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
+            raise TypeError(f"no `{name}`")
+    if isinstance(values["url"], str) and len(values["url"]) > LONGEST_ADDRESS:
+        raise TypeError(f"an address of {len(values['url']):,} characters")
+    values = encodable_values(values)
+    if isinstance(values.get("title"), str):
+        values["title"] = readable_title(values["title"][:LONGEST_TEXT])
+    return checked_value(Snippet, values)
+
+
+def _name(engine: object) -> str:
+    """Return the name of an engine; raise SettingsError if it is not one."""
+    form = "give `search` the name of an engine, or an object with a `name` and a method `search(query, k)`, not "
+    form += f"the class {engine.__name__}" if isinstance(engine, type) else _type_name(engine)
+    if isinstance(engine, type):
+        raise SettingsError(f"{form}: create an instance of it")
+    search = getattr(engine, "search", None)
+    if not callable(search):
+        raise SettingsError(f"{form}, which has no method `search`")
+    try:
+        name = getattr(engine, "name", None)
+    except Exception as error:
+        raise SettingsError(f"{form}, whose `name` raised {type(error).__name__}: {_message_of(error)}") from error
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise SettingsError(f"{form}, whose `name` is {name!r}: it must be a non-empty single-line string")
+    return name
+
+
+def _type_name(value: object) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"
+
+
+def _message_of(error: Exception) -> str:
+    """Return the message of an error; empty if its ``__str__`` fails."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  (an engine's own exception may do anything)
+        return ""
+
+
+def bounded(result: SearchResult, asked: Asked) -> SearchResult:
+    """Cut texts and authors to :data:`LONGEST_TEXT`, all else but the address to :data:`LONGEST_TITLE`.
+
+    ``lost`` counts the texts.
+    """
+    snippets = tuple(map(_shortened, result.snippets))
+    cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
+    lost = (f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
+    return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
+
+
+def _shortened(record: Record) -> Record:
+    texts: dict[str, Any] = {
+        name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
+        for name, value in vars(record).items()
+        if isinstance(value, str) and name not in {"url", "id", "source_id"}
+    }
+    work = getattr(record, "work", None)
+    return replace(record, **texts, **({"work": _shortened(work)} if work else {}))
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) > most:
+        end = max(text.rfind(" ", most - _BREAKS, most), text.rfind("\n", most - _BREAKS, most))
+        text = text[: end if end > 0 else most].rstrip()
+    return encodable(text)

@@ -1,0 +1,114 @@
+"""The interface of the modules in ``engines``: metadata of an engine, and what it is opened with.
+
+Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.run.assets import Progress
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.variables import default_cache, variable
+
+if TYPE_CHECKING:
+    from storm_pipeline.sources.search.tables_of_contents import ContentsSource
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Which results are wanted."""
+
+    language: str | None = None  # two-letter code (ISO 639-1) of the language of the pages
+    region: str | None = None  # two-letter code (ISO 3166-1) of the country to search from
+    since: date | None = None  # earliest day of publication
+    until: date | None = None  # latest day of publication
+    domains: tuple[str, ...] = ()  # only pages on these domains or their subdomains; empty for any
+    without_domains: tuple[str, ...] = ()  # no pages on these domains or their subdomains
+
+    def period(self) -> tuple[date, date] | None:
+        """First and last day of publication, with defaults for an open end; None if unrestricted."""
+        if self.since is None and self.until is None:
+            return None
+        return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """Metadata of a search engine."""
+
+    name: str  # how to select it, arguments included (``corpus:PATH``)
+    needs: str  # its requirements, in a few words; empty for none
+    free: bool  # whether searching costs nothing
+    returns: str  # what it finds
+    variables: tuple[str, ...] = ()  # environment variables that hold its key or address; all must be set
+    # environment variables that improve it, such as a key that raises its rate
+    optional_variables: tuple[str, ...] = ()
+    # options that it applies itself: ``language``, ``region``, ``since``, ``until``; domains are always filtered
+    supports: frozenset[str] = frozenset()
+    open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
+    remote: bool = True  # whether it queries a service, whose responses are worth caching
+    composite: bool = False  # whether it queries other engines, each of which applies the options itself
+    own: bool = False  # whether it searches texts of the user's own, of which no other service need hear
+
+    @property
+    def base_name(self) -> str:
+        """The name without its arguments."""
+        return self.name.partition("[")[0].partition(":")[0]
+
+    @property
+    def key_set(self) -> bool | None:
+        """Whether all variables are set; None if there are none."""
+        return all(map(variable, self.variables)) if self.variables else None
+
+
+def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
+    """Metadata of a paid service of the web, whose key a variable holds."""
+    needs, names = f"a key in {variable}", (variable,)
+    return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """What an engine is opened with."""
+
+    cache: Path = field(default_factory=default_cache)  # folder for downloads
+    options: SearchOptions = field(default_factory=SearchOptions)  # which results are wanted
+    rate: float | None = None  # requests a second; None for the engine's own rate
+    on_progress: Progress | None = None  # called with the progress of a download
+    remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache, given its cache key
+    dois: bool = False  # whether Crossref may be asked about the DOIs of own documents
+
+
+@dataclass(frozen=True)
+class OpenedEngine:
+    """An opened engine."""
+
+    engine: Search  # ready to search
+    problems: tuple[str, ...] = ()  # what could not be read, such as files of a corpus: one sentence each
+    contents: "ContentsSource | None" = None  # its tables of contents, if it has any
+    own: bool = False  # whether it searches texts of the user's own alone
+
+
+def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:
+    """The code for the value of an option, from ``codes`` by value in lower case; SettingsError if there is none."""
+    if (code := codes.get(value.casefold())) is None:
+        raise SettingsError(f"the search engine `{engine}` does not support the {option} {value!r}; leave it out")
+    return code
+
+
+def require_argument(engine: str, argument: str, what: str, form: str) -> str:
+    """The argument after the colon of a specification; SettingsError if it is empty. ``what``: such as ``a path``."""
+    if not argument:
+        raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")
+    return argument
+
+
+def reject_argument(engine: str, argument: str) -> None:
+    """Raise SettingsError if an argument is given to an engine that takes none."""
+    if argument:
+        raise SettingsError(f"the search engine `{engine}` takes no argument: {redacted(repr(argument))} was given")

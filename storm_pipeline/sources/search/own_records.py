@@ -1,0 +1,76 @@
+"""Author, date and journal of own documents, asked of Crossref by the DOI on their first page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.documents.bibliography_formats import csl_record
+from storm_pipeline.sources.documents.document import UNKNOWN, Document, Record
+from storm_pipeline.sources.documents.kept import KeptDocuments
+from storm_pipeline.sources.search.papers import first_text
+from storm_pipeline.sources.transport.gates import Rate
+from storm_pipeline.sources.transport.http import ApiClient
+
+CROSSREF = "https://api.crossref.org/works"
+_PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
+
+
+def with_crossref(
+    documents: Sequence[Document], kept: KeptDocuments | None = None, base_url: str = CROSSREF
+) -> tuple[list[Document], str]:
+    """The documents, completed by Crossref where the DOI is known but author, date or place is not.
+
+    The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
+
+    Returns the documents in their order, and why some were not looked up: a sentence, empty if all were.
+    """
+    client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
+    found, problem = [], ""
+    for document in documents:
+        wanted, doi = _is_wanted(document), document.record.doi
+        known = kept.record(doi) if kept and wanted else None
+        if wanted and not known and not problem:
+            try:
+                known = _asked(doi, client)
+                if kept:
+                    kept.keep_record(doi, known)
+            except SearchError as error:
+                problem = (
+                    f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
+                )
+        record = known.completed(document.record) if known else document.record
+        completed = replace(document, title=record.title, published=record.published or None, record=record)
+        found.append(completed if known else document)
+    return found, problem
+
+
+def _is_wanted(document: Document) -> bool:
+    record = document.record
+    return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
+
+
+def _asked(doi: str, client: ApiClient) -> Record:
+    try:
+        answer = client.get_json({}, f"/{doi}")
+    except SearchError as error:
+        if "answered 404" in str(error):  # registered elsewhere, or misread
+            return UNKNOWN
+        raise
+    message = answer.get("message") if isinstance(answer, dict) else None
+    return csl_record(_as_csl(message)) if isinstance(message, Mapping) else UNKNOWN
+
+
+def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert Crossref's form of an item to CSL-JSON: titles are lists of marked-up texts, types have other names."""
+    kinds = {"journal-article": "article-journal", "book-chapter": "chapter", "proceedings-article": "paper-conference"}
+    kinds |= {"monograph": "book", "edited-book": "book", "dissertation": "thesis", "posted-content": "manuscript"}
+    kind = str(message.get("type") or "")
+    isbn = message.get("ISBN")
+    return dict(message) | {
+        "type": kinds.get(kind, kind),
+        "title": first_text(message.get("title")),
+        "container-title": first_text(message.get("container-title")),
+        "ISBN": isbn[0] if isinstance(isbn, list) and isbn else "",
+    }

@@ -1,0 +1,102 @@
+"""How many pages, and how many passages of each, a search returns."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from storm_pipeline.text.identity import canonical_url
+from storm_pipeline.text.lexical import LexicalIndex
+from storm_pipeline.types import Snippet
+
+PASSAGES = 3  # passages of a page that the engines of collections give, at most
+_SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
+
+
+def paged(
+    fetch_page: Callable[[int], Iterable[Snippet]], k: int, *, size: int, max_pages: int = 1
+) -> tuple[Snippet, ...]:
+    """The snippets of up to ``k`` web pages, best first, grouped by page.
+
+    ``fetch_page``: number of a result page, from 0 → its snippets; called no more than needed. ``k``: web pages wanted,
+    >= 1. ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages,
+    >= 1.
+    """
+    found: dict[str, dict[Snippet, None]] = {}
+    for number in range(min(-(-k // size), max_pages)):
+        known = len(found)
+        for snippet in fetch_page(number):
+            found.setdefault(canonical_url(snippet.url), {})[snippet] = None
+        if len(found) >= k or len(found) == known:
+            break
+    return tuple(snippet for snippets in list(found.values())[:k] for snippet in snippets)
+
+
+def one_per_page(found: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
+    """The first snippet of each of up to ``k`` web pages, in order."""
+    pages: dict[str, Snippet] = {}
+    for snippet in found:
+        pages.setdefault(canonical_url(snippet.url), snippet)
+    return tuple(pages.values())[:k]
+
+
+def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+    """The first passages of the first documents, in rank order.
+
+    ``ranked``: best first; may be lazy, and is consumed only as far as needed.
+    """
+    taken: dict[str, int] = {}
+    chosen: list[Snippet] = []
+    for snippet in ranked:
+        count = taken.get(snippet.url, 0)
+        if count < passages and (count or len(taken) < k):
+            taken[snippet.url] = count + 1
+            chosen.append(snippet)
+            if len(chosen) >= k * passages:
+                break
+    return tuple(chosen)
+
+
+def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
+    """Return the positions of the passages after and before one that overlap it."""
+
+    def goes_on(first: int, second: int) -> bool:
+        one, other = snippets[first], snippets[second]
+        return one.url == other.url and other.text[:_SHARED] in one.text
+
+    after = [position + 1] if position + 1 < len(snippets) and goes_on(position, position + 1) else []
+    return after + ([position - 1] if position and goes_on(position - 1, position) else [])
+
+
+def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+    """Passages of the first documents, the best one of each with those beside it, where an answer goes on.
+
+    ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
+    those of a document in its order, as ``overlapping`` of ``documents/chunks`` makes them. ``passages``: maximum
+    number of a document; what the best one's neighbours leave is filled in rank order.
+    """
+    found: dict[str, list[int]] = {}
+    for position in ranked:
+        of_page = found.setdefault(snippets[position].url, []) if len(found) < k else found.get(snippets[position].url)
+        if of_page is None or len(of_page) >= passages:
+            continue
+        if position not in of_page:
+            of_page.append(position)
+        if len(of_page) == 1:
+            of_page += _beside(position, snippets)[: passages - 1]
+        if len(found) == k and all(len(own) >= passages for own in found.values()):
+            break
+    return tuple(snippets[at] for rank in zip_longest(*found.values()) for at in rank if at is not None)
+
+
+def best_of_each(articles: Sequence[Sequence[tuple[str, Snippet]]], query: str, limit: int) -> Iterator[Snippet]:
+    """Up to ``limit`` passages of each article, best match and what is beside it first; articles keep their order.
+
+    ``articles``: headings and passages of each. One of which no passage matches gives its first.
+    """
+    places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
+    # No floor: the articles were selected by these words, so the words are common among the passages.
+    index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
+    ranked = [match.position for match in index.search(query)]
+    snippets = [snippet for _, (_, snippet) in places]
+    for number, passages in enumerate(articles):
+        best = best_windows((at for at in ranked if places[at][0] == number), snippets, 1, limit)
+        yield from best or [snippet for _, snippet in passages[:1]]

@@ -1,0 +1,67 @@
+"""Queries in the form that an engine takes: plain words without operators, or with operators for domains."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
+from typing import TypeVar
+
+from storm_pipeline.sources.search.engine_info import SearchOptions
+from storm_pipeline.text.identity import in_form
+from storm_pipeline.text.index_terms import english_stop_words
+from storm_pipeline.text.plain import one_line, plain_text
+
+T = TypeVar("T")
+MOST_CHARACTERS = 300  # longest query that every engine of papers and encyclopedias takes
+_INSIDE_WORDS = "'."
+_OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
+
+
+def bare_words(query: str) -> list[str]:
+    """The words of a query without punctuation; those that are operators in upper case are lower-cased.
+
+    Letters, marks and digits of any script are kept; of punctuation only apostrophes and full stops inside a word
+    (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
+    """
+    text = in_form(plain_text(query), "NFC").replace("’", "'")
+    kept = "".join(c if c in _INSIDE_WORDS or unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    words = filter(None, (word.strip(_INSIDE_WORDS) for word in kept.split()))
+    return [word.lower() if word.upper() in _OPERATORS else word for word in words]
+
+
+def topic_words(query: str) -> list[str]:
+    """The words of an English query without function words, unless it has no others."""
+    words = bare_words(query)
+    return [word for word in words if word.casefold() not in english_stop_words()] or words
+
+
+def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
+    """Join as many leading words, of at least one, as fit into ``limit`` characters; a longer first word is cut."""
+    lines = accumulate(words, lambda line, word: f"{line}{separator}{word}")
+    fitting = list(takewhile(lambda line: len(line) <= limit, lines))
+    return fitting[-1] if fitting else words[0][:limit]
+
+
+def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
+    """What is found with all words, joined by ``every``, or if that is nothing, with any; nothing without words."""
+    found = find(joined(words, every)) if words else ()
+    return found if found or len(words) < 2 else find(joined(words, " OR "))
+
+
+def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
+    """The query on one line of up to ``limit`` characters and ``words``, then operators for domains of the options.
+
+    Operators that would take more than half of the limit are left out: the query matters more, and
+    :func:`storm_pipeline.sources.search.registry.within_domains` filters by domain anyway.
+    """
+    operators = " ".join(_operators(options))
+    operator_words = operators.count(" ") + 1
+    if not operators or 2 * len(operators) > limit or (words is not None and 2 * operator_words > words):
+        return one_line(query, limit, words)
+    line = one_line(query, limit - len(operators) - 1, words and words - operator_words)
+    return f"{line} {operators}" if line else ""
+
+
+def _operators(options: SearchOptions) -> list[str]:
+    wanted = " OR ".join(f"site:{domain}" for domain in options.domains)
+    unwanted = [f"-site:{domain}" for domain in options.without_domains]
+    return [f"({wanted})" if len(options.domains) > 1 else wanted, *unwanted] if wanted else unwanted

@@ -1,0 +1,210 @@
+"""Opening a search engine by its specification (``wiki-leads``, ``corpus:papers/`` …), or choosing one."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import accumulate, pairwise
+from types import ModuleType
+from typing import cast
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.run.retrying import within
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine, SearchOptions
+from storm_pipeline.sources.search.result import SearchResult
+from storm_pipeline.sources.transport.http import SOON, user_agent
+from storm_pipeline.text.configuration.addresses import filled_in, redacted
+from storm_pipeline.text.formatting import did_you_mean
+from storm_pipeline.text.identity import host_of
+
+_MODULES = (
+    "wiki_leads", "corpus", "kiwix", "qdrant", "wikipedia", "arxiv", "semantic_scholar", "pubmed", "crossref",
+    "duckduckgo", "searxng", "you", "tavily", "brave", "serper", "exa", "fused",
+)  # fmt: skip
+"""The modules of ``engines``, in the order they are listed: no requirements first, the composite engine last."""
+_MAX_ENGINES = 16
+_KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
+_OFFLINE = "wiki-leads"
+_log = logging.getLogger(__name__)
+
+
+def _is_within(host: str, domain: str) -> bool:
+    """Return whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
+    domain = domain.casefold().strip(". ")
+    return bool(domain) and (host == domain or host.endswith("." + domain))
+
+
+def within_domains(engine: Search, options: SearchOptions) -> Search:
+    """The engine held to the domains of the options; it is asked for twice as many pages, to make up for the others."""
+
+    def search(query: str, k: int) -> SearchResult:
+        found = engine.search(query, 2 * k)
+        pages: set[str] = set()
+        kept = []
+        for snippet in found.snippets:
+            if _allows(options, host_of(snippet.url)) and len(pages | {snippet.source_id}) <= k:
+                pages.add(snippet.source_id)
+                kept.append(snippet)
+        return replace(found, snippets=tuple(kept))
+
+    return Search(engine.name, search)
+
+
+def _allows(options: SearchOptions, host: str) -> bool:
+    inside = not options.domains or any(_is_within(host, domain) for domain in options.domains)
+    return inside and not any(_is_within(host, domain) for domain in options.without_domains)
+
+
+def engines() -> tuple[EngineInfo, ...]:
+    """All engines that :func:`open_search` can open: no requirements first, the composite engine last."""
+    return tuple(_module(name).INFO for name in _MODULES)
+
+
+def is_local(name: str) -> bool:
+    """Return whether an engine of this name searches on this machine, where many results cost no more than few."""
+    info = engine_info(name)
+    return info is not None and not info.remote
+
+
+def is_own(name: str) -> bool:
+    """Return whether an engine of this name searches documents that the user chose."""
+    info = engine_info(name)
+    return info is not None and info.own
+
+
+def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
+    """Open the engine that a specification names.
+
+    ``spec``: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
+    ``fused:wikipedia:de+corpus:PATH``. ``config``: options, rate and folder; by default an engine's own. Raises
+    SettingsError: no engine has this name, it lacks a key or an address, or cannot apply an option; AssetError: the
+    embedded corpus could not be fetched; CorpusError: the documents of a corpus could not be read.
+    """
+    config = config or EngineConfig()
+    name, _, argument = spec.strip().partition(":")
+    if module := _named(name):
+        return _opened(module, argument.strip(), config)
+    known = ", ".join(engine.name for engine in engines())
+    otherwise = f"choose one of: {known} (`storm search engines` lists their requirements)"
+    hint = did_you_mean(name, [engine.base_name for engine in engines()], otherwise)
+    raise SettingsError(f"there is no search engine {redacted(repr(spec))}; {hint}")
+
+
+def engine_info(name: str) -> EngineInfo | None:
+    """Metadata of the engine of this name, without its arguments; None if there is none. Loads no other engine."""
+    return getattr(_named(name), "INFO", None)
+
+
+def is_collection(name: str) -> bool:
+    """Return whether the engine of this name searches a curated collection, not the web."""
+    info = engine_info(name)
+    return info is not None and not info.open_web
+
+
+def _named(name: str) -> ModuleType | None:
+    module = name.replace("-", "_")
+    return _module(module) if module in _MODULES and name == module.replace("_", "-") else None
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"storm_pipeline.sources.engines.{name}")
+
+
+def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
+    info: EngineInfo = module.INFO
+    if info.composite:  # its parts apply the cache and the options
+        return cast("OpenedEngine", module.open_engine(argument, config))
+    _reject_unsupported(info, config)
+    raw = module.open_engine(filled_in(argument), config)
+    engine, options = checked(raw, is_remote=info.remote), config.options
+    if info.remote and config.remember:
+        engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
+    if options.domains or options.without_domains:
+        engine = within_domains(engine, options)
+    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.own)
+
+
+def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
+    options = config.options
+    given = {name for name in ("language", "region", "since", "until") if getattr(options, name) is not None}
+    if unsupported := sorted(given - info.supports):
+        raise SettingsError(
+            f"the search engine `{info.base_name}` does not support {' or '.join(unsupported)}: "
+            "leave that out, or choose another engine (`storm search engines` lists what each supports)"
+        )
+
+
+def require_engine_keys(spec: str) -> None:
+    """Raise SettingsError if an engine, or one that it is made of, does not exist or lacks a key."""
+    name, _, argument = spec.strip().partition(":")
+    info = engine_info(name)
+    if info and info.composite:
+        for part in split_specs(name, argument.strip()):
+            require_engine_keys(part)
+    elif info is None or info.key_set is False:
+        open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing
+
+
+def split_specs(name: str, argument: str) -> list[str]:
+    """Split an argument into specifications, in order and stripped.
+
+    A specification that contains a ``+`` is put in square brackets: ``[corpus:c++ notes]+wikipedia``. Raises
+    SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
+    """
+    form = f"write {name}:A+B, where A and B are engines, in square brackets if they contain a +"
+    given = redacted(repr(argument))
+    depths = _depths(argument)
+    if depths and (min(depths) < 0 or depths[-1] > 0):
+        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
+    cuts = [place for place, char in enumerate(argument) if char == "+" and depths[place] == 0]
+    parts = [argument[start + 1 : end].strip() for start, end in pairwise([-1, *cuts, len(argument)])]
+    # without brackets around a whole part, which no bracket before the last one closes
+    parts = [part[1:-1].strip() if part[:1] == "[" and 0 not in _depths(part)[:-1] else part for part in parts]
+    if not all(parts):
+        raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
+    if len(parts) > _MAX_ENGINES:
+        raise SettingsError(f"the search engine `{name}` takes at most {_MAX_ENGINES} engines; {len(parts)} were given")
+    return parts
+
+
+def _depths(text: str) -> list[int]:
+    return list(accumulate((char == "[") - (char == "]") for char in text))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine that was chosen for the user."""
+
+    spec: str  # its specification
+    why: str  # why it was chosen, a clause that ends a sentence
+    offline: bool = False  # whether the network was found to be down
+
+
+def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
+    """The first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
+
+    ``reachable``: whether a URL responds; by default :func:`answers`.
+    """
+    for info in engines():
+        if info.variables and info.key_set and info.open_web:
+            return Choice(info.base_name, f"since {' and '.join(info.variables)} is set")
+    if (reachable or answers)(_PROBED):
+        return Choice(_KEYLESS, "since no engine's key is set and it needs none")
+    return Choice(_OFFLINE, "since no engine's key is set and the network cannot be reached", offline=True)
+
+
+def answers(address: str) -> bool:
+    """Whether a URL responds within 2.5 seconds, with any status; looking up its host's name included."""
+    import requests
+
+    def ask() -> bool:
+        requests.head(address, timeout=SOON, headers={"User-Agent": user_agent()})
+        return True
+
+    try:
+        return within(SOON, ask) or False
+    except (requests.RequestException, OSError) as error:
+        _log.info("%s cannot be reached: %s", address, error)
+        return False

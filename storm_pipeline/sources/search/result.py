@@ -1,0 +1,179 @@
+"""The result of one search: snippets, and which pages were excluded, unread, read, seen; and those of a run."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, astuple, dataclass, fields, is_dataclass, replace
+from functools import cache, cached_property
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from storm_pipeline.text.identity import source_id
+from storm_pipeline.types import Exclusion, Snippet
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A page that was not read, so that the engine's own snippets are used."""
+
+    url: str  # as the engine returned it
+    reason: str  # why, in one sentence
+
+
+@dataclass(frozen=True)
+class SeenPage:
+    """A page as one search returned it."""
+
+    url: str
+    title: str  # may be empty
+    text: str  # all its passages, joined
+    query: str  # the query that found the page
+
+
+@dataclass(frozen=True)
+class PagePassage:
+    """A passage of a page."""
+
+    text: str  # plain text, never empty
+    heading: str = ""  # the headings above it, as in :class:`storm_pipeline.types.Snippet`
+    page: int | None = None  # page number within a paged document, from 1
+
+
+@dataclass(frozen=True)
+class WholePage:
+    """A page that was read for a search, with all its passages."""
+
+    about: Snippet  # what the search tells of the page, at any of its passages
+    passages: tuple[PagePassage, ...] = ()  # in the order of the page
+
+    @cached_property
+    def snippets(self) -> tuple[Snippet, ...]:
+        """The passages, as the search would return them."""
+        return tuple(
+            replace(self.about, text=passage.text, heading=passage.heading, page=passage.page, place=place)
+            for place, passage in enumerate(self.passages)
+        )
+
+    @property
+    def text(self) -> str:
+        """All passages, a line each."""
+        return "\n".join(passage.text for passage in self.passages)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The result of one search, with what happened to each page."""
+
+    snippets: tuple[Snippet, ...] = ()  # best first
+    excluded: tuple[Exclusion, ...] = ()  # pages that were found but may not be used
+    unread: tuple[Unread, ...] = ()  # pages that were not read for this search
+    # URLs, as the engine returned them, of pages that were read and had passages for this search
+    read: tuple[str, ...] = ()
+    # every page returned, before and after it was read; empty unless some pages are to be kept out
+    seen: tuple[SeenPage, ...] = ()
+    lost: tuple[str, ...] = ()  # partial failures, such as one engine of several that failed: one sentence each
+    pages: tuple[WholePage, ...] = ()  # those that were read, also where no passage matched the query
+
+
+def merged(results: Iterable[SearchResult]) -> SearchResult:
+    """One result with the entries of several, in their order."""
+    values = list(zip(*([getattr(result, field.name) for field in fields(result)] for result in results), strict=True))
+    return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
+
+
+_PAGES = "pages"  # absent from records of earlier versions, which kept no pages
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+
+
+def encoded(result: SearchResult) -> dict[str, Any]:
+    """The result as a JSON-compatible value; the inverse of :func:`decoded`."""
+    return asdict(result)
+
+
+def decoded(value: object) -> SearchResult | None:
+    """The inverse of :func:`encoded`, before or after a JSON round trip; None if the value is malformed."""
+    if not isinstance(value, dict) or {*value, _PAGES} != {field.name for field in fields(SearchResult)}:
+        return None
+    try:
+        return checked_value(SearchResult, value)
+    except TypeError:
+        return None
+
+
+def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
+    """The passages of a page, from the values of their fields; None if one is malformed."""
+    try:
+        return _checked_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
+    except TypeError:
+        return None
+
+
+def checked_value(kind: type[T], values: object) -> T:
+    """Construct a dataclass from its fields, checking their types.
+
+    Raises:
+        TypeError: not a mapping, or a field is missing, unknown or of the wrong type; the message completes "it has …".
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"no fields, being of type {type(values).__name__}")
+    return kind(**{name: _checked_field(name, _hints(kind).get(name), value) for name, value in values.items()})
+
+
+def _checked_field(name: str, hint: Any, value: Any) -> Any:
+    kinds = get_args(hint) or (hint,)
+    if get_origin(hint) is tuple and isinstance(value, list | tuple):
+        return tuple(_checked_field(name, kinds[0], one) for one in value)
+    if isinstance(value, Mapping) and (kind := next(filter(is_dataclass, kinds), None)):
+        return checked_value(cast("type[Any]", kind), value)
+    if hint is None or get_origin(hint) is tuple or not isinstance(value, hint):
+        raise TypeError(f"`{name}` of type {type(value).__name__}")
+    return value
+
+
+@dataclass(frozen=True)
+class Research:
+    """The pages that the searches of a run left out, did not read, read and saw, and what they lost.
+
+    It depends neither on the order of the searches nor on the timing of threads.
+    """
+
+    excluded: frozenset[Exclusion] = frozenset()
+    unread: frozenset[Unread] = frozenset()
+    read: frozenset[str] = frozenset()
+    seen: frozenset[SeenPage] = frozenset()
+    lost: tuple[str, ...] = ()
+
+    def with_result(self, result: SearchResult) -> "Research":
+        """The same with one more result."""
+        return Research(
+            self.excluded.union(result.excluded),
+            self.unread.union(result.unread),
+            self.read.union(result.read),
+            self.seen.union(result.seen),
+            tuple(dict.fromkeys((*self.lost, *result.lost))),
+        )
+
+    @cached_property
+    def excluded_ids(self) -> frozenset[str]:
+        """Source ids of the pages left out."""
+        return frozenset(source_id(page.url) for page in self.excluded)
+
+    @property
+    def excluded_pages(self) -> tuple[Exclusion, ...]:
+        """The pages left out, each once, sorted by address."""
+        return one_per_page(self.excluded)
+
+    @property
+    def unread_pages(self) -> Mapping[str, str]:
+        """Address → why the page was never read, so that only the engine's snippets are used."""
+        unread = sorted((page.url, page.reason) for page in self.unread if page.url not in self.read)
+        return {url: next(reasons)[1] for url, reasons in groupby(unread, key=itemgetter(0))}
+
+
+def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
+    """Deduplicate by canonical URL, sorted by URL; keeps the exclusion whose query is first in the alphabet."""
+    pages: dict[str, Exclusion] = {}
+    for page in sorted(exclusions, key=lambda page: (page.query, astuple(page))):
+        pages.setdefault(source_id(page.url), page)
+    return tuple(sorted(pages.values(), key=lambda page: page.url))

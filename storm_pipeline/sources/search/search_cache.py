@@ -1,0 +1,89 @@
+"""Disk cache of search results, so that no search is repeated or paid for twice."""
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.result import SearchResult, checked_value
+from storm_pipeline.sources.sqlite_cache import SqliteCache
+from storm_pipeline.text.identity import in_form
+from storm_pipeline.types import Snippet
+
+T = TypeVar("T")
+CacheMode = Literal["use", "off", "refresh", "replay"]
+"""``use``: search on a cache miss. ``off``: neither read nor write. ``refresh``: always search, and store the result.
+``replay``: never search; a cache miss is an error."""
+_FORMAT = 1
+_FIELDS = tuple(field.name for field in fields(Snippet))
+"""In the order in which they are stored. New fields are added at the end: records of earlier versions lack them."""
+
+
+class ModeCache:
+    """A cache file that is used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
+
+    def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
+        self._cache, self._mode = SqliteCache(file), mode
+        self._max_age_days = None if mode == "replay" else max_age_days
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is damaged in the cache or keeps it from being used, one sentence each."""
+        return self._cache.problems
+
+    def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
+        """What ``read`` makes of the record of a key; None on a cache miss, for which a replay raises ``missing``."""
+        known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
+        if known is None and self._mode == "replay":
+            raise missing
+        return known
+
+    def keep(self, key: str, record: Any) -> None:
+        """Store the record of a key."""
+        if self._mode != "off":
+            self._cache.put(key, record)
+
+
+class SearchCache(ModeCache):
+    """A disk cache of searches. Empty results are cached; failures and partial results are not.
+
+    ``folder``: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
+    """
+
+    def __init__(self, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
+        super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
+
+    def remembering(self, engine: Search, identity: str | None = None) -> Search:
+        """The engine with the cache before it, where the mode allows; a cache miss in a replay is a SearchError.
+
+        ``identity``: cache key of the engine and its options; by default its name.
+        """
+        known_as = engine.name if identity is None else identity
+
+        def search(query: str, k: int) -> SearchResult:
+            key = json.dumps([_FORMAT, known_as, " ".join(in_form(query, "NFC").split()), k])
+            missing = SearchError(
+                f"the search for {query!r} by {engine.name} ({k} results) was not recorded: "
+                "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
+            )
+            known = self.kept(key, _snippets, missing)
+            if known is not None:
+                return SearchResult(known)
+            found = engine.search(query, k)
+            if not found.lost:
+                self.keep(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found.snippets])
+            return found
+
+        return Search(engine.name, search)
+
+
+def _snippets(record: Any) -> tuple[Snippet, ...] | None:
+    try:
+        if not all(isinstance(values, list) and len(values) <= len(_FIELDS) for values in record):
+            return None
+        return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=False))) for values in record)
+    except TypeError:
+        return None

@@ -1,0 +1,149 @@
+"""The engine of a search service on the web, from a declaration of how it is asked and what it answers."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.run.retrying import Patience
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
+from storm_pipeline.sources.search.paging import paged
+from storm_pipeline.sources.search.queries import with_sites
+from storm_pipeline.sources.transport.gates import Rate
+from storm_pipeline.sources.transport.http import ApiClient
+from storm_pipeline.sources.transport.refusals import Refusal, unknown_format
+from storm_pipeline.text.configuration.variables import variable
+from storm_pipeline.text.plain import objects, plain_text, web_address
+from storm_pipeline.types import Snippet
+
+Hit = Mapping[str, Any]  # a result of a service, an object of its JSON
+
+
+def given(**params: object) -> dict[str, Any]:
+    """Those parameters that have a value."""
+    return {name: value for name, value in params.items() if value}
+
+
+def listed(answer: object, *names: str) -> Any:
+    """The list at the end of these fields of a JSON answer; None where there is none."""
+    for name in names:
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer if isinstance(answer, list) else None
+
+
+@dataclass(frozen=True)
+class WebService:
+    """How a service is asked, and what its answers look like."""
+
+    info: EngineInfo
+    _: KW_ONLY
+    address: str  # base URL
+    rate: float  # requests a second that its smallest plan allows
+    concurrent: int = 32  # maximum number of requests at once
+    with_key: Rate | None = None  # its limits with a key, where the key is optional
+    key_from: str = ""  # where to get the key that it needs; empty if it needs none
+    headers: Mapping[str, str] = field(default_factory=dict)  # sent with a key, for which ``{}`` stands
+    # options → further parameters; raises SettingsError for what the service does not offer
+    options: Callable[[SearchOptions], dict[str, Any]] = lambda _: {}
+    # HTTP status → what to do about it, besides a refused key and the general ones
+    remedies: Mapping[int, str] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] = ()  # error responses that are identified by their text
+    name: str = ""  # of the service in messages; by default the engine's
+    # engine, query, ``k`` >= 1 → up to ``k`` pages, best first; None for a service that answers with a list of JSON
+    # objects, whose wire format follows
+    find: Callable[["WebServiceSearch", str, int], Iterable[Snippet]] | None = None
+    path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
+    # query, number of web pages, number of the answer from 0 → parameters
+    request: Callable[[str, int, int], dict[str, Any]] = lambda *_: {}
+    page: int = 1  # maximum number of web pages in one answer
+    answers: int = 1  # maximum number of answers to one query
+    site_operators: bool = False  # whether domains are sent in the query
+    characters: int = 400  # maximum length of a query
+    words: int | None = None  # maximum number of words of a query; None for no limit
+    # the answer → its list of results; None if it is in an unknown format
+    hits: Callable[[dict[str, Any]], object] = lambda answer: listed(answer, "results")
+    link: str = "url"  # name of a hit's field that has the address
+    texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its passages, plain and distinct
+    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
+    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if it states one
+    author: Callable[[Hit], str | None] = lambda _: None
+
+    def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
+        """The engine of a specification, which is its name alone."""
+        reject_argument(self.info.name, argument)
+        return WebServiceSearch(self, rate=config.rate, options=config.options)
+
+
+class WebServiceSearch:
+    """Searches through a service.
+
+    ``key``: the API key; by default from the environment. ``base_url``: base URL of a gateway or a local server instead
+    of the service's. ``rate``: requests a second; by default the service's. ``options``: sent as far as the service has
+    parameters or operators for them. Raises SettingsError: the key is missing or malformed, or the service does not
+    support an option's value.
+    """
+
+    def __init__(
+        self,
+        service: WebService,
+        key: str | None = None,
+        *,
+        base_url: str | None = None,
+        patience: Patience | None = None,
+        rate: float | None = None,
+        options: SearchOptions | None = None,
+    ) -> None:
+        self.service, self.name = service, service.info.base_name
+        self.label = service.name or self.name
+        self.options = options or SearchOptions()
+        self.params = service.options(self.options)
+        name = next(iter(service.info.variables if service.key_from else service.info.optional_variables), "")
+        self.key = (key or (variable(name) if name else "")).strip()
+        if service.key_from and not self.key:
+            raise SettingsError(
+                f"no key set for the search engine `{self.name}`: set {name} to one from {service.key_from}"
+            )
+        allowed = (service.with_key if self.key else None) or Rate(service.rate, concurrent=service.concurrent)
+        self.client = ApiClient(
+            self.label,
+            (base_url or service.address).rstrip("/"),
+            rate=replace(allowed, per_second=rate or allowed.per_second),
+            headers={header: value.replace("{}", self.key) for header, value in service.headers.items() if self.key},
+            remedies=self._key_remedies(name) | dict(service.remedies),
+            refusals=service.refusals,
+            patience=patience,
+        )
+
+    def _key_remedies(self, name: str) -> dict[int, str]:
+        if self.service.key_from:
+            return {401: (fix := f"set {name} to a valid key"), 403: f"{fix}; this one may not use the search service"}
+        refused = f"set {name} to a valid key, or unset it to search without one"
+        crowded = "too many requests; lower the number of searches at once"
+        return {401: refused, 403: refused, 429: crowded if self.key else f"{crowded}, or set {name}"} if name else {}
+
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first; see the protocol."""
+        service = self.service
+        if k < 1:
+            return ()
+        if service.find:
+            return tuple(service.find(self, query, k))
+        sites = self.options if service.site_operators else SearchOptions()
+        query = with_sites(query, sites, limit=service.characters, words=service.words)
+        if not query:
+            return ()
+        size = min(k, service.page)
+        return paged(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
+
+    def _page(self, query: str, size: int, number: int) -> Iterator[Snippet]:
+        service = self.service
+        params = service.request(query, size, number) | self.params
+        answer = self.client.post_json(params, service.path) if service.path else self.client.get_json(params)
+        hits = service.hits(answer) if isinstance(answer, dict) else None
+        if hits is None:
+            raise unknown_format(self.label)
+        for hit in objects(hits):
+            if url := web_address(hit.get(service.link)):
+                title, published, author = service.title(hit), service.published(hit), service.author(hit)
+                for text in service.texts(hit):
+                    yield Snippet(url, title, text, published=published, engine=self.name, author=author)

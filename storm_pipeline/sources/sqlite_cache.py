@@ -1,0 +1,129 @@
+"""A cache of JSON values in one SQLite file, safe for threads and processes; its errors never fail the caller."""
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from storm_pipeline.text.files import locked_file
+
+_log = logging.getLogger(__name__)
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
+"""Errors of a damaged file; SQLITE_ERROR is one, since the statements are fixed."""
+_LOCK_TIMEOUT = 30.0
+_TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
+T = TypeVar("T")
+
+
+class _DamageError(sqlite3.DatabaseError):
+    """The file is damaged."""
+
+
+class SqliteCache:
+    """Maps text keys to JSON values in a file that is created at the first use.
+
+    An I/O error, reported once, and a value whose checksum is wrong count as misses. A damaged file is moved aside
+    (``….damaged-<time>``) and replaced. Each operation opens its own connection: threads share nothing.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._path = Path(path)
+        self._clock = clock
+        self._problems: list[str] = []
+        self._lock = threading.Lock()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what was damaged or could not be used, one sentence each; also logged as warnings."""
+        with self._lock:
+            return tuple(self._problems)
+
+    def get(self, key: str, max_age_days: float | None = None) -> Any:
+        """Return the value of a key; None if there is none or it is older than ``max_age_days``."""
+        oldest = float("-inf") if max_age_days is None else self._clock() - max_age_days * 86_400
+        sql = "SELECT value FROM entries WHERE key = ? AND saved >= ?"
+        if not self._path.exists():
+            return None
+        row = self._run(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
+        return None if row is None else self._checked(key, row[0])
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON-serialisable value, replacing an earlier one."""
+        text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
+        row = (_digest(key), f"{text}\n{_digest(key + text)}", self._clock())
+        self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
+
+    def _checked(self, key: str, stored: Any) -> Any:
+        """Return the value of an entry; None if it is damaged. Entries of earlier versions have no checksum."""
+        with contextlib.suppress(ValueError, AttributeError, RecursionError):
+            text, _, checksum = stored.decode("ascii").partition("\n")
+            if not checksum or checksum == _digest(key + text):
+                return json.loads(text)
+        self._report(f"an entry of the cache {self._path} is damaged and is not used")
+        return None
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Return the result of the work; None and a warning if it fails."""
+        try:
+            try:
+                return self._once(work)
+            except _DamageError:
+                return self._again(work)
+        except (sqlite3.Error, OSError) as error:
+            self._report(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
+            return None
+
+    def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            with self._opened() as file:
+                return work(file)
+        except UnicodeDecodeError as error:  # raised by sqlite3 where a message quotes a damaged schema
+            raise _DamageError(f"damaged schema: {error}") from error
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
+                raise _DamageError(str(error)) from error
+            raise
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
+        with contextlib.closing(connection) as file:
+            file.text_factory = bytes
+            file.execute("PRAGMA synchronous = NORMAL")
+            if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
+                with contextlib.suppress(sqlite3.OperationalError):  # locked: another process is doing the same
+                    file.execute("PRAGMA journal_mode = WAL")
+                file.execute(_TABLE)
+            yield file
+
+    def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Repeat work that met a damaged file in a new one, unless another process has made that already."""
+        with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
+            with contextlib.suppress(_DamageError):
+                return self._once(work)
+            aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+            for suffix in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    Path(f"{self._path}{suffix}").replace(aside + suffix)
+            self._report(f"the cache {self._path} was damaged and moved to {aside}; a new one was started")
+            return self._once(work)
+
+    def _report(self, problem: str) -> None:
+        with self._lock:
+            new = problem not in self._problems
+            if new:
+                self._problems.append(problem)
+        if new:
+            _log.warning("%s", problem)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

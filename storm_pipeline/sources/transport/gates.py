@@ -1,0 +1,129 @@
+"""One gate per service and process: concurrent runs share its rate limit and its circuit breaker."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from storm_pipeline.errors import SearchError
+from storm_pipeline.run.retrying import Patience, with_retries
+from storm_pipeline.sources.transport.refusals import QueryRefusedError
+
+T = TypeVar("T")
+_lock = threading.Lock()
+_CLOSED_SECONDS = 60.0
+
+
+class Limiter:
+    """A rate and concurrency limit: ``with limiter:`` waits for its turn and a slot.
+
+    Args:
+        rate: entries per second, > 0; infinite for no limit.
+        concurrent: maximum number of threads inside, >= 1.
+    """
+
+    def __init__(self, rate: float = math.inf, *, concurrent: int = 4) -> None:
+        self._interval = 1 / rate
+        self._slots = threading.BoundedSemaphore(concurrent)
+        self._lock = threading.Lock()
+        self._next = time.monotonic()  # when the next entry may begin
+
+    def set_rate(self, rate: float) -> None:
+        """Change the rate (> 0) from the next entry on."""
+        with self._lock:
+            self._interval = 1 / rate
+
+    def hold(self, seconds: float) -> None:
+        """Delay all further entries, as a server asked."""
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+    def __enter__(self) -> None:
+        self._slots.acquire()
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._interval
+        if start > now:
+            time.sleep(start - now)
+
+    def __exit__(self, *_: object) -> None:
+        self._slots.release()
+
+
+class CircuitOpenError(SearchError):
+    """No request was made, because the service failed too often just before."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Limits of a service."""
+
+    per_second: float = 10.0  # requests per second, > 0
+    concurrent: int = 32  # maximum number of concurrent requests, >= 1
+    failures: int = 5  # consecutive failed calls after which it is left alone for a minute, >= 1
+
+
+class Gate:
+    """The rate limiter and circuit breaker that requests to a service go through. Thread-safe.
+
+    After ``rate.failures`` consecutive failed calls none passes for a minute. Then calls pass again; the first that
+    fails closes the gate for another minute, one that succeeds resets the count.
+    """
+
+    def __init__(self, service: str, rate: Rate) -> None:
+        self.limiter = Limiter(rate.per_second, concurrent=rate.concurrent)
+        self._service, self._max_failures = service, rate.failures
+        self._lock = threading.Lock()
+        self._failures, self._until, self._last = 0, 0.0, ""
+
+    def call(self, attempt: Callable[[], T], patience: Patience) -> T:
+        """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
+
+        Raises SearchError: the last failure; CircuitOpenError: no attempt was made.
+        """
+        with self._lock:
+            if self._failures >= self._max_failures and (left := self._until - time.monotonic()) > 0:
+                raise CircuitOpenError(
+                    f"{self._service} failed {self._failures} times in a row and is left alone for {left:.0f} s more; "
+                    f"the last time: {self._last}"
+                )
+
+        def limited() -> T:
+            with self.limiter:
+                return attempt()
+
+        try:
+            answer = with_retries(limited, patience)
+        except QueryRefusedError:
+            raise
+        except SearchError as error:
+            with self._lock:
+                self._failures += 1
+                self._last, self._until = str(error), time.monotonic() + _CLOSED_SECONDS
+            raise
+        with self._lock:
+            self._failures = 0
+        return answer
+
+
+_gates: dict[tuple[str, str], Gate] = {}
+
+
+def gate(service: str, host: str, rate: Rate) -> Gate:
+    """The process-wide gate to a service at a host.
+
+    The first caller sets its limits; the requests per second are those of the latest caller.
+    """
+    with _lock:
+        known = _gates.setdefault((service, host), Gate(service, rate))
+    known.limiter.set_rate(rate.per_second)
+    return known
+
+
+def forget_gates() -> None:
+    """Drop all gates, as in a fresh process; for tests."""
+    with _lock:
+        _gates.clear()

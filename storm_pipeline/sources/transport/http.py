@@ -1,0 +1,221 @@
+"""The HTTP client for all service APIs: size and time limits, retries, rate limit; never logs keys."""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.cookiejar import DefaultCookiePolicy
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.run.retrying import Patience, TransientError
+from storm_pipeline.sources.documents.markup import parse_xml
+from storm_pipeline.sources.transport.gates import Rate, gate
+from storm_pipeline.sources.transport.refusals import Refusal, refusal_error
+
+if TYPE_CHECKING:
+    import requests
+
+T = TypeVar("T")
+Params = Mapping[str, Any]
+"""Names and values: strings, numbers, or lists of strings."""
+
+SOON = 2.5
+"""Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+
+
+def user_agent() -> str:
+    """The User-Agent header of this package."""
+    try:
+        release = version("storm-pipeline")
+    except PackageNotFoundError:  # run from a folder, not installed
+        release = "0"
+    return f"storm-pipeline/{release} (research assistant; python-requests)"
+
+
+class ApiClient:
+    """Client of one service. Thread-safe; reuses connections, keeps no cookies.
+
+    Follows no redirects, so that a key cannot reach another host; never puts a header or a parameter into an error
+    message.
+
+    Args:
+        service: name of the service in errors, e.g. ``you.com``.
+        rate: rate limits, shared by all clients of the process for this service and host.
+        headers: sent with each request; may hold a key.
+        remedies: HTTP status → what to do about it, in addition to the general ones.
+        refusals: error responses that are identified by their text, not the status alone.
+
+    Raises:
+        SettingsError: a header value is malformed (a line break in a key, for instance).
+    """
+
+    def __init__(
+        self,
+        service: str,
+        address: str,
+        *,
+        rate: Rate | None = None,
+        headers: Mapping[str, str] | None = None,
+        remedies: Mapping[int, str] | None = None,
+        refusals: Sequence[Refusal] = (),
+        patience: Patience | None = None,
+        max_bytes: int = 10_000_000,
+    ) -> None:
+        import requests
+        from requests.adapters import HTTPAdapter
+
+        self._service, self._address = service, address
+        self._label = f"{service} ({urlsplit(address).netloc.rpartition('@')[2]})"
+        self._headers = {"User-Agent": user_agent()} | dict(headers or {})
+        for name, value in self._headers.items():
+            if not _HEADER_VALUE.fullmatch(value):
+                raise SettingsError(
+                    f"{service}: the value for {name} contains characters that a key cannot have; copy it again"
+                )
+        self._remedies, self._refusals = remedies or {}, refusals
+        self._patience, self._max_bytes = patience or Patience(), max_bytes
+        rate = rate or Rate()
+        self._gate = gate(service, urlsplit(address).netloc, rate)
+        self._session = requests.Session()
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(pool_maxsize=rate.concurrent))
+
+    def get_json(self, params: Params, path: str = "") -> Any:
+        """The parsed JSON response of a GET request.
+
+        Args:
+            params: query parameters; a list repeats the name.
+            path: appended to the base URL.
+
+        Raises:
+            SearchError: the request failed, retries included; names service, status and remedy.
+        """
+        return self._request(self._json, "GET", path, params=params)
+
+    def get_bytes(self, params: Params, path: str = "") -> bytes:
+        """The body of the response to a GET request; otherwise as :meth:`get_json`."""
+        return self._request(bytes, "GET", path, params=params)
+
+    def get_xml(self, params: Params, path: str = "") -> Any:
+        """The root of the XML response of a GET request; otherwise as :meth:`get_json`.
+
+        Entities defined in the document are not expanded, and nothing external is loaded.
+        """
+        return self._request(self._xml, "GET", path, params=params)
+
+    def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
+        """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
+        return self._request(self._json, "POST", path, json=body)
+
+    def post_form_json(self, form: Params, path: str = "") -> Any:
+        """The parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
+
+        For services that take a key as a parameter: unlike a URL, a form is not logged.
+        """
+        return self._request(self._json, "POST", path, data=form)
+
+    def post_form_xml(self, form: Params, path: str = "") -> Any:
+        """The root of the XML response of a POST request with a form; otherwise as :meth:`get_xml`."""
+        return self._request(self._xml, "POST", path, data=form)
+
+    def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:
+        def attempt() -> T:
+            with self._translated_errors():
+                # Starts after the rate limiter: waiting for a slot does not count.
+                return parse(self._body(method, path, content, time.monotonic() + self._patience.total))
+
+        return self._gate.call(attempt, self._patience)
+
+    def _body(self, method: str, path: str, content: Mapping[str, Any], deadline: float) -> bytes:
+        """Return the body of a response, from a request with ``content`` as parameters, form or JSON."""
+        with self._session.request(
+            method,
+            self._address + path,
+            **content,
+            headers=self._headers,
+            timeout=(self._patience.connect, self._patience.read),
+            stream=True,
+            allow_redirects=False,
+        ) as response:
+            if response.status_code != 200:
+                raise self._refusal(response, deadline)
+            received = bytearray()
+            # read1 returns what has arrived, so a slow drip of bytes cannot outlast the deadline.
+            while piece := response.raw.read1(1 << 16, decode_content=True):
+                received += piece
+                if len(received) > self._max_bytes:
+                    raise SearchError(
+                        f"{self._service} answered with more than {self._max_bytes:,} bytes; "
+                        "ask for fewer results or check the engine's address"
+                    )
+                if time.monotonic() > deadline:
+                    raise SearchError(
+                        f"{self._service} did not finish its answer within {self._patience.total:g} s; try again later"
+                    )
+            return bytes(received)
+
+    def _refusal(self, response: "requests.Response", deadline: float) -> SearchError:
+        error = refusal_error(self._service, response, self._remedies, self._refusals, deadline)
+        if isinstance(error, TransientError) and error.retry_after:
+            self._gate.limiter.hold(min(error.retry_after, self._patience.longest_pause))
+        return error
+
+    def _json(self, body: bytes) -> Any:
+        if body.lstrip()[:1] == b"<":
+            raise SearchError(
+                f"{self._service} answered with a web page instead of JSON; check the engine's address, "
+                "and whether a proxy or login page intercepts requests"
+            )
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            if _is_cut_short(body, error):
+                raise TransientError(f"{self._label} answered with JSON that is cut short; try again later") from error
+            raise SearchError(
+                f"{self._service} answered with something that is not JSON; check the engine's address"
+            ) from error
+
+    def _xml(self, body: bytes) -> Any:
+        from lxml import etree
+
+        try:
+            return parse_xml(body)
+        except etree.XMLSyntaxError as error:
+            raise SearchError(
+                f"{self._service} answered with something that is not XML; check the engine's address"
+            ) from error
+
+    @contextlib.contextmanager
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate the HTTP library's exceptions, without their text, which may quote the request."""
+        import requests
+        import urllib3
+
+        errors = requests.exceptions
+        malformed = errors.InvalidURL, errors.InvalidSchema, errors.MissingSchema
+        try:
+            yield
+        except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
+            raise TransientError(
+                f"{self._label} did not answer in time; check the network or try again later"
+            ) from error
+        except malformed as error:
+            raise SearchError(f"{self._service}: its address is not a valid URL; correct it") from error
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            raise TransientError(
+                f"{self._label} could not be reached or closed the connection; check the network and the address"
+            ) from error
+
+
+def _is_cut_short(body: bytes, error: Exception) -> bool:
+    """Return whether a body is empty or truncated JSON, as after a dropped connection."""
+    if not (text := body.strip()):
+        return True
+    at_the_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(error.doc.rstrip())
+    return isinstance(error, ValueError) and text[:1] in b"{[" and (at_the_end or text[-1:] not in b"}]")

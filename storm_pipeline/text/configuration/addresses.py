@@ -1,0 +1,109 @@
+"""Addresses that a user gives: which are valid, and how passwords and keys stay out of what is written.
+
+A secret is named in an address, as in ``searxng:http://me:${PASSWORD}@host``, and read from the environment when the
+address is used. So no file of a run holds it, and a resumed run finds it again.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.text.configuration.variables import names_secret, secret, variable, variables
+
+_NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_NAMES_ITS_SECRET = re.compile(r"(?:[^:@/\s]*:)?\$\{[A-Za-z_]\w*\}")
+_USER = re.compile(r"[^\s/?#]{0,1000}")
+_BADLY_ENCODED = re.compile(r"[^\s:/?#@]{1,200}:(?!\d+[/?#])[^\s@]{0,1000}")
+"""User name and password; of the second form, the password has characters that should have been encoded."""
+_VALUE = re.compile(
+    r"(?<=[?&;])([\w.-]{0,40}(?:key|token|secret|passw(?:or)?d|passwd|pwd|signature|credential)s?|sig|auth|pw)"
+    r"=([^&;\s\"'<>#]+)",
+    re.I,
+)
+"""A query's parameter whose name says that it is secret, and its value."""
+_SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
+HIDDEN = "***"
+
+
+def redacted(text: str, *secrets: str) -> str:
+    """The text with ``***`` for passwords and keys; ``${NAME}`` stays. Idempotent.
+
+    Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
+    (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
+
+    ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
+    characters stay, since words contain them.
+    """
+    own = (value for name, value in variables().items() if names_secret(name))
+    hidden = {value.strip() for value in (*own, *secrets)}
+    for value in sorted(hidden, key=len, reverse=True):
+        if len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, HIDDEN)
+    return _without_credentials(text)
+
+
+def _without_credentials(text: str) -> str:
+    return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", _without_users(text))
+
+
+def _without_users(text: str) -> str:
+    """Return a text without the user names and passwords before each ``@`` of an address; in linear time."""
+    *before, last = text.split("@")
+    shown: list[str] = []
+    goes_on = False  # whether what stands before the next @ may be the rest of a password that has one
+    for piece in before:
+        if goes_on and _USER.fullmatch(piece):
+            continue
+        run = (piece[-1205:].split() or [""])[-1] if piece[-1:].strip() else ""
+        users = ((_BADLY_ENCODED, run.partition("://")[2]), (_USER, run.rpartition("://")[2]))
+        user = next((user for form, user in users if "://" in run and form.fullmatch(user)), None)
+        kept = user if user is None else _unless_named(user)
+        shown.append(piece if user is None else piece[: len(piece) - len(user)] + str(kept))
+        goes_on = kept == HIDDEN
+    return "@".join([*shown, last])
+
+
+def filled_in(text: str) -> str:
+    """The text with the variables' values in place of ``${NAME}``. Raises SettingsError: a variable is not set."""
+    for name in _NAMED.findall(text):
+        if not variable(name):
+            raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
+    return _NAMED.sub(lambda found: secret(found[1]), text)
+
+
+def endpoint(text: str) -> str:
+    """The address of a language model's service, stripped.
+
+    Raises ValueError: it is not an http or https URL with a host, or it holds a password or key.
+    """
+    text = without_secrets(text.strip())
+    if not is_web_address(text):
+        raise ValueError("write an address such as http://localhost:8000/v1")
+    if urlsplit(text).username is not None:
+        raise ValueError("its user name and password would not be sent: name a key's variable with --api-key-env")
+    return text
+
+
+def without_secrets(text: str) -> str:
+    """The text, if no address in it holds a password or key. Raises ValueError: one does."""
+    if _without_credentials(text) != text:
+        raise ValueError(
+            "an address is saved with the run, so that it must not hold a password or key: put that into an "
+            "environment variable and write ${NAME} in its place"
+        )
+    return text
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is an http or https URL with a host, a valid port if any, and no blank in it."""
+    try:
+        parts = urlsplit(text)
+        valid = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return valid and is_web and "\0" not in text and text.split() == [text]
+
+
+def _unless_named(secret: str) -> str:
+    return secret if _NAMES_ITS_SECRET.fullmatch(secret) else HIDDEN

@@ -1,0 +1,129 @@
+"""Types of settings that need more than a range: what is wrong with a value is known before a run begins."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from storm_pipeline.text.configuration.addresses import endpoint, is_web_address, without_secrets
+from storm_pipeline.text.configuration.providers import model_and_endpoint, qualified
+from storm_pipeline.text.configuration.renamed import GONE
+
+T = TypeVar("T")
+IS_CONTENT = "content"
+Content = Annotated[T, IS_CONTENT]
+"""Type of a setting that says what is written: one that anybody's file may give.
+
+Never one that names an address, a key, a model, a command, a folder, an engine or a judge, or that spends money, reads
+files or reaches the network.
+"""
+NONE: Literal["none"] = "none"  # value of a sampling setting that is not to be sent
+
+
+def _model(name: str) -> str:
+    model, base = model_and_endpoint(name)
+    if not model.strip() or model.endswith("/") or not model.isprintable():
+        raise ValueError("write provider/model, such as openai/gpt-4o, or 'embedded'")
+    if base:
+        endpoint(base)
+    return qualified(name)
+
+
+def _variable(name: str) -> str:
+    if not (name.isascii() and name.isidentifier()):
+        raise ValueError("write the name of an environment variable, such as OPENAI_API_KEY")
+    return name
+
+
+def _domain(text: str) -> str:
+    text = text.strip()
+    if not all(part and all(char.isalnum() or char in "_-" for char in part) for part in text.strip(".").split(".")):
+        raise ValueError("write a domain without scheme and path, such as example.org")
+    return text
+
+
+def _page(text: str) -> str:
+    text = text.strip()
+    if not is_web_address(text):
+        raise ValueError("write the address of a page, such as https://example.org/page")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+def _judge(name: str) -> str:
+    if instead := GONE["judge"].get(name):
+        raise ValueError(f"there is no such judge any more: {instead}")
+    return "screen" if name == "off" else name
+
+
+def _named_folder(path: Any) -> Any:
+    if isinstance(path, str) and (not path.strip() or "\0" in path):
+        raise ValueError("name a folder, such as . for the current one")
+    return path
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise ValueError("its user is unknown") from error
+
+
+def _optional(check: Callable[[str], str]) -> AfterValidator:
+    return AfterValidator(lambda text: None if text is None else check(text))
+
+
+def _each(check: Callable[[str], str]) -> AfterValidator:
+    return AfterValidator(lambda texts: tuple(map(check, texts)))
+
+
+def _lower_none(value: Any) -> Any:
+    return NONE if isinstance(value, str) and value.strip().lower() == NONE else value
+
+
+def _temperature(value: Any) -> Any:
+    if isinstance(value, float) and not 0 <= value <= 2:
+        raise ValueError("give a number from 0 to 2, or none")
+    return value
+
+
+def _top_p(value: Any) -> Any:
+    if isinstance(value, float) and not 0 < value <= 1:
+        raise ValueError("give a number above 0, of at most 1, or none")
+    return value
+
+
+_Warmth = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 2})]
+_Share = Annotated[float, WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
+Temperature = Annotated[_Warmth | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
+TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
+NumberOrNone = Annotated[int | None, BeforeValidator(lambda value: None if _lower_none(value) == NONE else value)]
+ModelName = Annotated[str, AfterValidator(_model)]
+RoleModel = Annotated[str | None, _optional(_model)]
+JudgeName = Annotated[str, Field(min_length=1), AfterValidator(_judge)]
+EngineName = Annotated[str, AfterValidator(without_secrets)]
+Endpoint = Annotated[str | None, _optional(endpoint)]
+Variable = Annotated[str | None, _optional(_variable)]
+
+
+# Forms of texts, for clients. What checks them says better what is wrong.
+_LABEL = r"[\p{L}\p{N}_-]+"
+_Domain = Annotated[str, Field(json_schema_extra={"pattern": rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"})]
+_PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^\s\x00]*)?\s*$"
+_Page = Annotated[str, Field(json_schema_extra={"pattern": _PAGE})]
+_Text = Annotated[str, Field(json_schema_extra={"pattern": r"\S"})]
+Domains = Annotated[tuple[_Domain, ...], _each(_domain)]
+Pages = Annotated[tuple[_Page, ...], _each(_page)]
+Texts = Annotated[tuple[_Text, ...], _each(_not_blank)]
+Length = Annotated[
+    str,
+    Field(pattern=r"^(short|standard|long|[1-9]\d{2,4})$"),
+    BeforeValidator(lambda given: str(given) if type(given) is int else given),
+]
+Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expanded)]

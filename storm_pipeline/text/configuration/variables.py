@@ -1,0 +1,123 @@
+"""The process's environment, what a file of variables adds to it, and the folders that it names.
+
+What that file says never enters the process's environment, which libraries and child processes would obey.
+"""
+
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.text.files import read_bounded
+
+_APP = "storm-pipeline"
+OWN = "STORM_"  # beginning of the package's own variables
+MOST_OF_A_FILE = 1_000_000  # bytes of a file of settings or variables, at most
+_SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_FOR_CHILDREN = (
+    *("PATH", "HOME", "LANG", "LC_", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_", "LD_LIBRARY_PATH", "PYTHONHOME"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
+    *("PROGRAMDATA", "PROGRAMFILES", "FONTCONFIG_", "TESSDATA_PREFIX"),
+)
+"""Variables that programs need which are started, and beginnings of such; this Python was started by PYTHONHOME."""
+_FOR_PIP = (
+    *("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NETRC"),
+)
+_named_secrets: set[str] = set()
+
+
+@dataclass(frozen=True)
+class NamedFiles:
+    """The files that the user named when he started the program."""
+
+    config: Path | None = None  # settings
+    env: Path | None = None  # variables, which the environment's come before
+    variables: Mapping[str, str] = field(default_factory=dict)  # what ``env`` says
+
+
+_named = NamedFiles()
+
+
+def named_files() -> NamedFiles:
+    """The files that :func:`use_files` was given last."""
+    return _named
+
+
+def use_files(config: Path | None = None, env: Path | None = None) -> None:
+    """Let the program use these files, and no others; programs call it once, when they start.
+
+    Raises SettingsError: ``env`` cannot be read.
+    """
+    global _named  # noqa: PLW0603 - as the environment is
+    _named = NamedFiles(config, env, _read_env(env) if env else {})
+
+
+def variable(name: str) -> str:
+    """A variable, stripped; the environment comes before the named file. Empty if it is not set."""
+    return os.environ.get(name, "").strip() or _named.variables.get(name, "").strip()
+
+
+def variables() -> dict[str, str]:
+    """All variables of the environment and those of the named file."""
+    return {**_named.variables, **os.environ}
+
+
+def child_environment(*, network: bool = False) -> dict[str, str]:
+    """Return the environment for a program that is started: where things are and how texts are shown, and no more.
+
+    ``network``: whether pip is started, which needs the user's index, proxy and certificates, with their passwords.
+    """
+    known = _FOR_CHILDREN + _FOR_PIP * network
+    begins = tuple(name for name in known if name.endswith("_"))
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name.upper() in known or name.upper().startswith(begins)) and not names_secret(name)
+    }
+
+
+def secret(name: str) -> str:
+    """Return a variable that the user named as a key's; its value is hidden from then on, whatever its name says."""
+    _named_secrets.add(name)
+    return variable(name)
+
+
+def names_secret(variable: str) -> bool:
+    """Whether a variable's value is secret: a part of its name says so, as in ``…_KEY_ID``, or the user named it."""
+    parts = variable.upper().replace("-", "_").split("_")
+    return variable in _named_secrets or any(part.rstrip("S").endswith(_SECRETS) for part in parts)
+
+
+def _read_env(file: Path) -> dict[str, str]:
+    """The variables in a file, as they stand there. Raises SettingsError: it cannot be read."""
+    from dotenv import dotenv_values
+
+    try:
+        text = read_bounded(file, MOST_OF_A_FILE).decode("utf-8-sig")
+        values = dotenv_values(stream=io.StringIO(text), interpolate=False)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file} cannot be read: {error}") from error
+    return {name: value for name, value in values.items() if name and value and "\0" not in value}
+
+
+def default_cache() -> Path:
+    """``$STORM_HOME/cache``; without that variable, the folder that the platform has for a program's cache."""
+    from platformdirs import user_cache_path
+
+    home = _home()
+    return home / "cache" if home else user_cache_path(_APP, appauthor=False)
+
+
+def user_configuration() -> Path:
+    """The user's ``storm.toml``: in ``$STORM_HOME``, else where the platform has a program's configuration."""
+    from platformdirs import user_config_path
+
+    return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
+
+
+def _home() -> Path | None:
+    given = os.environ.get("STORM_HOME", "").strip()
+    return Path(given).expanduser() if given else None
