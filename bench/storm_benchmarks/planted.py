@@ -32,7 +32,8 @@ from storm_pipeline import Settings, Storm
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embed, open_embedder
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
+from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Claim, Screen
 from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.text.chunks import chunks
