@@ -41,7 +41,7 @@ from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 from storm_pipeline.text.configuration.keywords import SettingsKeywords
 from storm_pipeline.text.formatting import counted, dollars, is_printable
-from storm_pipeline.text.seams import filled
+from storm_pipeline.text.stubs import filled
 from storm_pipeline.types import Article, Outline, Support, Usage
 
 if TYPE_CHECKING:

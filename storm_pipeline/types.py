@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from storm_pipeline.text.identity import snippet_id, source_id
-from storm_pipeline.text.seams import filled
+from storm_pipeline.text.stubs import filled
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
-"""The method of the paper: steps, each ``step(ctx, inputs) -> value``, writers of sections, and a run's context.
+"""The method of the paper: steps, each ``step(ctx, inputs) -> value``, writers of sections, a run's context.
 
-Whole methods are composed of them in ``recipes.py``. May import errors, evidence, models, run, settings, signatures,
-sources, text, types.
+May import errors, evidence, models, run, settings, signatures, sources, text, types.
 """

@@ -16,8 +16,7 @@ from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.optimize.soft_recall import soft_recall
-from storm_pipeline.text.lexical import LexicalIndex
-from storm_pipeline.text.rank_fusion import rank_scores
+from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.words import numbers, word_count
 
 Examples = Sequence[dspy.Example]

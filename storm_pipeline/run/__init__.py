@@ -1,5 +1,4 @@
-"""The record of a run and its limits: events, journal of paid calls, ledger with its caps, folder, locks, log.
+"""The record of a run (events, journal, ledger, folder, log), its limits, threads, processes, pinned downloads.
 
-Also what every run needs of the machine: threads, processes, retries, pinned downloads (``assets/``). What a step gets
-of a run is ``method/context.py``, which is made of all rooms below it. May import errors, settings, text, types.
+What a step gets of a run is ``method/context.py``. May import errors, settings, text, types.
 """

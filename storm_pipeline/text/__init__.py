@@ -1,5 +1,4 @@
-"""Text and what it is written in: words, sentences, languages, quantities, outlines of numbers and markers; pure.
+"""Text, pure: words, sentences, languages, quantities; ids, addresses, files, and what settings are made of.
 
-Also what every room needs and imports nothing itself: ids and addresses (``identity.py``), files read and written
-safely (``files.py``), a lexical index, and what settings are made of (``configuration/``). May import errors.
+What every room needs and needs none itself is here. May import errors.
 """

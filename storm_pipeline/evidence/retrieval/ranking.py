@@ -9,8 +9,7 @@ import numpy as np
 
 from storm_pipeline.evidence.retrieval.vectors import Embed, Vector, Vectors
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.lexical import LexicalIndex, load_bm25
-from storm_pipeline.text.rank_fusion import rank_scores
+from storm_pipeline.text.lexical import LexicalIndex, load_bm25, rank_scores
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]  # indices of snippets, best first

@@ -18,8 +18,7 @@ from storm_pipeline.method.writers.draft_checks import NO_MARKERS
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.text.languages import count_words
-from storm_pipeline.text.lexical import LexicalIndex
-from storm_pipeline.text.rank_fusion import rank_scores
+from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
 

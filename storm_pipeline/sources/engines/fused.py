@@ -10,7 +10,7 @@ from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.engine_info import EngineInfo, OpenedEngine
 from storm_pipeline.sources.search.result import SearchResult, merged
-from storm_pipeline.text.rank_fusion import rank_scores
+from storm_pipeline.text.lexical import rank_scores
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
