@@ -207,7 +207,7 @@ def test_verify_finds_damage_and_fetch_repairs_it(shop: Shop) -> None:
 def test_processes_that_fetch_at_once_agree(shop: Shop) -> None:
     shop.joined("model", CHUNKS[:2])
     code = (
-        "import sys; from pathlib import Path; from storm_pipeline import assets;"
+        "import sys; from pathlib import Path; from storm_pipeline.run import assets;"
         "print(assets.fetch('model', Path(sys.argv[1]), pins=Path(sys.argv[2])))"
     )
     command = [sys.executable, "-c", code, str(shop.cache), str(shop.pins)]
