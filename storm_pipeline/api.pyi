@@ -31,13 +31,11 @@ from storm_pipeline.sources.pages.extract import is_interstitial as is_interstit
 from storm_pipeline.evidence.page_reading import WebPages as WebPages
 from storm_pipeline.evidence.citations import parse_cited as parse_cited
 from storm_pipeline.run.article_json import from_json as from_json
-from storm_pipeline.output.render.markdown import escape as escape
+from storm_pipeline.method.section_markdown import escape as escape
 from storm_pipeline.text.lexical import LexicalIndex as LexicalIndex
 from storm_pipeline.evidence.retrieval.model_files import (
-    loading as loading,
-    local_folder as local_folder,
-    options_without_code as options_without_code,
-)
+    loading as loading, local_folder as local_folder, options_without_code as options_without_code,
+)  # fmt: skip
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import locked as locked, read_state as read_state
 from storm_pipeline.evidence.run_search import open_engine as open_engine
@@ -46,10 +44,8 @@ from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose
 from storm_pipeline.settings import CONTENT as CONTENT
 from storm_pipeline.sources.reliable.ground_truth import (
-    GroundTruth as GroundTruth,
-    repeats_wikipedia as repeats_wikipedia,
-    wikipedia_article as wikipedia_article,
-)
+    GroundTruth as GroundTruth, repeats_wikipedia as repeats_wikipedia, wikipedia_article as wikipedia_article,
+)  # fmt: skip
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.index_terms import terms as terms

@@ -20,12 +20,11 @@ from storm_pipeline.evidence.run_search import Engine, open_engine
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
-from storm_pipeline.method.session import Parts, session
+from storm_pipeline.method.session import Parts, require_keys, session
 from storm_pipeline.method.traced import traced
 from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import Given, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
-from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -42,6 +41,7 @@ from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 from storm_pipeline.text.configuration.keywords import SettingsKeywords
 from storm_pipeline.text.formatting import counted, dollars, is_printable
+from storm_pipeline.text.stubs import filled
 from storm_pipeline.types import Article, Outline, Support, Usage
 
 if TYPE_CHECKING:
@@ -399,11 +399,9 @@ class Storm:
         *sinks: EventSink,
         before: SavedSettings | None = None,
     ) -> T:
-        from storm_pipeline.interfaces.progress.run_progress import with_progress  # here, since rich takes long to load
-
         saved, given = before or {}, self._given
         with (
-            with_progress((*self._sinks, *sinks), self._progress) as shown,
+            filled("progress").with_progress((*self._sinks, *sinks), self._progress) as shown,
             session(run, self.settings, self._open, sinks=shown, halt=halt, before=saved, given=given) as ctx,
         ):
             self._running.add(halt)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from storm_pipeline.text.identity import snippet_id, source_id
+from storm_pipeline.text.stubs import filled
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,20 @@ class Conversation:
         """The same with each sentence of its answers replaced, or left out."""
         answers = (tuple(new for own in turn.answer if (new := change(own)) is not None) for turn in self.turns)
         return replace(self, turns=tuple(map(lambda turn, own: replace(turn, answer=own), self.turns, answers)))
+
+
+@dataclass(frozen=True)
+class Price:
+    """Prices in US dollars per million tokens."""
+
+    fresh: float  # of prompt tokens that are not cached
+    cached: float  # of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known
+    output: float  # of completion tokens, reasoning included
+
+    def cost(self, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
+        """Return the cost of calls in US dollars; ``tokens_in`` includes the cached prompt tokens."""
+        cached = min(tokens_cached, tokens_in)
+        return ((tokens_in - cached) * self.fresh + cached * self.cached + tokens_out * self.output) / 1e6
 
 
 @dataclass(frozen=True)
@@ -530,14 +544,9 @@ class Article:
         return self._exported("csl").decode()
 
     def _rendered(self, name: str) -> str:
-        text: str = _formats().rendered(self, name)
+        text: str = filled("formats").rendered(self, name)
         return text
 
     def _exported(self, name: str, citation_style: str | None = None) -> bytes:
-        content: bytes = _formats().export(self, name, citation_style=citation_style)
+        content: bytes = filled("formats").export(self, name, citation_style=citation_style)
         return content
-
-
-def _formats() -> Any:
-    """The formats of articles, which are built upon these values: looked up when one is asked for, and only here."""
-    return import_module("storm_pipeline.output.export.formats")

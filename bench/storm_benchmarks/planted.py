@@ -4,7 +4,7 @@
     python -m storm_benchmarks.planted --writer [--topics 4] [--judge-lm MODEL] [--cross-encoder PATH]
 
 Sentences: those labelled supported of WiCE dev, AttributionBench dev, and our own about English pages. Each is checked
-as a writer's is (``references/screen.py``), among passages for other sentences, citing the three best parts of its
+as a writer's is (``evidence/screen.py``), among passages for other sentences, citing the three best parts of its
 source as it was, then with one error; a judge is asked about the same parts. Flagged is what goes back to the writer.
 A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of
 sentences as they were. A judge is asked about all rows in a drawn order, so that no call holds one kind alone.
@@ -32,7 +32,8 @@ from storm_pipeline import Settings, Storm
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embed, open_embedder
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
+from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Claim, Screen
 from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.text.chunks import chunks

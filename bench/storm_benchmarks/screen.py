@@ -3,7 +3,7 @@
     python -m storm_benchmarks.screen [--sentences 500] [--passages 12]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
-Each sentence is checked as a section's is (references/screen.py), among passages for other sentences of the same
+Each sentence is checked as a section's is (evidence/screen.py), among passages for other sentences of the same
 data set: once citing its own source, once citing another one's while its own is among those shown. Outcomes:
 
 - kept: the writer's citation stays, and nothing is added;

@@ -1,10 +1,11 @@
-"""The package's gauges, and lines of Python, a room a line, at one or more commits.
+"""The package's gauges, its layout, and lines of Python, a room a line, at one or more commits.
 
     python -m storm_benchmarks.sizes [COMMIT …]      # by default HEAD
 
 A room is a folder of the package, or another distribution; lines are all lines of its Python files and their stubs,
 blank ones and docstrings included, lines of code those without blank ones, comments and docstrings. ``gauges.py``
-defines the gauges, which count the package's tables, too; ``tests/unit/test_budget.py`` holds them.
+defines the gauges, which count the package's tables, too; ``tests/unit/test_budget.py`` holds them. ``layout.py``
+defines floors and circles, which ``tests/unit/test_architecture.py`` holds; 0 is the floor of what a commit lacks.
 """
 
 import ast
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from storm_benchmarks.gauges import GAUGES, gauges
+from storm_benchmarks.layout import circles, floors, module_imports, room_imports
 from storm_benchmarks.shared import ROOT, options, print_table
 
 CORE, BESIDE = ("signatures", "storm_pipeline"), ("bench", "training")
@@ -55,7 +57,21 @@ def _sizes(commit: str) -> Counter[str]:
         more = {f"{room}, lines of code": code[room] for room in ("core", "bench")}
         counted = gauges(tree)
         more |= {f"gauge: {gauge}": counted[gauge] for gauge in GAUGES}
-        return rooms(tree) + Counter(more)
+        return rooms(tree) + Counter(more) + _layout(tree)
+
+
+def _layout(tree: Path) -> Counter[str]:
+    graph = module_imports(tree)
+    between = room_imports(graph)
+    floor_of = floors(between)
+    counts = Counter({f"floor: {name}": floor for name, floor in floor_of.items()})
+    counts["layout: folders"] = sum(path.is_dir() for path in (tree / "storm_pipeline").glob("[a-z]*"))
+    counts["layout: floors"] = max(floor_of.values())
+    counts["layout: circles of rooms"], counts["layout: circles of modules"] = (
+        len(circles(between)),
+        len(circles(graph)),
+    )
+    return counts
 
 
 def main() -> None:
@@ -64,7 +80,7 @@ def main() -> None:
     parser.add_argument("commits", nargs="*", default=["HEAD"])
     commits = parser.parse_args().commits
     sizes = [_sizes(commit) for commit in commits]
-    names = sorted(set().union(*sizes))
+    names = sorted({*set().union(*sizes), "layout: circles of rooms", "layout: circles of modules"})
     print_table(
         ("room", *commits),
         ([name, *(f"{size[name]:,}" for size in sizes)] for name in names),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from storm_pipeline.evidence.retrieval.embedder import Embed
+from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.text.languages import detect
 from storm_pipeline.types import Snippet
 

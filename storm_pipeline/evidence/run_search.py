@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader, kept_pages
-from storm_pipeline.evidence.retrieval.embedder import CountsTokens, Embedder
+from storm_pipeline.evidence.retrieval.embedder import CountsTokens, Embedder, open_embedder
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
@@ -45,7 +46,8 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
 
     ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.sources.search.edge.checked`.
 
-    Raises SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.sources.search.registry.open_search`.
+    Raises SettingsError: it cannot be opened as requested; see
+    :func:`storm_pipeline.sources.search.registry.open_search`.
     AssetError, CorpusError: its texts could not be fetched or read.
     """
     if custom is not None:
@@ -69,6 +71,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         rate=settings.search_rate,
         on_progress=progress,
         remember=cache.remembering,
+        open_embedder=partial(open_embedder, cache=settings.cache, progress=progress),
         dois=settings.dois == "ask",
     )
     opened = open_search(choice.spec, config)

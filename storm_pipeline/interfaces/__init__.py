@@ -1,1 +1,4 @@
-"""What people and programs start runs with."""
+"""What people and programs start runs with: command line, server, batches, estimates, progress; thin.
+
+May import errors, evidence, method, models, optimize, output, recipes, run, settings, sources, storm, text, types.
+"""

@@ -1,1 +1,4 @@
-"""The steps of the method and the writers of the paper."""
+"""The method of the paper: steps, each ``step(ctx, inputs) -> value``, writers of sections, a run's context.
+
+May import errors, evidence, models, run, settings, signatures, sources, text, types.
+"""

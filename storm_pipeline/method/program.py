@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import dspy
 
@@ -23,15 +23,30 @@ from storm_pipeline.method.writers.section_loop import write_sections
 from storm_pipeline.models.programs import Programs, SafeModule
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.types import Conversation, Outline, Section
-
-if TYPE_CHECKING:
-    from storm_pipeline.storm import Storm
+from storm_pipeline.types import Article, Conversation, Outline, Section
 
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
+T = TypeVar("T")
 _REPEATED_WITHIN = 5.0  # seconds
 _Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which prompts, and the ids of its models
+
+
+class Runs(Protocol):
+    """What a program asks of a ``Storm``."""
+
+    @property
+    def programs_of_run(self) -> Programs: ...  # noqa: D102
+
+    def with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...  # noqa: D102
+
+    def in_run(  # noqa: D102
+        self, topic: str, work: Callable[[RunContext], T], halt: threading.Event | None = None, *sinks: EventSink
+    ) -> T: ...
+
+    def write(  # noqa: D102
+        self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
+    ) -> Article: ...
 
 
 class StormProgram(SafeModule):
@@ -45,7 +60,7 @@ class StormProgram(SafeModule):
     ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for the lead.
     """
 
-    def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
+    def __init__(self, storm: Runs, makes: Makes = "article") -> None:
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
@@ -180,7 +195,7 @@ class _Call:
 class _Runs:
     """What copies of a module share: a Storm, and the calls that are under way or were repeated."""
 
-    def __init__(self, storm: "Storm") -> None:
+    def __init__(self, storm: Runs) -> None:
         self.storm = storm
         self._lock = threading.Lock()
         self._calls: dict[_Key, _Call] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import dspy
 from dspy.streaming.messages import StreamResponse, sync_send_to_stream
 
-from storm_pipeline.output.render.markdown import section_to_markdown
+from storm_pipeline.method.section_markdown import section_to_markdown
 from storm_pipeline.run.events import EventSink, SectionWritten
 from storm_pipeline.run.stream import Stream
 from storm_pipeline.types import Section

@@ -20,7 +20,9 @@ from storm_pipeline.method.context import RunContext, UserPieces
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import Given
-from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.keys import require_model_keys
+from storm_pipeline.models.model_objects import Model, is_object
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.run.assets import EMBEDDER, Progress
@@ -29,6 +31,7 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger, RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.sources.search.registry import require_engine_keys
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.text.configuration.providers import provider_with_key
 from storm_pipeline.text.configuration.renamed import gone_values
@@ -45,6 +48,21 @@ class Parts:
     contents: ContentsSource | None
     programs: Programs
     chosen: tuple[ModelChoice, ...] = ()
+
+
+def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
+    """Check that the keys of the models and of the search engine are set, and that a cap on dollars can be kept.
+
+    ``own_engine``: whether the run searches with an engine object of the caller's, not with that of the settings.
+    Raises SettingsError: a key or a price is missing.
+    """
+    require_model_keys(settings)
+    own = parse_prices(settings.prices)
+    named = [name for name in settings.models if not is_object(name)]
+    if settings.max_cost is not None:
+        require_prices(settings.max_cost, {name: price_of(full_name(name, settings), own) for name in named})
+    if not own_engine and settings.search != "auto":
+        require_engine_keys(settings.search)
 
 
 @contextmanager

@@ -1,1 +1,4 @@
-"""Language models: roles and their models, prompts, prices, and asking within the bounds of a run."""
+"""Language models: roles and programs, prompts and replies, the one engine that asks, prices, the embedded server.
+
+May import errors, run, settings, signatures, text, types.
+"""

@@ -1,4 +1,4 @@
-"""Keys of language models: which one is sent to which address, and whether all that a run needs are set."""
+"""Keys of language models: which one is sent to which address, and whether those of a run's models are set."""
 
 import os
 from dataclasses import dataclass, field
@@ -6,9 +6,7 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
-from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
 from storm_pipeline.settings import ROLES, Settings, is_embedded
-from storm_pipeline.sources.search.registry import require_engine_keys
 from storm_pipeline.text.configuration.providers import model_and_endpoint, provider_of
 from storm_pipeline.text.configuration.variables import secret, variable
 
@@ -93,18 +91,3 @@ def require_model_keys(settings: Settings) -> None:
     for name in settings.models:
         if not is_embedded(name) and not is_object(name):
             key_use(name, settings)
-
-
-def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
-    """Check that the keys of the models and of the search engine are set, and that a cap on dollars can be kept.
-
-    ``own_engine``: whether the run searches with an engine object of the caller's, not with that of the settings.
-    Raises SettingsError: a key or a price is missing.
-    """
-    require_model_keys(settings)
-    own = parse_prices(settings.prices)
-    named = [name for name in settings.models if not is_object(name)]
-    if settings.max_cost is not None:
-        require_prices(settings.max_cost, {name: price_of(full_name(name, settings), own) for name in named})
-    if not own_engine and settings.search != "auto":
-        require_engine_keys(settings.search)

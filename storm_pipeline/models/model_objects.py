@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import dspy
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.prices import Price
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import ROLES, Role
+from storm_pipeline.types import Price
 
 _OBJECT = "object:"
 """Prefix of the name of a model object: a run's saved settings hold the name only, never the object or its key."""

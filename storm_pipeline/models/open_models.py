@@ -12,13 +12,14 @@ import dspy
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.models.model_objects import Model, ModelObject, StatelessLM, is_object, model_object
-from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of, require_prices
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.text.configuration.addresses import filled_in, redacted
 from storm_pipeline.text.configuration.providers import provider_of
 from storm_pipeline.text.configuration.setting_types import NONE
+from storm_pipeline.types import Price
 
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)

@@ -3,7 +3,6 @@
 import ipaddress
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,20 +12,12 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.text.configuration.providers import model_and_endpoint
 from storm_pipeline.text.identity import host_of
+from storm_pipeline.types import Price
 
 _MAX_PRICE = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
 _LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")  # free of charge
-
-
-@dataclass(frozen=True)
-class Price:
-    """Prices in US dollars per million tokens."""
-
-    fresh: float  # of prompt tokens that are not cached
-    cached: float  # of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known
-    output: float  # of completion tokens, reasoning included
 
 
 FREE = Price(0.0, 0.0, 0.0)
@@ -75,12 +66,6 @@ def listed_window(model: str) -> int | None:
     """Return the tokens of a model's context window by LiteLLM's table; None where it is not listed."""
     tokens = _entry(model_and_endpoint(model)[0]).get("max_input_tokens")
     return int(tokens) if tokens else None
-
-
-def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
-    """Return the cost of calls in US dollars; ``tokens_in`` includes the cached prompt tokens."""
-    cached = min(tokens_cached, tokens_in)
-    return ((tokens_in - cached) * price.fresh + cached * price.cached + tokens_out * price.output) / 1e6
 
 
 def parse_price(text: str) -> tuple[str, Price]:

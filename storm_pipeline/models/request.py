@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from storm_pipeline.models.model_objects import Model
-from storm_pipeline.models.prices import cost
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.journal import current_place, fingerprint
 from storm_pipeline.settings import Role
@@ -117,7 +116,7 @@ class Reply:
 
     def dollars(self, model: Model) -> float | None:
         """Return the cost in US dollars; None if unknown."""
-        return cost(model.price, *self.tokens) if model.price else None
+        return model.price.cost(*self.tokens) if model.price else None
 
 
 def with_text(output: Any) -> Any:

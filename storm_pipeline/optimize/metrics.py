@@ -12,12 +12,11 @@ import numpy as np
 
 from storm_pipeline.evidence.judges.language_model import read_verdicts
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval.embedder import Embed
-from storm_pipeline.evidence.retrieval.ranking import rank_scores
+from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.optimize.soft_recall import soft_recall
-from storm_pipeline.text.lexical import LexicalIndex
+from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.words import numbers, word_count
 
 Examples = Sequence[dspy.Example]

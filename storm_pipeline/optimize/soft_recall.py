@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.evidence.retrieval.embedder import Embed
+from storm_pipeline.evidence.retrieval.vectors import Embed
 
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:

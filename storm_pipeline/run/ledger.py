@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from storm_pipeline.errors import BudgetSpentError, StoppedError, TooManyFailuresError
-from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.run.events import COUNTED, CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Problem, Report, Revision, Usage, UsageRow
+from storm_pipeline.types import Price, Problem, Report, Revision, Usage, UsageRow
 
 _SHARE: dict[str, float] = {"asker": 0.6, "expert": 0.6, "outliner": 0.75}
 """Share of every cap that these roles may use, which leaves the rest for writing; other roles may use all."""
@@ -168,7 +167,7 @@ class RunControl:
 
         Raises BudgetSpentError: the call exceeds the role's share of a cap.
         """
-        dollars = cost(price, tokens_in, 0, tokens_out) if price else 0.0
+        dollars = price.cost(tokens_in, 0, tokens_out) if price else 0.0
         with self._lock:
             self._check_caps(role, dollars, tokens_in + tokens_out)
             self._reserved.dollars += dollars

@@ -1,1 +1,4 @@
-"""Sources: which pages an article may use, by which rating, and what was kept out."""
+"""Where texts come from: search, its engines, pages, documents, which sources are reliable, HTTP for all of them.
+
+May import errors, run, text, types.
+"""

@@ -1,15 +1,17 @@
-"""An in-memory BM25 index over short texts, with a minimum coverage of the query."""
+"""An in-memory BM25 index over short texts, with a minimum coverage of the query; and fusion of rankings."""
 
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from storm_pipeline.text.index_terms import terms
 
+T = TypeVar("T", bound=Hashable)
 _K1, _B = 1.2, 0.5
+_RANK_CONSTANT = 60
 _MAX_QUERY_TERMS = 64
 _import_lock = threading.Lock()
 
@@ -84,3 +86,15 @@ def load_bm25() -> Any:
     # The library sets its logger to DEBUG on import, which would flood the user's log.
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     return bm25s
+
+
+def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
+    """Reciprocal rank fusion (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
+
+    Entries stand in order of first occurrence.
+    """
+    scores: dict[T, float] = {}
+    for ranking in rankings:
+        for rank, entry in enumerate(ranking, start=1):
+            scores[entry] = scores.get(entry, 0.0) + 1 / (_RANK_CONSTANT + rank)
+    return scores

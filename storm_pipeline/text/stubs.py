@@ -1,9 +1,15 @@
-"""Names that a module passes on: its stub (``.pyi``) lists them, and each is imported when it is first used."""
+"""What is imported when it is first used: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
+
+A seam is what a lower room gets of a higher one, which it does not know: the package's ``__init__`` fills it.
+"""
 
 import ast
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+_FILLERS: dict[str, str] = {}
 
 
 def names_of(file: str) -> dict[str, str]:
@@ -22,3 +28,13 @@ def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
         return getattr(import_module(names[name]), name)
 
     return look_up
+
+
+def fill(**fillers: str) -> None:
+    """Say which module fills a seam; it is imported when something is asked of it."""
+    _FILLERS.update(fillers)
+
+
+def filled(seam: str) -> Any:
+    """Return the module that fills a seam. Raises KeyError: there is none."""
+    return import_module(_FILLERS[seam])

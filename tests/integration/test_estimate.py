@@ -18,12 +18,11 @@ from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range, est
 from storm_pipeline.interfaces.estimate.formula import REASONING
 from storm_pipeline.interfaces.estimate.tokens import count_tokens
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, OUTLINES, RECIPES
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Article
+from storm_pipeline.types import Article, Price
 
 GPT = "openai/gpt-4o"
 SMALL: dict[str, Any] = {"perspectives": 1, "turns": 2, "queries": 2}
@@ -144,7 +143,7 @@ def test_each_role_has_its_model_and_its_price() -> None:
     section = row(made, "section")
     assert section.dollars is not None
     assert section.dollars.high == pytest.approx(
-        cost(Price(1, 1, 2), section.tokens_in.high, 0, section.tokens_out.high), rel=0.01
+        Price(1, 1, 2).cost(section.tokens_in.high, 0, section.tokens_out.high), rel=0.01
     )
 
 

@@ -19,12 +19,12 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.prices import Price
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Price
 
 KEY = "secret-key-1"
 

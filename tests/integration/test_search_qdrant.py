@@ -15,10 +15,12 @@ from qdrant_client.models import Distance, PointStruct, ScoredPoint, VectorParam
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
-from storm_pipeline.evidence.retrieval import embedder
+from storm_pipeline.evidence import run_search
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.retrying import Patience
+from storm_pipeline.settings import Settings
 from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch
+from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import open_search
 from storm_pipeline.sources.search.vectors import VectorCollection
 from storm_pipeline.sources.transport.bounded import Bounded
@@ -270,21 +272,24 @@ def small_embedder(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Opens the hashing embedder whatever is asked for; the names that were."""
     asked: list[str] = []
 
-    def opened(name: str, *_: object) -> HashingEmbedder:
+    def opened(name: str, **_: object) -> HashingEmbedder:
         asked.append(name)
         return EMBEDDER
 
-    monkeypatch.setattr(embedder, "open_embedder", opened)
+    monkeypatch.setattr(run_search, "open_embedder", opened)
     return asked
 
 
 def test_specifications(folder: Path, small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_search(f"qdrant:{folder}#notes").engine.search("silk horses", 1).snippets[0].title == "T"
-    other = open_search(f"qdrant:{folder}#notes?title=url&embedder=mine").engine
+    def opened(spec: str) -> Search:
+        return run_search.open_engine(Settings(search=spec)).search
+
+    assert opened(f"qdrant:{folder}#notes").search("silk horses", 1).snippets[0].title == "T"
+    other = opened(f"qdrant:{folder}#notes?title=url&embedder=mine")
     assert other.search("silk", 1).snippets[0].title.startswith("http")
     monkeypatch.setenv("QDRANT_API_KEY", KEY)
     with ScriptedServer(info(), points({"body": "Silk."})) as server:
-        found = open_search(f"qdrant:{server.url}/#notes?text=body").engine.search("silk", 1).snippets
+        found = opened(f"qdrant:{server.url}/#notes?text=body").search("silk", 1).snippets
         assert [s.text for s in found] == ["Silk."]
         assert server.requests[0].path == "/collections/notes"
         assert server.requests[0].headers["api-key"] == KEY

@@ -33,7 +33,7 @@ ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunService]:
-    for module in ("judges.opening", "server.checking"):
+    for module in ("evidence.judges.opening", "interfaces.server.checking"):
         monkeypatch.setattr(f"storm_pipeline.{module}.open_judge", lambda *_: YearJudge())
     owner = Settings(out=tmp_path / "runs", cache=tmp_path / "cache")
     with RunService(RemoteSettings.build(owner)) as opened:

@@ -11,7 +11,7 @@ from llm import FakeModel
 from test_resume import storm
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.output.render.markdown import section_to_markdown
+from storm_pipeline.method.section_markdown import section_to_markdown
 
 TOPIC = "Silk Road"
 

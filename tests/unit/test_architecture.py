@@ -8,76 +8,58 @@ from pathlib import Path
 import pytest
 
 import storm_pipeline
+from storm_benchmarks.layout import circles, module_imports, room, room_imports
 from storm_pipeline import api
 
 ROOT = Path(__file__).resolve().parents[2]
-WITH_STUBS = [path for ending in ("py", "pyi") for path in (ROOT / "storm_pipeline").rglob(f"*.{ending}")]
-ORDER = [
-    {
-        "configuration",
-        "configuration.addresses",
-        "configuration.variables",
-        "errors",
-        "identity",
-        "stubs",
-        "signatures",
-        "types",
-        "concurrency",
-        "child_process",
-        "sqlite_cache",
-        "files",
-    },
-    {
-        "configuration.providers",
-    },
-    {"text"},
-    {"languages"},
-    {
-        "run.events",
-        "run.journal",
-        "run.locking",
-        "run.stream",
-        "configuration.setting_types",
-        "settings",
-        "configuration.layers",
-        "keywords",
-        "assets",
-    },
-    {"documents"},
-    {"net"},
-    {"retrieval"},
-    {"search", "references", "render", "export"},
-    {"pages", "sources"},
-    {"documents.articles"},
-    {"models.reply_frames", "models.reply_json"},
-    {"models.reply_objects"},
-    {"models.reply_texts"},
-    {"models.prices", "models.prompt_adapter"},
-    {"models.programs", "models.compiled_sets", "models.llama_server", "models.windows"},
-    {"run.ledger", "run.integrity", "run.folder"},
-    {"run.timeline"},
-    {"models"},
-    {"judges"},
-    {"run.search"},
-    {"run.recorded_search"},
-    {"run"},  # context and session
-    {"writers"},
-    {"steps"},
-    {"recipes"},
-    {"estimate"},
-    {"progress"},
-    {"program", "program_stream", "storm"},
-    {"optimize"},
-    {"batch", "check"},
-    {"run.listing", "configuration.diagnosis"},
-    {"server"},
-    {"progress.batch_progress"},
-    {"cli", "__main__"},
-    {"api"},
-]
-RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-LOOKED_UP = {"types": "storm_pipeline.output.export.formats"}
-"""`article.to_markdown()` is the promised interface: the value offers what is built upon it, by one look-up."""
+FILES = sorted((ROOT / "storm_pipeline").rglob("*.py"))
+FLOORS = (
+    "errors signatures",
+    "text",
+    "types settings",
+    "run",
+    "models sources",
+    "evidence",
+    "method",
+    "recipes output",
+    "storm optimize",
+    "interfaces api",
+)
+"""Rooms and modules at the root, from the ground up: each imports from floors below its own."""
+FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names.split()}
+ROOMS = ("text", "run", "models", "sources", "evidence", "method", "output", "optimize", "interfaces")
+GRAPH = module_imports(ROOT)
+
+
+def test_imports_run_one_way() -> None:
+    """Those within functions count, too, and those by a name in a string."""
+    arrows = [(module, used) for module, uses in GRAPH.items() for used in uses if room(module)]
+    between = [(module, used) for module, used in arrows if room(module) != room(used)]
+    upward = {f"{module} → {used}" for module, used in between if FLOOR[room(module)] <= FLOOR[room(used)]}
+    assert upward == set()
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    assert circles(GRAPH) == []
+
+
+def test_seams_are_few() -> None:
+    """What fills one is looked up by its name: an arrow that the others do not show."""
+    asked = [name for path in FILES for name in re.findall(r"filled\(\"(\w+)", path.read_text(encoding="utf-8"))]
+    assert set(asked) == {"formats", "progress"}
+
+
+def test_every_room_and_module_at_the_root_has_a_floor() -> None:
+    assert set(room_imports(GRAPH)) == set(FLOOR)
+    assert {path.parent.name for path in (ROOT / "storm_pipeline").glob("*/__init__.py")} == {*ROOMS, "signatures"}
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_says_what_it_may_import(name: str) -> None:
+    doc = import_module(f"storm_pipeline.{name}").__doc__ or ""
+    said = re.search(r"May import ([\w\s,]+)\.$", doc.strip())
+    assert said, f"storm_pipeline/{name}/__init__.py ends with: May import errors, text …"
+    assert re.split(r",\s+", said[1]) == sorted(room_imports(GRAPH)[name])
 
 
 def imports(path: Path) -> set[str]:
@@ -88,52 +70,11 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def room(module: str) -> str:
-    """The most specific entry of the order that a module belongs to; its folder where the order has none."""
-    parts = module.split(".")
-    names = [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
-    return next((name for name in names if name in RANK), parts[0])
-
-
-def own_room(path: Path) -> str:
-    return room(".".join(path.relative_to(ROOT / "storm_pipeline").with_suffix("").parts))
-
-
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "storm_pipeline").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
-)
-def test_imports_run_one_way(path: Path) -> None:
-    own = own_room(path)
-    if own == "__init__":
-        return
-    names = {name.removeprefix("storm_pipeline.") for name in imports(path) if name.startswith("storm_pipeline.")}
-    # `from storm_pipeline import __version__` names no room
-    used = {room(name) for name in names} & set(RANK)
-    upward = {other for other in used - {own} if RANK[other] > RANK[own]}
-    assert not upward, f"{path.name} imports {upward}, which are built upon it"
-
-
-def test_no_module_looks_up_what_is_built_upon_it_but_one() -> None:
-    """An import by a name in a string is an import too: whoever makes one names a room below, or the one exception."""
-    upward = {}
-    for path in (ROOT / "storm_pipeline").rglob("*.py"):
-        own, text = own_room(path), path.read_text(encoding="utf-8")
-        for module in re.findall(r"import_module\(f?\"storm_pipeline\.([\w.]+)", text):
-            if own != "__init__" and RANK[room(module)] > RANK[own]:
-                upward[own] = f"storm_pipeline.{module}"
-    assert upward == LOOKED_UP
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / "signatures").glob("*.py")), ids=lambda p: p.name)
 def test_signatures_import_only_dspy_pydantic_and_what_reads_their_examples(path: Path) -> None:
     others = {name for name in imports(path) if not name.startswith("storm_pipeline.signatures.")}
     reading = {"functools", "pathlib", "tomllib"} if path.stem == "examples" else set()
     assert {name.split(".")[0] for name in others} <= {"dspy", "pydantic", "typing"} | reading
-
-
-def test_every_module_has_a_place_in_the_order() -> None:
-    rooms = {own_room(path) for path in (ROOT / "storm_pipeline").rglob("*.py")} - {"__init__"} | {"signatures"}
-    assert rooms == set(RANK)
 
 
 def test_public_names() -> None:
@@ -227,8 +168,9 @@ def test_unknown_public_name() -> None:
 
 def test_the_process_is_changed_by_programs_alone() -> None:
     """A library that its host imports does not choose how the C library keeps memory, or when threads switch."""
-    users = {own_room(path) for path in WITH_STUBS if "tune_process" in path.read_text(encoding="utf-8")}
-    assert users == {"concurrency", "cli", "api"}
+    stubs = (ROOT / "storm_pipeline").rglob("*.pyi")
+    users = {path.parent.name for path in (*FILES, *stubs) if "tune_process" in path.read_text(encoding="utf-8")}
+    assert users == {"run", "cli", "storm_pipeline"}  # where it is, who uses it, and the surface for others
 
 
 EXTRAS = frozenset(
@@ -238,12 +180,10 @@ EXTRAS = frozenset(
 _SERVER = (
     "api_description connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics problems routes"
 )
-NEED_EXTRAS = {f"server.{name}" for name in _SERVER.split()}
+NEED_EXTRAS = {f"interfaces.server.{name}" for name in _SERVER.split()}
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "storm_pipeline").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
-)
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_module_is_imported_without_the_extras(path: Path) -> None:
     """Else whoever lacks one gets a traceback in place of the line that says what to install."""
     own = ".".join(path.relative_to(ROOT / "storm_pipeline").with_suffix("").parts)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models import prices
-from storm_pipeline.models.prices import FREE, Price, cost, parse_price, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.prices import FREE, parse_price, parse_prices, price_of, reasons_by_default
+from storm_pipeline.types import Price
 
 dollars = st.floats(0, 100_000)
 names = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1)
@@ -169,8 +170,8 @@ def test_nonsense_is_refused_with_the_reason(text: str, why: str) -> None:
 
 
 def test_cost_counts_cached_tokens_once() -> None:
-    assert cost(Price(2.5, 1.25, 10), 1_000_000, 400_000, 100_000) == pytest.approx(1.5 + 0.5 + 1.0)
-    assert cost(FREE, 1e9, 0, 1e9) == 0
+    assert Price(2.5, 1.25, 10).cost(1_000_000, 400_000, 100_000) == pytest.approx(1.5 + 0.5 + 1.0)
+    assert FREE.cost(1e9, 0, 1e9) == 0
 
 
 tokens = st.integers(0, 10**9)
@@ -181,4 +182,4 @@ def test_cost_is_never_negative_and_a_cache_never_makes_it_dearer(
     fresh: float, discount: float, output: float, tokens_in: int, cached: int, out: int
 ) -> None:
     price = Price(fresh, fresh * discount, output)
-    assert 0 <= cost(price, tokens_in, cached, out) <= cost(price, tokens_in, 0, out) * (1 + 1e-12)
+    assert 0 <= price.cost(tokens_in, cached, out) <= price.cost(tokens_in, 0, out) * (1 + 1e-12)

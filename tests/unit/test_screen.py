@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.evidence.passages import Passage, passages
-from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.screen import Claim, Judged, Limits, Screen
 from storm_pipeline.types import Snippet
 

@@ -6,8 +6,9 @@ with Experiment(read_config("experiments/freshwiki.toml"), Path("runs/mine"), op
 """
 
 from storm_bench.experiments.config import ExperimentConfig, read_config
-from storm_bench.experiments.executors import Executor, open_executor
+from storm_bench.experiments.executors import Executor
 from storm_bench.experiments.experiment_folder import ExperimentStore
+from storm_bench.experiments.opening import open_executor
 from storm_bench.experiments.results import results_of
 from storm_bench.experiments.run_experiment import Experiment
 

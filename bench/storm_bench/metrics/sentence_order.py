@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from storm_bench.errors import MetricError
 from storm_pipeline.api import fetch, split_sentences
-from storm_pipeline.evidence.retrieval.embedder import Embedder, Vectors
+from storm_pipeline.evidence.retrieval.embedder import Embedder
+from storm_pipeline.evidence.retrieval.vectors import Vectors
 
 LEADS = "wikipedia-vital-article-leads-en"
 _PARAGRAPHS, _SENTENCES = 3000, 8  # leads, and sentences of each, that are looked at

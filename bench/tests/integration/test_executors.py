@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from executor_jobs import Done, Job, pid, work
 
-from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor, job_halt, open_executor
+from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor, job_halt
+from storm_bench.experiments.opening import open_executor
 from storm_bench.experiments.ray_executor import RayExecutor
 from storm_pipeline.errors import MissingExtraError, SettingsError
 
@@ -138,7 +139,7 @@ def test_a_job_is_retried_when_its_worker_dies_and_lost_if_it_always_does(
 CLIENT = """
 import sys
 from executor_jobs import Job, work
-from storm_bench.experiments.executors import open_executor
+from storm_bench.experiments.opening import open_executor
 with open_executor("ray", at_once=2, address=sys.argv[1]) as executor:
     print(sum(done.number for _, done in executor.run(work, [Job("square", 3), Job("square", 4)])))
 """

@@ -24,8 +24,9 @@ from wordnet_files import write_wordnet
 
 from storm_bench.datasets.wikigenbench import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
-from storm_bench.experiments.executors import LocalExecutor, open_executor
+from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.experiments.forecast import forecast
+from storm_bench.experiments.opening import open_executor
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_bench.reporting import ExperimentResults, load_results
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument

@@ -16,7 +16,8 @@ from storm_bench.metrics.sentence_order import (
     train_on_leads,
     train_order,
 )
-from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.retrieval.vectors import Vectors
 
 
 def ordered(seed: int, number: int) -> list[Vectors]:

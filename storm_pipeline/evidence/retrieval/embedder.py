@@ -4,7 +4,7 @@ import re
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -13,18 +13,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
+from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.run.concurrency import torch_threads
 from storm_pipeline.text.words import encodable
-
-Vectors = npt.NDArray[np.float32]
-"""Shape (texts, dimension); every row has length 1."""
-
-Vector = npt.NDArray[np.float32]
-"""Shape (dimension,), of length 1."""
-
-Embed = Callable[[Sequence[str]], Vectors]
-"""Texts to unit vectors, as :meth:`Embedder.embed`."""
 
 PINNED = EMBEDDER
 """The paper's sentence encoder (section 3.4); the download is hash-checked."""

@@ -1,34 +1,19 @@
 """Hybrid search over snippets: dense and lexical rankings, fused."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 
-from storm_pipeline.evidence.retrieval.embedder import Embed, Vector, Vectors
+from storm_pipeline.evidence.retrieval.vectors import Embed, Vector, Vectors
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.lexical import LexicalIndex, load_bm25
+from storm_pipeline.text.lexical import LexicalIndex, load_bm25, rank_scores
 from storm_pipeline.types import Snippet
 
-T = TypeVar("T", bound=Hashable)
 Ranking = list[int]  # indices of snippets, best first
-_RANK_CONSTANT = 60
 EMBEDDED_A_QUERY = 16  # texts that one query of a search embeds at most
-
-
-def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
-    """Reciprocal rank fusion (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
-
-    Entries stand in order of first occurrence.
-    """
-    scores: dict[T, float] = {}
-    for ranking in rankings:
-        for rank, entry in enumerate(ranking, start=1):
-            scores[entry] = scores.get(entry, 0.0) + 1 / (_RANK_CONSTANT + rank)
-    return scores
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.keys import require_keys
+from storm_pipeline.method.session import require_keys
 from storm_pipeline.settings import CONTENT, Settings, no_such_setting
 from storm_pipeline.sources.documents.decoding import decoded_lines
 from storm_pipeline.text.configuration.addresses import without_secrets

@@ -15,7 +15,7 @@ from storm_pipeline.text.formatting import printable
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.estimate import Estimate, Range
     from storm_pipeline.interfaces.estimate.results import EstimateRow
-    from storm_pipeline.models.prices import Price
+    from storm_pipeline.types import Price
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."
 _COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")

@@ -94,7 +94,8 @@ def mcp(
 
     The settings apply to every run.
     """
-    from storm_pipeline.interfaces.server.serving import require_mcp, serve_mcp
+    from storm_pipeline.interfaces.server.mcp_app import require_mcp
+    from storm_pipeline.interfaces.server.serving import serve_mcp
 
     require_mcp()
     with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from storm_pipeline.interfaces.estimate.formula import REASONING
 from storm_pipeline.interfaces.estimate.tokens import count_tokens
-from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
@@ -34,5 +34,5 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
             return None
         thought = REASONING[1] * reasons_by_default(name)
         replied = job.most_calls * (program.token_limit + thought) + writing * (REFLECTION + thought)
-        totals.append(cost(price, sent, 0, replied))
+        totals.append(price.cost(sent, 0, replied))
     return max(totals)

@@ -11,13 +11,13 @@ from storm_pipeline.interfaces.estimate.formula import CALLS, REASONING, TOKENS,
 from storm_pipeline.interfaces.estimate.results import Estimate, EstimateRow, Range
 from storm_pipeline.interfaces.estimate.tokens import ENDS, FOREIGN, count_tokens
 from storm_pipeline.method.user_pieces import parse_pieces, read_outline
-from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import settled
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.settings import Settings, is_embedded
-from storm_pipeline.types import Outline
+from storm_pipeline.types import Outline, Price
 
 _CHARACTERS_PER_WORD = 6.2
 
@@ -93,7 +93,7 @@ def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> 
     factors = (*usual, high * (FOREIGN if _is_foreign(settings) else 1))
     sent = [factor * row.tokens_in for factor in factors]
     told = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
-    dollars = Range(*(cost(price, one, 0, other) for one, other in zip(sent, told, strict=True))) if price else None
+    dollars = Range(*(price.cost(one, 0, other) for one, other in zip(sent, told, strict=True))) if price else None
     low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
     calls = Range(low, likely, likely if row.stage == "conversations" else most)  # which have no more turns than set
     rounded = (Range(*map(round, numbers)) for numbers in (sent, told))
@@ -159,7 +159,7 @@ def estimate_questions(
     price = price_of(full_name(model, settings), parse_prices(settings.prices))
     if price is None:
         return calls, tokens_in, tokens_out, None
-    return calls, tokens_in, tokens_out, Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
+    return calls, tokens_in, tokens_out, Range.around(*(price.cost(sent, 0, replied) for _, sent, replied in usages))
 
 
 def _tokens(question: Question) -> float:

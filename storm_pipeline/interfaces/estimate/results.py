@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from storm_pipeline.models.prices import Price
 from storm_pipeline.settings import Role
 from storm_pipeline.text.formatting import amount
+from storm_pipeline.types import Price
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, 
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import ForbiddenError, SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.gate import Gate, announced_size
+from storm_pipeline.interfaces.server.mcp_app import mcp_app
 from storm_pipeline.interfaces.server.metrics import Metrics
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
@@ -34,7 +35,6 @@ from storm_pipeline.interfaces.server.remote_settings import (
 )
 from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
-from storm_pipeline.interfaces.server.serving import mcp_app
 from storm_pipeline.output.export.formats import ArticleFormat
 
 _HEALTH = "/health"

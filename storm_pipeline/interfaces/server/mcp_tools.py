@@ -80,7 +80,7 @@ class Exported(TypedDict):
 
 
 def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleCheck | None = None) -> "MCPServer[Any]":
-    """The MCP server of a service, for whoever :data:`storm_pipeline.interfaces.server.callers.CALLER` is at each request.
+    """The MCP server of a service, for whoever `storm_pipeline.interfaces.server.callers.CALLER` is at each request.
 
     ``check``: the check of articles that the service shares with others.
     """

@@ -7,21 +7,17 @@ import socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.errors import MissingExtraError, needs_extra
+from storm_pipeline.errors import needs_extra
 from storm_pipeline.evidence.run_search import open_engine
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER
-from storm_pipeline.interfaces.server.gate import LARGE_BYTES
 from storm_pipeline.interfaces.server.reach import Reach
-from storm_pipeline.models.keys import require_keys
+from storm_pipeline.method.session import require_keys
 from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import engines
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from storm_pipeline.interfaces.server.checking import ArticleCheck
     from storm_pipeline.interfaces.server.run_service import RunService
 
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
@@ -42,7 +38,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
 
     Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
     whose model has not answered by then is interrupted, and can be resumed; a check is given up. ``token``: the
-    owner's, see :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: names of the server, and its proxies.
+    owner's, see :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: the server's names and proxies.
     """
     import uvicorn
 
@@ -105,36 +101,6 @@ def _logging(config: dict[str, Any]) -> dict[str, Any]:
     changed = copy.deepcopy(config)
     changed["formatters"]["default"]["()"] = Formatter
     return changed
-
-
-def require_mcp() -> None:
-    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
-    with needs_extra("mcp", "the MCP server"):
-        import mcp.server.mcpserver  # noqa: F401
-
-
-def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
-    """The ASGI application of MCP over HTTP, which needs no session; None if the library is not installed.
-
-    What reaches it has passed a :class:`storm_pipeline.interfaces.server.gate.Gate`, which checks hosts, origins and sizes.
-    """
-    try:
-        require_mcp()
-    except MissingExtraError:
-        return None
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.routing import Route
-
-    from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
-    from storm_pipeline.interfaces.server.source_search import SourceSearch
-
-    server = create_mcp_server(service, SourceSearch(service.remote.owner), check)
-    passed = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
-    for route in app.routes:
-        if isinstance(route, Route):
-            route.methods = {"POST"}  # without sessions, a stream by GET would stay empty
-    return app
 
 
 def serve_mcp(service: "RunService", engine: Search | None = None) -> None:

@@ -1,9 +1,9 @@
 """Editing of a finished article: a model proposes edits by sentence number, and the program applies them.
 
 The article is never rewritten, so what stays keeps the citations that support it
-(:mod:`storm_pipeline.method.writers.edited_article`). The editor then sees what changed, with the edits that could not be made
-and why, and edits once more. Before that, a sentence that repeats the words of an earlier one is removed without a
-model (paper section 3.4); its citations move to that one.
+(:mod:`storm_pipeline.method.writers.edited_article`). The editor then sees what changed, with the edits that could not
+be made and why, and edits once more. Before that, a sentence that repeats the words of an earlier one is removed
+without a model (paper section 3.4); its citations move to that one.
 """
 
 import textwrap

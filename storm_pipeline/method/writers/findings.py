@@ -1,6 +1,6 @@
 """Findings of the interviews: deduplicated, each assigned to one section, which is shown what they rest on.
 
-Findings that the outliner model (:mod:`storm_pipeline.method.writers.placing`) does not place are assigned by embedding.
+Findings that the outliner model (:mod:`storm_pipeline.method.writers.placing`) leaves out are assigned by embedding.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,8 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import FindingNotes, PassageEvidence
 from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.evidence.passages import Passage, passages
-from storm_pipeline.evidence.retrieval.embedder import TINY, Vector, Vectors, apart_from
+from storm_pipeline.evidence.retrieval.embedder import TINY, apart_from
+from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Conversation, Outline, Sentence

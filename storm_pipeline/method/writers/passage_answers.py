@@ -11,7 +11,7 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.cleaning import has_sentences
 from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.evidence.relevance import keep_relevant
-from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms, rank_scores
+from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms
 from storm_pipeline.evidence.screen import Claim, Screen
 from storm_pipeline.evidence.snippet_index import SnippetIndex
 from storm_pipeline.method.context import RunContext
@@ -19,7 +19,7 @@ from storm_pipeline.method.writers.draft_checks import NO_MARKERS
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.text.languages import count_words
-from storm_pipeline.text.lexical import LexicalIndex
+from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
 

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.output.render.html import to_html, to_notebook
+from storm_pipeline.output.render.markdown import to_markdown
+from storm_pipeline.run.article_json import to_json
 from storm_pipeline.text.files import cannot_write, write_atomically
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ _ALL = (
     ArticleFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
     ArticleFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
 )
+_RENDERERS = {"markdown": to_markdown, "html": to_html, "notebook": to_notebook, "json": to_json}
 FORMATS = {known.name: known for known in _ALL}
 """All formats by name: whole articles first, then mere lists of references."""
 
@@ -64,9 +68,7 @@ def export_format(name: str) -> ArticleFormat:
 
 def rendered(article: "Article", name: str) -> str:
     """An article as a text of :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
-    module = import_module(f"storm_pipeline.output.render.{'html' if name == 'notebook' else name}")
-    text: str = getattr(module, f"to_{name}")(article)
-    return text
+    return _RENDERERS[name](article)
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
@@ -74,8 +76,8 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
     Args:
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
-            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. A style of
-            notes makes footnotes. The other formats hold fields, and are the same with any.
+            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. A
+            style of notes makes footnotes. The other formats hold fields, and are the same with any.
 
     Raises:
         SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.

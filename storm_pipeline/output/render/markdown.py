@@ -1,19 +1,17 @@
 """An article as Markdown, one sentence per line; texts are escaped, so that no number in them is read as a citation."""
 
 import re
-from collections.abc import Iterator
 
-from storm_pipeline.evidence.citations import cited_pages, marker, number_references
+from storm_pipeline.evidence.citations import cited_pages, number_references
+from storm_pipeline.method.section_markdown import escape, paragraphs_to_markdown, section_blocks
 from storm_pipeline.output.render.links import host, is_shared_link, label, one_line, shared_address
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.identity import PREPRINT, is_preprint
 from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Paragraph, Section, Source
+from storm_pipeline.types import Article, Source
 
-_SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
-_LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 
 
@@ -25,9 +23,9 @@ def to_markdown(article: Article) -> str:
     """
     numbers = number_references(article)
     title = f"# {escape(article.title, heading=True)}".rstrip()
-    blocks = [title, *_paragraphs(article.lead, numbers)]
+    blocks = [title, *paragraphs_to_markdown(article.lead, numbers)]
     for section in article.sections:
-        blocks.extend(_section(section, 2, numbers))
+        blocks.extend(section_blocks(section, 2, numbers))
     if article.references:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
@@ -35,39 +33,6 @@ def to_markdown(article: Article) -> str:
         blocks.append("\n".join(lines))
     blocks.extend(["---", _counts(article), *([f"*{escape(article.note)}*"] if article.note else [])])
     return "\n\n".join(blocks) + "\n"
-
-
-def section_to_markdown(section: Section) -> str:
-    """A section by itself, from its heading (``##``) down; without markers, since numbers belong to a whole article."""
-    return "\n\n".join(_section(section, 2, {})) + "\n"
-
-
-def escape(text: str, *, heading: bool = False) -> str:
-    """The text on one line, escaped so that Markdown shows it literally, also at the start or end of a heading."""
-    escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
-    return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
-
-
-def _escaped_mark(found: re.Match[str]) -> str:
-    """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
-    return f"{found[0][:-1]}\\{found[0][-1]}"
-
-
-def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:
-    yield f"{'#' * min(level, 6)} {escape(section.heading, heading=True)}".rstrip()
-    yield from _paragraphs(section.paragraphs, numbers)
-    for subsection in section.subsections:
-        yield from _section(subsection, level + 1, numbers)
-
-
-def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
-    """Yield one block per paragraph; sentences without text are skipped."""
-    for paragraph in paragraphs:
-        lines = [
-            f"{text}{marker(s, numbers) if numbers else ''}" for s in paragraph.sentences if (text := escape(s.text))
-        ]
-        if lines:
-            yield "\n".join(lines)
 
 
 def _reference(number: int, source: Source, pages: str) -> str:

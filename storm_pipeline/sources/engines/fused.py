@@ -5,13 +5,12 @@ from dataclasses import replace
 from itertools import chain
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.evidence.retrieval.ranking import rank_scores
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
-from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
-from storm_pipeline.sources.search.registry import open_search, split_specs
+from storm_pipeline.sources.search.engine_info import EngineInfo, OpenedEngine
 from storm_pipeline.sources.search.result import SearchResult, merged
+from storm_pipeline.text.lexical import rank_scores
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -54,9 +53,8 @@ def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
         return SearchError(f"the search engine `{engine.name}` failed: {error}")
 
 
-def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
-    """The engine of ``fused:A+B``, and those it is made of; see :func:`split_specs`."""
-    parts = [open_search(part, config) for part in split_specs("fused", argument)]
+def open_parts(parts: Sequence[OpenedEngine]) -> OpenedEngine:
+    """The engine of ``fused:A+B`` from those it is made of."""
     problems = tuple(chain.from_iterable(part.problems for part in parts))
     return OpenedEngine(fused(part.engine for part in parts), problems, own=all(part.own for part in parts))
 

@@ -49,8 +49,6 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
     named vector of a collection that has several, and ``embedder``, the model that made the vectors.
     """
-    from storm_pipeline.evidence.retrieval.embedder import open_embedder  # needs numpy, which listing engines must not
-
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")
     require_argument("qdrant", place and name, "a place and a collection", _FORM)
@@ -62,7 +60,9 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     if "://" in place and not is_web_address(place):
         raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
     collection = VectorCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
-    embedder = open_embedder(options.pop("embedder", EMBEDDER), config.cache, config.on_progress)
+    if config.open_embedder is None:
+        raise SettingsError("the search engine `qdrant` needs an embedder: give EngineConfig(open_embedder=…)")
+    embedder = config.open_embedder(options.pop("embedder", EMBEDDER))
     vector = options.pop("vector", None)
     return QdrantSearch(collection, embedder, payload=replace(Payload(), **options), vector=vector)
 

@@ -1,6 +1,7 @@
 """The interface of the modules in ``engines``: metadata of an engine, and what it is opened with.
 
-Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``.
+Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``; a composite one
+``open_parts(parts)`` in its place.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from storm_pipeline.text.configuration.addresses import redacted
 from storm_pipeline.text.configuration.variables import default_cache, variable
 
 if TYPE_CHECKING:
+    from storm_pipeline.evidence.retrieval.embedder import Embedder
     from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 
 
@@ -81,6 +83,7 @@ class EngineConfig:
     rate: float | None = None  # requests a second; None for the engine's own rate
     on_progress: Progress | None = None  # called with the progress of a download
     remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache, given its cache key
+    open_embedder: "Callable[[str], Embedder] | None" = None  # opens an embedder by its name, as in the settings
     dois: bool = False  # whether Crossref may be asked about the DOIs of own documents
 
 

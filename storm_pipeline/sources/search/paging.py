@@ -70,7 +70,7 @@ def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, pas
     """Passages of the first documents, the best one of each with those beside it, where an answer goes on.
 
     ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
-    those of a document in its order, as ``overlapping`` of ``documents/chunks`` makes them. ``passages``: maximum
+    those of a document in its order, as ``overlapping`` of ``text/chunks.py`` makes them. ``passages``: maximum
     number of a document; what the best one's neighbours leave is filled in rank order.
     """
     found: dict[str, list[int]] = {}

@@ -115,7 +115,8 @@ def _module(name: str) -> ModuleType:
 def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
     if info.composite:  # its parts apply the cache and the options
-        return cast("OpenedEngine", module.open_engine(argument, config))
+        parts = [open_search(part, config) for part in split_specs(info.base_name, argument)]
+        return cast("OpenedEngine", module.open_parts(parts))
     _reject_unsupported(info, config)
     raw = module.open_engine(filled_in(argument), config)
     engine, options = checked(raw, is_remote=info.remote), config.options
