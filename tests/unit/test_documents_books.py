@@ -44,13 +44,8 @@ def test_pages_of_a_word_file() -> None:
         )
     )
     assert text.pages == (
-        (1, "One."),
-        (2, "Two, which"),
-        (3, "goes on on three."),
-        (4, "Four.\n\nStill four.\n\n4a | 4b"),
-        (5, "5a | 5b\n5c | 5d"),
-        (6, "Six."),
-        (8, "Eight."),
+        *((1, "One."), (2, "Two, which"), (3, "goes on on three."), (4, "Four.\n\nStill four.\n\n4a | 4b")),
+        *((5, "5a | 5b\n5c | 5d"), (6, "Six."), (8, "Eight.")),
     )
 
 
