@@ -185,12 +185,6 @@ def test_a_style_of_notes_makes_footnotes(name: str) -> None:
     assert any(line.startswith("Stockfish was traded.") for line in found.lines)
 
 
-def test_latex_has_footnotes_and_headings() -> None:
-    text = export(history(), "latex", citation_style="chicago-notes").decode()
-    assert text.count(r"\footnote{") == 5
-    assert r"\section{Trade}" in text
-
-
 @pytest.mark.parametrize("style", ["mla", "apa", "chicago", "ieee", "nature", "harvard", "oscola", "din-1505-2"])
 def test_styles_show_every_citation(style: str) -> None:
     shown = readers.open_docx(export(history(), "docx", citation_style=style))
