@@ -99,11 +99,8 @@ def test_a_pdf_without_text_is_not_had(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("encoding", "header", "meta"),
     [
-        ("shift_jis", "Shift_JIS", None),
-        ("euc-jp", None, "euc-jp"),
-        ("shift_jis", "utf-8", "shift_jis"),
-        ("utf-8", "iso-8859-1", None),
-        ("utf-16", None, None),
+        *(("shift_jis", "Shift_JIS", None), ("euc-jp", None, "euc-jp"), ("shift_jis", "utf-8", "shift_jis")),
+        *(("utf-8", "iso-8859-1", None), ("utf-16", None, None)),
     ],
 )
 def test_character_sets(encoding: str, header: str | None, meta: str | None) -> None:
@@ -147,13 +144,9 @@ def test_pages_of_few_words_are_not_had(body: str) -> None:
         ("https://news.example.org/caravans", "https://news.example.org/caravans"),
         ("/caravans", "https://news.example.org/caravans"),
         ("https://www.news.example.org/caravans", "https://www.news.example.org/caravans"),
-        ("https://evil.example/caravans", URL),
-        ("https://example.org/caravans", URL),
-        ("https://news.example.org/", URL),
-        ("javascript:alert(1)", URL),
-        ("file:///etc/passwd", URL),
-        ("https://[bad", URL),
-        ("", URL),
+        *(("https://evil.example/caravans", URL), ("https://example.org/caravans", URL)),
+        *(("https://news.example.org/", URL), ("javascript:alert(1)", URL), ("file:///etc/passwd", URL)),
+        *(("https://[bad", URL), ("", URL)),
     ],
 )
 def test_a_page_is_believed_its_address_on_its_own_host(canonical: str, own: str) -> None:
