@@ -261,19 +261,6 @@ def test_at_most_three_marks_stand_at_a_sentence_that_reach_all(sources: list[se
             assert tidy(snippet.text) in shown
 
 
-def test_folded_marks_need_no_script_and_are_printed_in_full() -> None:
-    page = to_html(cites_of([set(range(6))], ["A title"] * 6))
-    style = page[page.index("<style>") : page.index("</style>")]
-    assert ".cite:focus-within > .card" in style
-    printing = style[style.index("@media print") :]
-    assert re.search(r"\.cite > button[^{]*{ display: none", printing)
-    assert ".all { position: static; clip-path: none; }" in printing
-    button = next(a for tag, a in Page(page).tags if tag == "button" and "aria-label" in a)
-    assert button == {"type": "button", "aria-label": "4 more sources: 3, 4, 5, 6"}
-    hidden = page.split('<span class="all"')[1].split("<button")[0]
-    assert hidden.count("<a ") == hidden.count('tabindex="-1"') == 4  # each number is met once by keyboard, in the card
-
-
 def test_uncited_sentences_are_marked_and_counted() -> None:
     page = to_html(example())
     marked = re.findall(r'<span class="uncited" title="[^"]+">([^<]+)</span>', page)
@@ -287,14 +274,6 @@ def test_references_lead_back_to_each_sentence_that_rests_on_them() -> None:
     assert back == ["#cite-1-1", "#cite-1-2", "#cite-2-1"]
     assert "corpus:memo.md" in page.visible
     assert not [a for tag, a in page.tags if (a.get("href") or "").startswith("corpus")]
-
-
-def test_the_foot_tells_how_it_was_made() -> None:
-    visible = Page(to_html(example())).visible
-    for piece in [
-        *("small-model", "1,000", "1 min 15 s", "$0.50", "Faulty sentences removed", "1 problem", "One was lost.")
-    ]:
-        assert piece in visible
 
 
 def test_page_is_self_contained_and_in_its_language() -> None:
