@@ -265,20 +265,6 @@ def test_a_failing_embedder_surfaces_in_search_and_nothing_is_lost() -> None:
         assert len(store.search(["silk"], 5)[0]) == 3
 
 
-class WrongShapeEmbedder(HashingEmbedder):
-    """Gives a vector too few."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return super().embed(texts)[1:]
-
-
-def test_vectors_of_another_shape_are_refused() -> None:
-    with ReferenceStore(WrongShapeEmbedder()) as store:
-        store.add(numbered(3))
-        with pytest.raises(StoreError, match=r"\(2, 128\) where \(3, 128\)"):
-            store.search_fused(["silk"], 3)
-
-
 def test_closing_ends_the_thread_and_refuses_more() -> None:
     before = threading.active_count()
     store = ReferenceStore(HashingEmbedder())
