@@ -506,7 +506,7 @@ def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: boo
     orderly = f"""
         def work(self, topic):
             print("working", flush=True)
-            stopped = self.halt.wait({3 if ignored else 60})
+            stopped = self.halt.wait({1 if ignored else 60})
             print("stopped" if stopped else "finished", flush=True)
             if stopped:
                 raise StoppedError("stopped")
