@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from storm_pipeline import MissingExtraError, NothingFoundError, assets
@@ -209,6 +211,26 @@ def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
     assert storm.seen.exclude_urls == ("https://a.example/", "https://b.example/")
 
 
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.fixed_dictionaries({}, optional={
+    "turns": st.integers(-5, 30),
+    "temperature": st.floats(-1, 3, allow_nan=False),
+    "lm": st.text(max_size=5).filter(lambda text: not text.startswith("-")),
+    "uncited": st.sampled_from(["drop", "keep", "burn"]),
+}))  # fmt: skip
+def test_the_command_line_accepts_what_the_settings_accept(storm: type[FakeStorm], values: dict[str, Any]) -> None:
+    result = run("write", "Silk Road", *(f"--{name}={value}" for name, value in values.items()))
+    try:
+        expected = Settings.build(values)
+    except SettingsError as error:
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith(f"error: {str(error).split(' cannot be ')[0]}")
+    else:
+        assert result.exit_code == 0
+        assert storm.seen == expected
+
+
 @pytest.mark.parametrize(
     "name", [name for name, field in Settings.model_fields.items() if "int" in str(field.annotation)]
 )
@@ -323,7 +345,10 @@ def test_interrupted_before_the_run_no_folder_is_told(storm: type[FakeStorm], mo
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 
 
-@pytest.mark.parametrize("arguments", [("write",), ("write", "x", "--no-such-option"), ("no-such-command",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("write",), ("write", "x", "--no-such-option"), ("no-such-command",), ("assets", "pull", LEADS, "--all")],
+)
 def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
 
@@ -392,6 +417,19 @@ def test_a_download_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(assets, "fetch", fetch)
     result = run("assets", "pull", "--quiet")
     assert (result.exit_code, result.stderr) == (1, "error: no network; try again\n")
+
+
+def test_verify_tells_intact_from_damaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def verify(name: str, cache: Path) -> Path:
+        if name == LEADS:
+            raise AssetError("leads are damaged")
+        return cache / name
+
+    monkeypatch.setattr(assets, "verify", verify)
+    result = run("assets", "verify", "all-MiniLM-L6-v2", LEADS, "--cache", str(tmp_path))
+    assert result.exit_code == 1
+    assert result.stdout == f"{tmp_path / 'all-MiniLM-L6-v2'}: intact\n"
+    assert result.stderr == "error: leads are damaged\n"
 
 
 def test_verify_looks_at_what_is_there(tmp_path: Path) -> None:
