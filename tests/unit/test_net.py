@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net import gates
 from storm_pipeline.net.gates import CircuitOpenError, Gate, Limiter, Rate, gate
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.net.retrying import Patience, within
 
 
 class Clock:
@@ -93,3 +93,12 @@ def test_a_process_has_one_gate_a_service_and_host() -> None:
     assert gate("brave", "a.org", Rate(2)) is one
     assert gate("brave", "b.org", Rate(1)) is not one
     assert gate("exa", "a.org", Rate(1)) is not one
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("the work's own")])
+def test_an_error_in_time(error: Exception) -> None:
+    def work() -> None:
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        within(5, work)
