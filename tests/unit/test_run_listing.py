@@ -196,6 +196,13 @@ def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
     assert command("runs", "--out", tmp_path).exit_code == 0
 
 
+def test_no_runs(tmp_path: Path) -> None:
+    shown = command("runs", "--out", tmp_path / "none")
+    assert (shown.exit_code, shown.stdout) == (0, "")
+    assert "no runs in" in shown.stderr
+    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
+
+
 def test_reading_writes_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path, "Amber", call(), status="finished")
     with a_run(tmp_path, "Brass", call()) as going_on:
