@@ -73,6 +73,15 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         assert fact in text
 
 
+def test_a_dumb_terminal_gets_plain_lines() -> None:
+    stream = io.StringIO()
+    dumb = Console(file=stream, force_terminal=True, width=200, _environ={"TERM": "dumb"})
+    with ProgressSink(dumb) as sink:
+        run_of(sink)
+    assert "\x1b[?25" not in stream.getvalue()
+    assert "conversations ended after" in stream.getvalue()
+
+
 def drawn(board: ProgressSink) -> list[str]:
     made, stream = console(terminal=False, width=160)
     made.print(board.get_renderable())
