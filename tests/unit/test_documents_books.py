@@ -164,7 +164,7 @@ def test_zip_bombs_are_bounded(kind: str, lying: bool, monkeypatch: pytest.Monke
 WHOLE = {".docx": word(paragraph(run("Some text."))), ".epub": epub("<p>Some text.</p>")}
 
 
-@settings(max_examples=150)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(sorted(WHOLE)), st.data())
 def test_no_bytes_crash_the_readers(suffix: str, data: st.DataObject) -> None:
     whole = WHOLE[suffix]
