@@ -95,7 +95,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(text=st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join))
 def test_whatever_the_wikitext_holds_every_citation_leads_to_a_passage(text: str) -> None:
     article = read_wikitext(text)
