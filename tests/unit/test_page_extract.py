@@ -51,7 +51,7 @@ def test_a_page_declares_how_to_cite_it() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["citation_author", "citation_doi", "dc.date"]), st.text(max_size=30))))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_any_tags_can_be_read(pairs: list[tuple[str, str]]) -> None:
     tags = "".join(f'<meta name="{name}" content="{escape(text)}">' for name, text in pairs)
     assert text_of(read(html(head=f"<title>Caravans</title>{tags}"))) == " ".join(SENTENCES)
@@ -197,7 +197,6 @@ MARKUP = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=60)
 @given(st.binary(max_size=200) | MARKUP.map(lambda text: text.encode("utf-8", "surrogatepass")), st.booleans())
 def test_any_bytes_are_read_or_refused(data: bytes, filled: bool) -> None:
     for kind in ("text/html", "text/plain", "application/xhtml+xml"):
