@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
@@ -64,7 +64,6 @@ def test_marks_that_tell_words_apart_are_kept() -> None:
     assert terms("水 x東京z") == ["水", "x", "東京", "z"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=8), st.text(max_size=40))
 def test_any_texts_and_query(texts: list[str], query: str) -> None:
     built = index(texts)
@@ -77,7 +76,6 @@ def test_any_texts_and_query(texts: list[str], query: str) -> None:
         assert 0.25 <= match.coverage <= 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80))
 def test_terms_carry_content_and_ignore_case(text: str) -> None:
     assert not {
