@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.documents.chunks import (
@@ -44,7 +44,6 @@ def size(text: str) -> float:
     return total
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.one_of(PROSE, st.text(max_size=200)), st.integers(1, 40))
 @example("", 1)
 @example(" \n ", 5)
@@ -56,7 +55,6 @@ def test_nothing_is_lost_and_no_passage_exceeds_the_limit(text: str, limit: int)
     assert all(size(passage) <= limit for passage in passages)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.sampled_from([". ", "? ", "!\n", ".\n\n", "。"]))
 def test_whole_sentences_stay_whole(lengths: list[int], end: str) -> None:
     word = "東京" if end == "。" else "word "
@@ -98,7 +96,6 @@ def test_a_block_that_goes_on_in_the_next_one_gets_no_full_stop() -> None:
     )
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.one_of(PROSE, st.text(max_size=200)))
 def test_closing_blocks_only_adds_full_stops_and_only_once(text: str) -> None:
     closed = punctuated_blocks(text)
@@ -116,7 +113,6 @@ COUNTS: dict[str, Callable[[str], int]] = {
 }
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.one_of(PROSE, st.text(max_size=200)), st.integers(6, 60), st.sampled_from(sorted(COUNTS)))
 @example("x" * 500, 7, "bytes")
 @example("東" * 500, 7, "bytes")
