@@ -81,7 +81,7 @@ def test_split_sentences(text: str, expected: list[str]) -> None:
 
 
 @given(ANY)
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_splitting_loses_nothing(text: str) -> None:
     parts = sentences.split_sentences(text)
     assert solid(" ".join(parts)) == solid(text)
