@@ -333,7 +333,7 @@ def test_pins_with_odd_names_are_refused(shop: Shop, field: str) -> None:
         assets.catalogue(shop.pins)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(st.binary(max_size=64), max_size=3), min_size=1, max_size=4))
 def test_any_split_over_wheels_joins_to_the_whole(split: list[list[bytes]]) -> None:
     with tempfile.TemporaryDirectory() as root:

@@ -283,17 +283,7 @@ def test_a_set_of_documents_is_its_callers_and_fixed_once_used(tmp_path: Path) -
 @pytest.mark.parametrize(
     "name",
     [
-        "",
-        ".txt",
-        "..",
-        "a",
-        "a.exe",
-        "../a.txt",
-        "a/b.txt",
-        "a\\b.txt",
-        ".set.json",
-        "~$a.docx",
-        "a\n.txt",
+        *("", ".txt", "..", "a", "a.exe", "../a.txt", "a/b.txt", "a\\b.txt", ".set.json", "~$a.docx", "a\n.txt"),
         "x" * 121 + ".txt",
     ],
 )

@@ -84,7 +84,7 @@ def test_a_processor_without_exact_integers_gets_the_float_model(folder: Path, m
     assert np.allclose(ours, SentenceTransformerEmbedder(folder).embed(TEXTS), atol=1e-5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(order=st.permutations(range(len(TEXTS))), size=st.integers(1, 7), budget=st.sampled_from([1, 50, 5000]))
 def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], size: int, budget: int) -> None:
     whole = Int8BertEmbedder(folder).embed(TEXTS)

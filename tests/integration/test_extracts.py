@@ -26,11 +26,8 @@ def _nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("an extract asks no language model")
 
     for place in (
-        "storm.open_models",
-        "models.open_models.fetch",
-        "models.llama_server.runtime",
-        "models.llama_server.shared_server",
-        "models.asking.LanguageModels.ask",
+        *("storm.open_models", "models.open_models.fetch", "models.llama_server.runtime"),
+        *("models.llama_server.shared_server", "models.asking.LanguageModels.ask"),
     ):
         monkeypatch.setattr(f"storm_pipeline.{place}", refuse)
 

@@ -77,19 +77,12 @@ def test_an_outline_that_failed_twice_is_asked_for_again(tmp_path: Path) -> None
         assert "AskQuestion" not in new
 
 
-def test_an_outline_read_from_plain_text_is_not_asked_for_again(tmp_path: Path) -> None:
-    plain = "# History\n# Goods\n# Routes"
-    with FakeModel(answers() | {"DraftOutline": plain, "RefineOutline": plain}) as server:
-        whole = storm(server, tmp_path).write("Silk Road")
-        asked = len(server.asked)
-        (folder(tmp_path) / "article.md").unlink()
-        again = storm(server, tmp_path).resume(folder(tmp_path))
-        assert len(server.asked) == asked
-    assert text(again) == text(whole)
+PLAIN = dict.fromkeys(("DraftOutline", "RefineOutline"), "# History\n# Goods\n# Routes")
 
 
-def test_a_second_sample_that_served_is_not_asked_for_again(tmp_path: Path) -> None:
-    with FakeModel(answers(), faults={"WriteQueries": replies("no")[:1]}) as server:
+@pytest.mark.parametrize(("own", "refused"), [(PLAIN, []), ({}, ["WriteQueries"])], ids=["plain text", "second sample"])
+def test_a_reply_that_served_in_the_end_is_not_asked_for_again(tmp_path: Path, own: Any, refused: list[str]) -> None:
+    with FakeModel(answers() | own, faults={name: replies("no")[:1] for name in refused}) as server:
         whole = storm(server, tmp_path).write("Silk Road")
         asked = len(server.asked)
         (folder(tmp_path) / "article.md").unlink()

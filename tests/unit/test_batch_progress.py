@@ -75,11 +75,8 @@ def test_without_a_terminal_there_are_lines() -> None:
         progress.row(row(2, "failed", error="the model\x1b[2J is down", cost=None))
         progress.row(row(2, "stopped"))
     assert text.getvalue().splitlines() == [
-        "2 topics: 2 waiting, in runs/x",
-        "0:00 1/2 Topic 1 in topic-1-now ...",
-        "searching with wiki-leads",
-        "0:00 downloading model: 0 of 4 MB",
-        "0:00 downloading model: 1 of 4 MB",
+        *("2 topics: 2 waiting, in runs/x", "0:00 1/2 Topic 1 in topic-1-now ...", "searching with wiki-leads"),
+        *("0:00 downloading model: 0 of 4 MB", "0:00 downloading model: 1 of 4 MB"),
         "0:00 1/2 Topic 1 written (10 s, 3 calls, $0.50, 2 sections, 7 references)",
         "0:00 2/2 Topic 2 failed (0 s, 0 calls, unknown): the model [2J is down",
         "0:00 2/2 Topic 2 stopped (0 s, 0 calls, $0.00)",

@@ -156,7 +156,7 @@ def test_a_page_says_what_is_not_supported_behind_the_sentence(tmp_path: Path) -
 
 
 @given(articles())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_sentence_with_words_has_one_verdict(own: Article) -> None:
     checked = check_article(own, YearJudge())
     texts = [one.text for one in own.sentences()]
@@ -170,7 +170,7 @@ def test_every_sentence_with_words_has_one_verdict(own: Article) -> None:
 
 
 @given(articles())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_check_of_our_own_article_finds_what_its_run_reported(own: Article) -> None:
     reported, checked = support_of(own, YearJudge()), check_article(from_json(own.to_json()), YearJudge())
     assert reported.sentences == len(checked.sentences)

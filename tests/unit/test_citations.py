@@ -71,7 +71,7 @@ PIECES = st.lists(
 
 
 @given(st.one_of(PIECES.map("".join), PIECES.map(" ".join), st.text()))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 def test_parsed_text_is_clean_and_citations_are_shown_ones(text: str) -> None:
     result = parse_cited(text, SHOWN)
     assert result.invented >= 0
@@ -84,7 +84,6 @@ def test_parsed_text_is_clean_and_citations_are_shown_ones(text: str) -> None:
 
 
 @given(st.lists(st.lists(st.integers(-3, 12).map(abs), max_size=4), max_size=6))
-@settings(deadline=None)
 def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
     text = " ".join("It ran." + "".join(f"[{n}]" for n in row) for row in numbers)
     expected = tuple(
@@ -94,7 +93,6 @@ def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
 
 
 @given(articles())
-@settings(max_examples=80, deadline=None)
 def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
     urls = {source.id: shared_address(source.url) for source in article.sources}
     expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]

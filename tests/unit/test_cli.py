@@ -174,15 +174,6 @@ def test_every_option_is_explained() -> None:
         assert str(info.description)[:30] in text
 
 
-def test_the_help_begins_with_what_most_people_change() -> None:
-    text = run("write", "--help-all").output
-    headings = ["Common settings", "Language models", "Research", "Writing", "Folders"]
-    places = [text.index(f"─ {heading} ─") for heading in headings]
-    assert places == sorted(places)
-    for option in ("--lm", "--search", "--perspectives", "--length", "--out"):
-        assert places[0] < text.index(f" {option} ") < places[1]
-
-
 def test_the_help_shows_the_common_settings_and_names_the_others() -> None:
     text = run("write", "--help").output
     shown = {field for field in Settings.model_fields if f" {an_option(field)[0]} " in text}
@@ -221,7 +212,7 @@ def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
     assert storm.seen.exclude_urls == ("https://a.example/", "https://b.example/")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.fixed_dictionaries({}, optional={
     "turns": st.integers(-5, 30),
     "temperature": st.floats(-1, 3, allow_nan=False),
@@ -267,14 +258,6 @@ def test_outline_prints_markdown_and_a_summary() -> None:
     assert "# Trade" in result.stdout
     assert "1 section, 2 headings" in result.stderr
     assert "1 call, 1.0k tokens in, 50 out, unknown cost" in result.stderr
-
-
-@pytest.mark.parametrize("command", ["write", "outline", "answer"])
-def test_quiet_is_silent_on_standard_error(command: str) -> None:
-    result = run(command, "Silk Road", "--quiet")
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    assert result.stdout != ""
 
 
 @pytest.mark.parametrize("command", ["write", "outline", "answer"])
@@ -363,7 +346,10 @@ def test_interrupted_before_the_run_no_folder_is_told(storm: type[FakeStorm], mo
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 
 
-@pytest.mark.parametrize("arguments", [("write",), ("write", "x", "--no-such-option"), ("no-such-command",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("write",), ("write", "x", "--no-such-option"), ("no-such-command",), ("assets", "pull", LEADS, "--all")],
+)
 def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
 
@@ -423,10 +409,6 @@ def test_pull_fetches_and_shows_how_far_it_is(
     assert result.stdout.splitlines() == [str(tmp_path / name) for name in names]
     for name in names:
         assert f"downloading {name}: 5 of 5 MB" in result.stderr
-
-
-def test_pull_takes_names_or_all() -> None:
-    assert run("assets", "pull", LEADS, "--all").exit_code == 2
 
 
 def test_a_download_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -563,7 +545,7 @@ def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: boo
     orderly = f"""
         def work(self, topic):
             print("working", flush=True)
-            stopped = self.halt.wait({3 if ignored else 60})
+            stopped = self.halt.wait({1 if ignored else 60})
             print("stopped" if stopped else "finished", flush=True)
             if stopped:
                 raise StoppedError("stopped")

@@ -40,7 +40,7 @@ def put(folder: Path, place: str, toml: str) -> None:
     file.write_text(toml, encoding="utf-8")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.dictionaries(st.sampled_from(PLACES), st.integers(1, 20)))
 def test_the_highest_place_wins(folder: Path, values: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -141,7 +141,7 @@ def test_other_tools_tables_are_left_alone(folder: Path) -> None:
     assert configured() == Settings()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))))
 def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
     (folder / "storm.toml").write_bytes(content)

@@ -190,11 +190,6 @@ def test_the_second_pass_shows_what_changed_with_its_paragraph_and_every_heading
     ]  # fmt: skip
 
 
-def test_an_article_that_needs_no_edit_is_read_once() -> None:
-    _, asked = in_passes(ARTICLE, [])
-    assert len(asked) == 1
-
-
 LONG = (
     Section(
         "History", tuple(Paragraph((sentence(f"Matter {letter} was told there.", "a"),)) for letter in "BCDEFGHIJK")

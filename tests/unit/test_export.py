@@ -71,14 +71,14 @@ def expected(article: Article, name: str = "") -> Rows:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(article=articles())
 def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Article) -> None:
     assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
 @pytest.mark.parametrize("name", LISTS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(article=articles())
 @example_of(article=citing(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
 def test_a_list_of_references_keeps_every_citation(name: str, article: Article) -> None:

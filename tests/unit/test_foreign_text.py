@@ -19,7 +19,6 @@ from storm_pipeline.text.languages import (
     stem_set,
     windows,
 )
-from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation
 
@@ -90,25 +89,6 @@ def test_an_english_genitive_has_the_stem_of_its_word(word: str, ending: str) ->
 def test_stems_of_any_text_are_words(text: str, language: str) -> None:
     assert all(stem and not stem.isspace() for stem in stem_set(text, language))
     assert stem_set(text, language) == stem_set(text.upper().lower(), language) or text.lower() != text.upper().lower()
-
-
-@pytest.mark.parametrize(
-    ("sentence", "complete"),
-    [
-        ("من بناها؟", True),
-        ("هذه جملة تامة.", True),
-        ("هذه جملة", False),
-        ("Er sagte: „Das ist alles.“", True),
-        ("»Das ist alles.«", True),
-        ("« C’est tout. »", True),
-        ("它建于一八七一年。", True),
-        ("它建于", False),
-        ("灯台は立っている。」", True),
-        ("यह एक वाक्य है।", True),
-    ],
-)
-def test_whether_a_sentence_was_written_to_its_end(sentence: str, complete: bool) -> None:
-    assert is_complete(sentence) is complete
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.text.identity import canonical_url, is_title, normalised_text, page_address, snippet_id, source_id
@@ -34,7 +34,6 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
     return f"{scheme}://{host}{path}" + ("?" + "&".join(f"{k}={v}" for k, v in query.items()) if query else "")
 
 
-@settings(deadline=None)
 @given(
     st.one_of(
         st.text(max_size=60),
@@ -61,7 +60,6 @@ def test_any_string_has_a_stable_canonical_form(url: str) -> None:
     assert source_id(url) == source_id(once)
 
 
-@settings(max_examples=60, deadline=None)
 @given(HOSTS, PATHS, QUERIES)
 def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str]) -> None:
     url = build(host, path, query)
@@ -82,7 +80,6 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
     assert {canonical_url(spelling) for spelling in spellings} == {canonical_url(url)}
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.tuples(HOSTS, PATHS, QUERIES), st.tuples(HOSTS, PATHS, QUERIES))
 def test_different_pages_stay_apart(one: Page, other: Page) -> None:
     assert (canonical_url(build(*one)) == canonical_url(build(*other))) == (one == other)
@@ -134,7 +131,6 @@ def test_copies_within_copies_take_bounded_work() -> None:
     assert canonical_url("https://google.com/amp/" + "a." * 100_000 + "/").startswith("https://")
 
 
-@settings(deadline=None)
 @given(st.text(), st.text())
 def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> None:
     url = "https://x.org/p"

@@ -107,7 +107,6 @@ def test_lines_of_a_paragraph_belong_together() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(article=cited_articles())
 def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
     # where nothing cites, escaped numbers count as citations: some programs escape all of theirs
@@ -144,7 +143,7 @@ PIECES = st.sampled_from(
 anything = st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(text=anything)
 def test_whatever_the_file_holds_every_citation_leads_to_a_passage(text: str) -> None:
     article = read_markdown(text)

@@ -71,6 +71,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_named_and_the_others_are_read(tmp_path: Path, small: ReadingProcess, name: str) -> None:
     make, why = HOSTILE[name]
@@ -85,6 +86,7 @@ def test_a_hostile_file_is_named_and_the_others_are_read(tmp_path: Path, small: 
     assert small.read(pid, size=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"), [("a.json", json.dumps({"markdown": "[" * 400_000})), ("a.wiki", "{{a|" * 10_000)]
 )
@@ -145,6 +147,7 @@ def test_memory_that_other_files_left_used_is_given_back(process: ReadingProcess
         process.read(hold, MEGABYTES, size=0)
 
 
+@pytest.mark.slow
 def test_large_files_and_pages_have_more_time(process: ReadingProcess) -> None:
     assert process.read(spin, 1.5, size=1_000_000) == ["done"]
     assert len(process.read(lay_out, 10, 0.15, size=0, is_pdf=True)) == 10
@@ -216,7 +219,7 @@ DOCUMENTS = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(values=st.lists(DOCUMENTS | st.builds(Unreadable, TEXTS, TEXTS, st.booleans()), max_size=4))
 def test_values_come_back_as_they_are(values: list[Document | Unreadable]) -> None:
     assert isolated.reading.read(echo, FOUND.dump_json(values).decode(), size=0) == values
@@ -234,12 +237,14 @@ def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
     assert found == [[value] * 3 for value in range(200)]
 
 
-def test_files_that_take_long_hold_others_up_for_seconds_alone() -> None:
+@pytest.mark.slow
+def test_files_that_take_long_hold_others_up_for_seconds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "_SOON", 0.3)
     made = ReadingProcess(seconds=60.0)
     (first,) = made.read(pid, size=0)
     with ThreadPoolExecutor(2) as pool:
         try:
-            slow = [pool.submit(made.read, spin, 12.0, size=0) for _ in range(2)]
+            slow = [pool.submit(made.read, spin, 4.0, size=0) for _ in range(2)]
             time.sleep(0.2)
             (other,) = made.read(pid, size=0)
             assert other != first

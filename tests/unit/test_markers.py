@@ -69,7 +69,7 @@ SENTENCES = st.tuples(WORDS, st.lists(st.integers(4, SHOWN), min_size=1, max_siz
 
 
 @given(st.lists(SENTENCES, min_size=1, max_size=5), st.sampled_from(sorted(FORMS)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 def test_any_sentences_are_read_alike_in_every_form(sentences: list[tuple[list[str], list[int]]], form: str) -> None:
     texts = [f"So {' '.join(words)} stood there" for words, _ in sentences]
     cited = [" ".join(f"[{number}]" for number in numbers) for _, numbers in sentences]
@@ -80,7 +80,7 @@ def test_any_sentences_are_read_alike_in_every_form(sentences: list[tuple[list[s
 
 
 @given(st.text(alphabet="ab 1[]()²<>.,\n\\{}^$`", max_size=40), st.integers(0, 3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
     read = marked(text, shown)
     assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)

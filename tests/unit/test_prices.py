@@ -63,10 +63,7 @@ def test_without_a_known_discount_cached_tokens_cost_as_much_as_fresh_ones() -> 
         "openai/gpt-4o@http://localhost:4000/v1",  # may be anything
         "openai/gpt-4o@http://10.1.2.3/v1",
         "github_copilot/gpt-4o",  # listed with 0, as a subscription
-        "gemini/gemma-3-27b-it",
-        "ollama/gpt-oss:120b-cloud",
-        "ollama_chat/qwen3@https://ollama.com",
-        "",
+        *("gemini/gemma-3-27b-it", "ollama/gpt-oss:120b-cloud", "ollama_chat/qwen3@https://ollama.com", ""),
     ],
 )
 def test_what_is_not_known_is_unknown_and_not_free(model: str) -> None:
@@ -154,12 +151,9 @@ def test_whatever_is_given_is_a_price_or_one_sentence_of_refusal(text: str) -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "its format is wrong"),
-        ("openai/gpt-4o=2.5", "its format is wrong"),
-        ("=2.5/10", "its format is wrong"),
-        ("a/b=1/", "'' is not a number"),
-        ("a/b=1/two", "'two' is not a number"),
-        ("a/b=-1/2", "-1 is not from 0"),
+        *(("", "its format is wrong"), ("openai/gpt-4o=2.5", "its format is wrong")),
+        *(("=2.5/10", "its format is wrong"), ("a/b=1/", "'' is not a number")),
+        *(("a/b=1/two", "'two' is not a number"), ("a/b=-1/2", "-1 is not from 0")),
         ("a/b=1/1e9", "1e9 is not from 0 to 100,000"),
         ("a/b=2.5/10/1.25", "cached input would cost more than fresh input"),
     ],

@@ -31,11 +31,8 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         ("o3", "openai/o3"),
         ("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
         ("gpt-4o@http://localhost:1/v1", "openai/gpt-4o@http://localhost:1/v1"),
-        ("openai/gpt-4o", "openai/gpt-4o"),
-        ("embedded", "embedded"),
-        ("gguf:gpt-2.gguf", "gguf:gpt-2.gguf"),
-        ("o3x", "o3x"),
-        ("my-model", "my-model"),
+        *(("openai/gpt-4o", "openai/gpt-4o"), ("embedded", "embedded"), ("gguf:gpt-2.gguf", "gguf:gpt-2.gguf")),
+        *(("o3x", "o3x"), ("my-model", "my-model")),
     ],
 )
 def test_a_name_says_its_provider(name: str, full: str) -> None:

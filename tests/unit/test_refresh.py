@@ -46,7 +46,7 @@ ALL = {"orrin": DAM, "falk": FALK.snippets[0].text}
 
 
 @given(articles())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_an_article_whose_sources_did_not_change_is_byte_identical(drawn: Article) -> None:
     own = with_spans(drawn)
     texts = {source.id: "\n\n".join(snippet.text for snippet in source.snippets) for source in own.sources}

@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,7 @@ def is_text(entry: str) -> bool:
     return entry.endswith((".xml", ".xhtml", ".opf", ".rels", ".css"))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(hostile, min_size=12, max_size=12))
 def test_no_text_of_an_article_steers_who_reads_it(texts: list[str]) -> None:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 from articles import citing
-from hypothesis import given, settings
+from hypothesis import given
+from imported_cases import read_json
 from strategies import articles
 
 from storm_pipeline.errors import RunError
@@ -13,9 +14,9 @@ from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet
 
 
 @given(articles())
-@settings(max_examples=80, deadline=None)
 def test_round_trip(article: Article) -> None:
-    assert from_json(to_json(article)) == article
+    text = to_json(article)
+    assert from_json(text) == read_json(text) == article
 
 
 @pytest.mark.parametrize("spans", [[[0, 11]], [[-1, 4]], [[4, 4]], [[5, 3]], [[0, 5], [4, 6]], [[6, 8], [0, 4]]])

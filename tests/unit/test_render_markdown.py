@@ -64,7 +64,6 @@ def shown(token: Token) -> str:
 
 
 @given(articles())
-@settings(max_examples=100, deadline=None)
 def test_a_viewer_shows_the_texts_literally(article: Article) -> None:
     numbers = number_references(article)
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(to_markdown(article))
@@ -81,7 +80,7 @@ def test_a_viewer_shows_the_texts_literally(article: Article) -> None:
 
 
 @given(articles())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_links_are_the_cited_linkable_sources(article: Article) -> None:
     tokens = MarkdownIt("commonmark").parse(to_markdown(article))
     links = [c for t in tokens for c in t.children or () if c.type == "link_open"]

@@ -32,15 +32,9 @@ def refused(signature: type[dspy.Signature], reply: str) -> str:
 
 
 LEVELS: tuple[tuple[str, str], ...] = (
-    ("<think>Let me see.</think>\n", ""),
-    ("Well.</think>", ""),
-    ("[THINK]Let me see.[/THINK]", ""),
-    ("<|channel>thought\nWell.<channel|>", "<turn|>"),
-    ("```\n", "\n```"),
-    ("<answer>", "</answer>"),
-    ("", "<|im_end|>"),
-    ("<s>", "</s>"),
-    ("\ufeff", "\n"),
+    *(("<think>Let me see.</think>\n", ""), ("Well.</think>", ""), ("[THINK]Let me see.[/THINK]", "")),
+    *(("<|channel>thought\nWell.<channel|>", "<turn|>"), ("```\n", "\n```"), ("<answer>", "</answer>")),
+    *(("", "<|im_end|>"), ("<s>", "</s>"), ("\ufeff", "\n")),
 )
 OBJECT_LEVELS: tuple[Callable[[str], str], ...] = (
     *(lambda reply, level=level: f"{level[0]}{reply}{level[1]}" for level in LEVELS),

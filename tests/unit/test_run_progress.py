@@ -12,7 +12,7 @@ from rich.console import Console
 from strategies import happenings
 
 from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageFinished, StageStarted
-from storm_pipeline.interfaces.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
+from storm_pipeline.interfaces.progress.phases import ORDER, Phase, SoFar, expected_phases, seconds_left
 from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import Degraded, Event, Events, Failed, Noted, Retried, Reused, RunStopped, Searched
 from storm_pipeline.settings import Settings
@@ -337,17 +337,6 @@ def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
         assert fact in text
 
 
-def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
-    made, stream = console(terminal=False)
-    with ProgressSink(made) as sink:
-        resumed_run_of(sink)
-    lines = stream.getvalue().splitlines()
-    assert [line for line in lines if line.startswith(("so far", "finished"))] == [
-        "so far: Silk Road  0:00, 1 problem, 0 sources, 1 call, 1.0k tokens in, 250 out",
-        "finished: Silk Road  0:00, 2 problems, 0 sources, 2 calls, 2.0k tokens in, 500 out, 2 reused",
-    ]
-
-
 SO_FAR = st.builds(
     SoFar,
     calls=st.integers(0, 20),
@@ -368,28 +357,6 @@ def test_the_time_left_is_a_time(phases: list[Phase], so_far: dict[str, SoFar], 
     assert not phases or seconds_left(phases, {}, elapsed) is None
 
 
-def test_what_a_stage_announces_takes_the_place_of_what_was_expected() -> None:
-    phases = (Phase("conversations", 10, 500, 10), Phase("sections", 10, 500, 10))
-    half = {"conversations": SoFar(5, steps=5, total=10, starts=1, running=1)}  # 50 words of work a call
-    assert seconds_left(phases, half, 60) == pytest.approx(180)
-    ended = {"conversations": SoFar(5, steps=5, total=10, starts=1)}
-    assert seconds_left(phases, ended, 60) == pytest.approx(120)
-    few = ended | {"sections": SoFar(steps=0, total=2, starts=1, running=1)}
-    assert seconds_left(phases, few, 60) == pytest.approx(24)
-    over = few | {"lead": SoFar(starts=1, running=1), "sections": SoFar(1, total=2, steps=1, starts=1)}
-    assert seconds_left(phases, over, 60) == 0
-    assert place_of("a download") < place_of("set-up")
-
-
-def test_stages_that_others_begin_without_do_not_come() -> None:
-    beside = [Phase(stage, 1, 50) for stage in ("related topics", "perspectives", "draft outline")]
-    phases = (*beside, Phase("conversations", 2, 100))
-    one = {"conversations": SoFar(1, starts=1, running=1)}
-    assert seconds_left(phases, one, 10) == pytest.approx(10)
-    found = one | {"related topics": SoFar(starts=1, running=1)}
-    assert seconds_left(phases, found, 10) == pytest.approx(30)  # and perspectives after them
-
-
 def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
     given = Settings.build({"lm": "openai/gpt-4o", "perspectives": 1, "turns": 1, "max_sections": 2})
     whole = [phase.stage for phase in expected_phases(given, "Silk Road")]
@@ -398,13 +365,3 @@ def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
     before = expected_phases(given, "Silk Road", outline_only=True)
     assert [phase.stage for phase in before][-1] == "outline"
     assert all(phase.calls and phase.work for phase in before)
-
-
-@pytest.mark.slow
-def test_calls_side_by_side_take_the_time_of_one() -> None:
-    hosted = Settings(lm="openai/gpt-4o", perspectives=4, workers=16)
-    at_once = {phase.stage: phase.work for phase in expected_phases(hosted, "Silk Road")}
-    in_turn = {p.stage: p.work for p in expected_phases(hosted.model_copy(update={"workers": 1}), "Silk Road")}
-    assert at_once["conversations"] == pytest.approx(in_turn["conversations"] / 5)
-    assert at_once["sections"] <= in_turn["sections"] / 4
-    assert at_once["lead"] == in_turn["lead"]

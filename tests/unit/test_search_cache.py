@@ -184,6 +184,18 @@ def test_a_record_of_another_form_is_asked_for_again(tmp_path: Path, value: str)
     assert asked(tmp_path, "use") == 1
 
 
+def files_are(monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
+    """Each file of SQLite is opened with a limit."""
+    connect = sqlite3.connect
+
+    def limited(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        file = connect(*args, **kwargs)
+        file.execute(f"PRAGMA {pragma}")
+        return file
+
+    monkeypatch.setattr(sqlite3, "connect", limited)
+
+
 @pytest.mark.parametrize("obstacle", ["a file in the way", "a folder in the way", "full"])
 def test_a_cache_that_cannot_be_written_stops_nothing(
     tmp_path: Path, obstacle: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -193,14 +205,7 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
     elif obstacle == "a folder in the way":
         (tmp_path / "search" / "searches.sqlite").mkdir(parents=True)
     else:
-        connect = sqlite3.connect
-
-        def full(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-            file = connect(*args, **kwargs)
-            file.execute("PRAGMA max_page_count = 1")
-            return file
-
-        monkeypatch.setattr(sqlite3, "connect", full)
+        files_are(monkeypatch, "max_page_count = 1")
     search = cached(checked(FakeSearch({"silk": [SILK]})), tmp_path)
     assert [search.search("silk", 3).snippets for _ in range(3)] == [(SILK,)] * 3
     (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
@@ -209,14 +214,7 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
 
 def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(tmp_path, "use") == 1
-    connect = sqlite3.connect
-
-    def read_only(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-        file = connect(*args, **kwargs)
-        file.execute("PRAGMA query_only = ON")
-        return file
-
-    monkeypatch.setattr(sqlite3, "connect", read_only)
+    files_are(monkeypatch, "query_only = ON")
     assert asked(tmp_path, "use") == 0
     assert asked(tmp_path, "use", query="other") == 1
 

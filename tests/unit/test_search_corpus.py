@@ -271,7 +271,7 @@ BROKEN_HTML = st.lists(
 ).map(lambda parts: "".join(parts).encode())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.one_of(

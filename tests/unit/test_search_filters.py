@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError, SettingsError
@@ -96,7 +96,6 @@ def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.
     assert not any(engine.key_set for engine in engines())
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.one_of(st.text(), st.none(), st.integers(), st.lists(st.text())))
 def test_plain_text_can_be_encoded_and_is_stable(value: object) -> None:
     text = plain_text(value)
@@ -114,7 +113,6 @@ def test_dates_and_addresses() -> None:
     assert web_address("http://[bad") == web_address("mailto:x@y.z") == web_address("https:///x") == ""
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.one_of(st.none(), st.text(), st.from_regex(r"\w{3}, \d+ \w{3} \d+ \d+:\d+:\d+ \S+", fullmatch=True)))
 def test_any_retry_after_is_read_or_ignored(value: str | None) -> None:
     seconds = retry_after_seconds(value)

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
@@ -124,7 +124,6 @@ def test_what_the_engine_lost_is_passed_on() -> None:
     assert ([s.url for s in result.snippets], len(result.excluded), len(result.lost)) == ([GOOD[0]], 1, 1)
 
 
-@settings(max_examples=80)
 @given(
     st.lists(st.sampled_from([*GOOD, *NEUTRAL, *BAD, SILK]), max_size=14),
     st.sampled_from(POLICIES),

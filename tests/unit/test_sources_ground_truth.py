@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth, repeats_wikipedia, wikipedia_article
@@ -98,7 +98,6 @@ def test_titles_that_are_only_signs_keep_nothing_else_out() -> None:
     assert truth.recognise("https://en.wikipedia.org/wiki/...", "... - Wikipedia", "") is None
 
 
-@settings(max_examples=60)
 @given(TITLES, st.sampled_from(FORMS), st.booleans())
 def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> None:
     path = quote(title, safe="") if encoded or set(title) & set("%&+;") else title
@@ -108,7 +107,6 @@ def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> 
     assert plain[1].casefold().replace(" ", "")
 
 
-@settings(max_examples=80)
 @given(st.one_of(st.text(max_size=50), st.text(max_size=30).map("https://en.wikipedia.org/wiki/".__add__)), st.text())
 def test_no_address_breaks_it_and_each_excludes_itself(url: str, title: str) -> None:
     assert GroundTruth([url], [title]).recognise(url, title, title)

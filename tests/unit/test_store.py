@@ -51,7 +51,7 @@ class SlowEmbedder(HashingEmbedder):
         return super().embed(texts)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(several, several)
 def test_a_snippet_is_kept_once_in_the_form_that_tells_most(first: list[Snippet], second: list[Snippet]) -> None:
     with ReferenceStore(HashingEmbedder()) as store:
@@ -71,7 +71,7 @@ def empty_fields(snippet: Snippet) -> int:
     return sum(not value for value in dataclasses.astuple(snippet))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(several)
 def test_sources_hold_every_kept_snippet_those_with_most_first(found: list[Snippet]) -> None:
     with ReferenceStore(HashingEmbedder()) as store:
@@ -97,7 +97,7 @@ def test_passages_of_a_source_come_in_the_order_of_its_pages() -> None:
 WAYS = st.sampled_from(["add", "keep", "hold"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(snippets, WAYS), max_size=12), st.randoms(use_true_random=False), st.integers(1, 5))
 def test_nothing_depends_on_the_order_of_arrival(arrivals: list[tuple[Snippet, str]], random: Random, k: int) -> None:
     shuffled = list(arrivals)
@@ -121,7 +121,7 @@ def all_that_is_told(arrivals: list[tuple[Snippet, str]], k: int) -> list[object
         return [store.sources(), store.search(queries, k), store.search_fused(queries, k)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(several, st.integers(0, 20))
 def test_a_search_gives_up_to_k_kept_snippets_of_distinct_texts(found: list[Snippet], k: int) -> None:
     with ReferenceStore(HashingEmbedder(8)) as store:
@@ -147,7 +147,7 @@ def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_o
     assert embedder.texts.count(text) == 1
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(several, st.integers(0, 7))
 def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask: int) -> None:
     sources = sorted({snippet.source_id for snippet in found})
@@ -318,7 +318,7 @@ def test_warming_up_loads_the_embedder_and_its_failure_waits_for_a_need() -> Non
         assert len(store.search(["silk"], 1)[0]) == 1
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.lists(texts, max_size=6), max_size=6), st.integers(1, 4))
 def test_remembered_vectors_are_the_embedders_own(batches: list[list[str]], size: int) -> None:
     embedder = HashingEmbedder(8)

@@ -81,7 +81,7 @@ def test_split_sentences(text: str, expected: list[str]) -> None:
 
 
 @given(ANY)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_splitting_loses_nothing(text: str) -> None:
     parts = sentences.split_sentences(text)
     assert solid(" ".join(parts)) == solid(text)
@@ -116,23 +116,13 @@ def test_words_do_not_depend_on_what_else_a_text_holds(text: str) -> None:
 @pytest.mark.parametrize(
     ("sentence", "complete"),
     [
-        ("It ran.", True),
-        ("It ran.[1][2]", True),
-        ('He said "go."', True),
-        ("他走了。", True),
-        ("Why?”", True),
-        ("And so on…", True),
-        ("It ran (fast).)", True),
-        ("He said no.", True),
-        ("It ran", False),
-        ("It ran (and", False),
-        ("It ran (and.", False),
-        ("such as e.g.", False),
-        ("It was led by faculty, among them Drs.", False),
-        ("He died in Dec.", True),
-        ("", False),
-        ("...", False),
-        ("List:", False),
+        *(("It ran.", True), ("It ran.[1][2]", True), ('He said "go."', True), ("他走了。", True), ("Why?”", True)),
+        *(("And so on…", True), ("It ran (fast).)", True), ("He said no.", True), ("It ran", False)),
+        *(("It ran (and", False), ("It ran (and.", False), ("such as e.g.", False)),
+        *(("It was led by faculty, among them Drs.", False), ("He died in Dec.", True), ("", False)),
+        *(("...", False), ("List:", False), ("من بناها؟", True), ("هذه جملة تامة.", True), ("هذه جملة", False)),
+        *(("Er sagte: „Das ist alles.“", True), ("»Das ist alles.«", True), ("« C’est tout. »", True)),
+        *(("它建于一八七一年。", True), ("它建于", False), ("灯台は立っている。」", True), ("यह एक वाक्य है।", True)),
     ],
 )
 def test_is_complete(sentence: str, *, complete: bool) -> None:
@@ -175,11 +165,6 @@ def test_longest_common_run_agrees_with_the_plain_search(a: str, b: str, at_leas
     run = t.longest_common_run(a, b)
     assert len(run) == slow_run(*fold) == len(t.longest_common_run(b, a))
     assert t.longest_common_run(a, b, at_least) == (run if len(run) >= at_least else [])
-
-
-def test_longest_common_run_reads_words() -> None:
-    assert t.longest_common_run("The QUICK, brown fox!", "a quick brown foxes") == ["QUICK", "brown"]
-    assert t.longest_common_run("", "a") == []
 
 
 @given(WORDY, WORDY, st.integers(1, 5))

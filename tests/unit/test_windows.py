@@ -16,7 +16,7 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import ASSUMED, settled, why_less, window_of
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
 from storm_pipeline.settings import ROLES, Settings
-from storm_pipeline.text.fitting import fair_shares, fitted, most_tokens
+from storm_pipeline.text.fitting import fitted, most_tokens
 
 ENGLISH = "The Oder rises in the Czech Republic and flows 854 km to the Baltic Sea. "
 WORDS = 13
@@ -117,21 +117,6 @@ def test_a_user_is_told_why_there_is_less() -> None:
 @pytest.mark.parametrize("language", TEXTS)
 def test_tokens_are_not_undercounted(language: str) -> None:
     assert gpt_4_tokens()(TEXTS[language] * 5) <= most_tokens(TEXTS[language] * 5)
-
-
-@given(st.lists(st.text(max_size=60), max_size=5), st.text(max_size=60))
-def test_tokens_are_at_least_those_of_a_part(parts: list[str], more: str) -> None:
-    whole = "".join(parts)
-    assert most_tokens(whole) <= most_tokens(whole + more) <= most_tokens(whole) + most_tokens(more)
-
-
-@given(st.lists(st.integers(0, 100), max_size=8), st.integers(0, 300))
-def test_shares_are_fair(lengths: list[int], budget: int) -> None:
-    shares = fair_shares(lengths, budget)
-    assert sum(shares) <= budget
-    assert all(0 <= share <= length for share, length in zip(shares, lengths, strict=True))
-    if sum(lengths) <= budget:
-        assert shares == lengths
 
 
 @given(
