@@ -1,5 +1,6 @@
 """MkDocs hooks: pages from files of the repository's root and of settings, links, roles, and what a button copies."""
 
+import posixpath
 import re
 import sys
 import tomllib
@@ -40,7 +41,7 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
         file = (folder / path).resolve()
         if not path or re.match(r"[a-z]+:", target) or not file.is_relative_to(ROOT):
             return found[0]
-        return f"{before}{address(file, files)}{mark}{anchor}{after}"
+        return f"{before}{address(file, files, page.file.src_uri)}{mark}{anchor}{after}"
 
     return re.sub(r"(\]\(|(?:src|href)=\")([^)\"\s]+)([)\"])", moved, markdown)
 
@@ -48,15 +49,19 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
 def on_page_content(html: str, **_: object) -> str:
     """Let consoles be copied without prompts; show Sphinx's roles as code: ``:class:`~a.b.C``` as ``C``."""
     html = with_copied_commands(html)
+    # citations such as [1][2] and lists of a console are not references to headings
+    html = re.sub(r"<autoref [^>]*identifier=\"(\d+|'[^\"]*')\"[^>]*>(.*?)</autoref>", r"[\2][\1]", html)
     html = re.sub(r":(?:class|func|meth|mod|data|attr|exc):<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
     return re.sub(r":(?:class|func|meth|mod|data|attr|exc):(?=<code>)", "", html)
 
 
-def address(file: Path, files: Files) -> str:
-    """Where a file of the checkout is found: on the site, or in the repository."""
+def address(file: Path, files: Files, page_uri: str) -> str:
+    """Return the address of a file of the checkout: on the site, relative to a page, or in the repository."""
     inside = file.relative_to(ROOT).as_posix()
     for page, source in PAGES.items():
         if source == inside:
-            return page
+            return posixpath.relpath(page, posixpath.dirname(page_uri) or ".")
     page = inside.removeprefix("docs/")
-    return page if page != inside and files.get_file_from_path(page) else f"{REPOSITORY}/blob/main/{inside}"
+    if page != inside and files.get_file_from_path(page):
+        return posixpath.relpath(page, posixpath.dirname(page_uri) or ".")
+    return f"{REPOSITORY}/blob/main/{inside}"

@@ -256,7 +256,8 @@ class Storm:
             kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
             accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
             own: the user's configuration: a model, an engine and the like that it names as the run does are given.
-            sinks, halt: as for :meth:`write`.
+            sinks: as for :meth:`write`.
+            halt: as for :meth:`write`.
 
         Raises:
             SettingsError: the run was made with a model, an engine or the like that is not given; it says which.
@@ -290,7 +291,8 @@ class Storm:
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
             run: the earlier run's folder, which is not changed.
-            accept_damage, own: as for :meth:`resume`.
+            accept_damage: as for :meth:`resume`.
+            own: as for :meth:`resume`.
 
         Raises:
             SettingsError: there is no such piece, or as for :meth:`resume`.

@@ -420,7 +420,7 @@ SupportError = Literal[
 class Support:
     """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known."""
 
-    judge: str  # name of the judge; its calibration is in ``docs/citations.md``
+    judge: str  # name of the judge; its calibration is in ``docs/lab/citations.md``
     sentences: int  # number of sentences of lead and body
     recall: float | None = None  # share of sentences that their citations support together (ALCE)
     # share of citations that support the sentence alone, or without which the others do not (ALCE)

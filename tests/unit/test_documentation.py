@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.run.assets import catalogue
 
+LAB = sorted((ROOT / "docs" / "lab").glob("*.md"))
 COMMANDS = [command for page in PAGES for command in commands(page)]
 UNFINISHED = {"MissingParameter", "NoArgsIsHelpError", "BadOptionUsage"}
 """What a command lacks that is only mentioned, such as `storm write --outline`."""
@@ -64,7 +65,7 @@ def test_programs_of_the_documentation_exist(command: Command) -> None:
     assert any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", [*PAGES, *LAB], ids=name)
 def test_links_lead_to_files_and_headings(page: Path) -> None:
     for target in links(page):
         path, _, anchor = target.partition("#")
@@ -73,14 +74,14 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         assert not anchor or anchor in anchors(file), target
 
 
-def test_the_readme_names_every_wheel_that_is_downloaded() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_manual_names_every_wheel_that_is_downloaded() -> None:
+    manual = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     for asset in catalogue():
         first, last = asset.wheels[0], asset.wheels[-1]
-        assert f"`{first.project}`" in readme
-        assert first is last or f"`-part{len(asset.wheels)}`" in readme
-        assert f" {first.version} |" in readme
-        assert asset.licence.split(" (")[0] in readme
+        assert f"`{first.project}`" in manual
+        assert first is last or f"`-part{len(asset.wheels)}`" in manual
+        assert f" {first.version} |" in manual
+        assert asset.licence.split(" (")[0] in manual
 
 
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
@@ -92,3 +93,26 @@ def test_the_reference_names_modules_and_classes_that_exist(page: Path) -> None:
     assert paths
     for path in paths:
         assert pkgutil.resolve_name(path) is not None
+
+
+def test_the_functions_that_how_it_works_names_exist() -> None:
+    page = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`(storm_pipeline(?:\.\w+)+)`", page)
+    assert len(paths) > 25
+    for path in paths:
+        assert callable(pkgutil.resolve_name(path)), path
+
+
+def test_the_users_pages_are_short() -> None:
+    words = [len(page.read_text(encoding="utf-8").split()) for page in (ROOT / "docs").glob("*.md")]
+    assert sum(words) <= 15_000
+    readme = re.sub(r"^```.*?^```$", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert len(readme.split()) <= 1_000
+
+
+def test_commits_are_named_in_the_lab_alone() -> None:
+    for page in (ROOT / "docs").glob("*.md"):
+        found = re.findall(
+            r"(?<![\w/-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,8}(?![\w-])", page.read_text(encoding="utf-8")
+        )
+        assert not found, (page.name, found)

@@ -136,7 +136,9 @@ def open_models(
     names = {"inference": "screen", "matching": "cosine", "lm": "embedded:0.5b"}
     kind, _, ranker = given.get("matching", "cosine").partition(":")
     if (unknown := given.keys() - names.keys()) or given.get("inference", "").startswith("lm:"):
-        raise SettingsError(f"CONNER has no model {min(unknown, default='lm:… for inference')!r}: see docs/conner.md")
+        raise SettingsError(
+            f"CONNER has no model {min(unknown, default='lm:… for inference')!r}: see docs/lab/conner.md"
+        )
     if (kind, bool(ranker)) not in {("cosine", False), ("ranker", True)}:
         raise SettingsError(f"there is no ranker {given['matching']!r}: write cosine, or ranker:FOLDER-OR-NAME")
     names |= given

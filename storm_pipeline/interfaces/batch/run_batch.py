@@ -134,7 +134,9 @@ class Batch(AbstractContextManager["Batch"]):
             own: as for :meth:`storm_pipeline.storm.Storm.resume`.
             allow: settings that its topics may have of their own beside those that say what is written.
             at_once: articles written concurrently; default: as before.
-            accept_damage, sinks, open_storm: as for the class.
+            accept_damage: as for the class.
+            sinks: as for the class.
+            open_storm: as for the class.
 
         Raises:
             SettingsError: ``at_once`` is out of range, or the batch was made with what is not given; it says which.
