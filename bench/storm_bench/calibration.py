@@ -66,6 +66,11 @@ class Calibration:
     parameters: Parameters
     rows: tuple[CalibrationRow, ...]
 
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as texts, under :data:`COLUMNS`."""
+        return [row.cells() for row in self.rows]
+
     def to_markdown(self) -> str:
         """A table with one row per task, under a line that names the judge and its parameters."""
         parameters = ", ".join(

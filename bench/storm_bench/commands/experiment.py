@@ -203,7 +203,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 def _warnings(expected: "Forecast") -> list[str]:
     """That nobody or a small model judges, whose grades say little of an article; ``--quiet`` does not hide it."""
-    from storm_bench.reporting.wording import WITHOUT_JUDGE
+    from storm_bench.reporting.formats import WITHOUT_JUDGE
 
     nobody = [f"WARNING: {', '.join(expected.unjudged)}: {WITHOUT_JUDGE}"] if expected.unjudged else []
     return nobody + [
