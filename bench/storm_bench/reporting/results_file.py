@@ -13,7 +13,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from storm_bench.calibration import Calibration
 from storm_bench.errors import ExperimentError
-from storm_bench.metrics.base import JudgedMetric, Measure, Metric, Parameters
+from storm_bench.metrics.base import Measure, Metric, Parameters
 from storm_pipeline.api import write_atomically
 
 FORMAT = 1
@@ -104,10 +104,8 @@ def judges_of(
 ) -> tuple[JudgedMeasures, ...]:
     """The judges of a metric; empty if it has none.
 
-    ``calibrations``: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
+    ``calibrations``: parameter that names a judge, as in ``metric.rests_on`` → the judge's calibration.
     """
-    if not isinstance(metric, JudgedMetric):
-        return ()
     return tuple(
         JudgedMeasures(
             tuple(measure.name for measure in measures),
