@@ -30,12 +30,12 @@ def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[Labe
     )
 
 
-def read_attribution_bench(folder: Path) -> tuple[LabelledSentence, ...]:
-    """AttributionBench without ExpertQA, which is a data set of its own: sentences of answers and their sources.
+def read_attribution_bench(folder: Path, *, left_out: str = "ExpertQA") -> tuple[LabelledSentence, ...]:
+    """AttributionBench: sentences of answers and their sources. Raises OSError: the file is not there.
 
-    Raises OSError: the file is not there.
+    ``left_out``: the part that is not read; ExpertQA is a data set of its own.
     """
-    rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
+    rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != left_out)
     found = (
         LabelledSentence(
             row["claim"],

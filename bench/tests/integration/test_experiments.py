@@ -22,7 +22,7 @@ from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
-from storm_bench.datasets.wikigenbench import write_manifest, write_topic
+from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_bench.experiments.executors import LocalExecutor, open_executor
 from storm_bench.experiments.forecast import forecast
@@ -54,10 +54,7 @@ def topic(number: int) -> Topic:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data" / "bench"
-    topics = [topic(number) for number in NAMES]
-    for one in topics:
-        write_topic(folder, one)
-    write_manifest(folder, topics)
+    write_topics(folder, map(topic, NAMES))
     monkeypatch.setenv("STORM_DATA", str(folder.parent))
     return folder
 
@@ -161,7 +158,7 @@ def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp
 def test_the_ground_truth_is_excluded(data: Path, model: FakeModel, tmp_path: Path) -> None:
     truth = topic(1)
     copied = TopicDocument(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
-    write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
+    write_topics(data, [Topic("1", "Silk Road", truth.human, (*truth.documents, copied))])
     run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
     article = from_json((tmp_path / "out/articles/1/rr/article.json").read_text("utf-8"))
     assert article.sources
@@ -200,9 +197,7 @@ JUDGING: dict[str, Answer] = {
 def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     metrics = [*ASKS_MODEL, *(name for name in ASK_JUDGE if name not in ASKS_MODEL), "shape"]
     known = tuple((f"Field {n}", f"value {n}") for n in range(5))
-    for number in NAMES:
-        told = topic(number)
-        write_topic(data, replace(told, human=replace(told.human, infobox=known)))
+    write_topics(data, [replace(told, human=replace(told.human, infobox=known)) for told in map(topic, NAMES)])
     with FakeModel(JUDGING) as model:
         judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
         config = described(model, "rr storm", metrics=metrics, resources=judges)
@@ -252,10 +247,10 @@ def test_an_unavailable_metric_is_skipped_and_reported(data: Path, model: FakeMo
 
 
 def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    (data / "topics" / "2.json.gz").write_text("{", encoding="utf-8")
     results = run(described(model, "rr", metrics=["shape"]), tmp_path / "out")
     (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
-    assert skipped.startswith("skipped: wiki/2.json ")
+    assert skipped.startswith("skipped: topics/2.json.gz ")
     assert not any(str(tmp_path) in note for note in results.notes)
 
 
