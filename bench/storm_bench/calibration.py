@@ -70,19 +70,6 @@ class Calibration:
         """The rows as texts, under :data:`COLUMNS`."""
         return [row.cells() for row in self.rows]
 
-    def to_markdown(self) -> str:
-        """A table with one row per task, under a line that names the judge and its parameters."""
-        parameters = ", ".join(
-            f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in self.parameters.items()
-        )
-        plain = ((row.task, str(row.pairs), *row.cells()[2:]) for row in self.rows)  # pairs without separators
-        head, *rows = (f"| {' | '.join(cells)} |" for cells in (COLUMNS, *plain))
-        title = f"Judge `{self.judge}`" + (f" ({parameters})" if parameters else "")
-        return "\n".join(
-            [f"{title}. Always yes has AUC and balanced accuracy 0.50.", "", head, "|---" * 7 + "|", *rows]
-        )
-
 
 def calibrate(judge: Judge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0) -> Calibration:
     """Run a judge on tasks and measure it; tasks without both classes are left out.

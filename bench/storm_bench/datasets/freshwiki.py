@@ -14,14 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from storm_bench.datasets.built import read_built
-from storm_bench.datasets.dataset import (
-    DataSet,
-    folder_of,
-    read_model,
-    read_text,
-    read_topics,
-    without_back_matter,
-)
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text, read_topics, without_back_matter
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, wikipedia_article

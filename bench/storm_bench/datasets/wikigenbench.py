@@ -14,13 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, RootModel
 
 from storm_bench.datasets.built import read_built
-from storm_bench.datasets.dataset import (
-    DataSet,
-    folder_of,
-    read_model,
-    read_topics,
-    without_back_matter,
-)
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_topics, without_back_matter
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
 from storm_bench.types import HumanArticle, Topic, TopicDocument

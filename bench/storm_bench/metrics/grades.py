@@ -9,13 +9,7 @@ from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.metrics.texts import body_headings
 from storm_bench.sections import all_sections
-from storm_bench.signatures.judging import (
-    LONGEST_GRADED,
-    LONGEST_READ,
-    AnswerFromArticle,
-    CompareAnswers,
-    GradeWriting,
-)
+from storm_bench.signatures.judging import LONGEST_GRADED, LONGEST_READ, AnswerFromArticle, CompareAnswers, GradeWriting
 from storm_bench.trimming import as_shown
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article
@@ -72,12 +66,7 @@ def rubric_grades(grader: GradingJudge, *, longest: int = LONGEST_GRADED) -> Bat
         RUBRIC_MEASURES,
         "Shao et al. 2024 (STORM), appendix C.2 and Table 8",
         score,
-        {
-            "grader": grader.name,
-            **grader.parameters,
-            "rubrics": rubric_fingerprint(RUBRICS),
-            "longest": longest,
-        },
+        {"grader": grader.name, **grader.parameters, "rubrics": rubric_fingerprint(RUBRICS), "longest": longest},
         (("grader", RUBRIC_MEASURES),),
     )
 
@@ -211,12 +200,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
         IB_MEASURES,
         "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3",
         score,
-        {
-            "model": model.name,
-            **model.parameters(answer, compare),
-            "question": QUESTION,
-            "longest": longest,
-        },
+        {"model": model.name, **model.parameters(answer, compare), "question": QUESTION, "longest": longest},
         (("model", IB_MEASURES),),
     )
 

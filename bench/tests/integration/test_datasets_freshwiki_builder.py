@@ -1,6 +1,7 @@
 """A new FreshWiki built from a local server that speaks the services' wire formats, errors and limits."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from storm_bench.datasets import building
 from storm_bench.datasets.building import Build
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
+from storm_bench.datasets.wiki_live_builder import WikiLivePlan
+from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError
 
@@ -255,7 +258,25 @@ def test_invalid_months_are_reported(tmp_path: Path) -> None:
             build_freshwiki(FreshWikiPlan(("2024-13",)), Build(tmp_path, services=wikimedia.services))
         with pytest.raises(DatasetError, match=r"no article qualifies \(.*quality C"):
             build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), Build(tmp_path, services=wikimedia.services))
-    with pytest.raises(DatasetError, match="no months given"):
-        FreshWikiPlan(())
-    with pytest.raises(DatasetError, match="size and max_words must be at least 1"):
-        FreshWikiPlan(("2024-01",), size=0)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (lambda: FreshWikiPlan(()), "no months given"),
+        (lambda: FreshWikiPlan(("2024-01",), size=0), "size and max_words must be at least 1"),
+        (WikiGenBenchPlan, "needs candidates"),
+        (lambda: WikiGenBenchPlan(titles=("x",), created_after="May"), "'May' is not a date"),
+        (lambda: WikiGenBenchPlan(titles=("x",), min_fetched=1.0), "min_fetched in"),
+        (lambda: WikiLivePlan(()), "no months given"),
+        (lambda: WikiLivePlan(("May",)), "'May' is not a month"),
+        (lambda: WikiLivePlan(("2024-01", "2099-01")), "2099-01 is not over"),
+        (lambda: WikiLivePlan(("2024-01",), per_month=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), statements=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), min_pages=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), search_results=-1), "must be at least 1"),
+    ],
+)
+def test_invalid_plans_are_refused(plan: Callable[[], object], said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        plan()

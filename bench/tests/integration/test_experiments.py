@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -92,25 +93,21 @@ def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -
         return experiment.run()
 
 
-def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_every_method_writes_once_about_every_topic_and_is_scored(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model), tmp_path / "out")
-    assert [(r.topic, r.method) for r in results.results] == [
-        (topic, method) for topic in "12" for method in ("direct", "rr", "orag")
-    ]
+    assert [(r.topic, r.method) for r in results.results] == list(product("12", ("direct", "rr", "orag")))
     assert not any(r.failure for r in results.results)
     assert all(r.values["rouge_1"] > 0 and r.values["calls"] for r in results.results)  # type: ignore[operator]
     assert {"rouge_1", "words_asked"} <= {measure.name for measure in results.measures}
     assert {r.values["words_asked"] for r in results.results if r.method != "orag"} == {2640}
-
-
-def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    first = run(described(model), tmp_path / "out")
     asked = len(model.asked)
     told: list[str] = []
-    again = run(described(model), tmp_path / "out", told)
+    assert run(described(model), tmp_path / "out", told).results == results.results
     assert len(model.asked) == asked
-    assert again.results == first.results
     assert told == ["6 articles, 6 of them written"]
+    data.rename(tmp_path / "gone")
+    with ExperimentStore(tmp_path / "out") as store:
+        assert results_of(store) == results, "a report needs neither data nor models"
 
 
 def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -237,13 +234,18 @@ def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Pat
     assert [result.seed for result in results.results] == [1, 2]
 
 
-def test_an_unavailable_metric_is_skipped_and_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_an_unavailable_metric_is_reported_and_scored_once_it_becomes_available(
+    data: Path, model: FakeModel, tmp_path: Path
+) -> None:
     told: list[str] = []
-    config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "none")})
-    results = run(config.with_overrides(topics=1), tmp_path / "out", told)
+    config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "wordnet")})
+    config = config.with_overrides(topics=1)
+    results = run(config, tmp_path / "out", told)
     assert any(note.startswith("meteor is left out") for note in results.notes)
     assert any(line.startswith("meteor is left out") for line in told)
-    assert not results.results[0].failure
+    assert not results.results[0].failure and "meteor" not in results.results[0].values
+    write_wordnet(tmp_path / "wordnet")
+    assert "meteor" in run(config, tmp_path / "out").results[0].values
 
 
 def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -252,21 +254,6 @@ def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeM
     (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
     assert skipped.startswith("skipped: topics/2.json.gz ")
     assert not any(str(tmp_path) in note for note in results.notes)
-
-
-def test_a_metric_is_scored_once_it_becomes_available(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, "rr", metrics=["shape", "meteor"]).with_overrides(topics=1)
-    lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
-    assert "meteor" not in run(lacking, tmp_path / "out").results[0].values
-    write_wordnet(tmp_path / "wordnet")
-    assert "meteor" in run(lacking, tmp_path / "out").results[0].values
-
-
-def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    results = run(described(model), tmp_path / "out")
-    data.rename(tmp_path / "gone")
-    with ExperimentStore(tmp_path / "out") as store:
-        assert results_of(store) == results
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector

@@ -107,10 +107,7 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
     (tmp_path / "b" / "plots" / "mine.svg").write_text("not of a report")
     second = write_report(tmp_path / "b", load_results(tmp_path / "a"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-    assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {
-        "difference-rouge-1.svg",
-        "mine.svg",
-    }
+    assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {"difference-rouge-1.svg", "mine.svg"}
 
 
 def test_when_all_failed_the_failures_are_the_report() -> None:
