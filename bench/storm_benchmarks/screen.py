@@ -20,7 +20,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_bench.datasets.support import LabelledSentence, read_attribution_bench, read_wice
+from pydantic import TypeAdapter
+
+from storm_bench.datasets.support import Label, LabelledSentence, read_attribution_bench, read_wice
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.labels import labels
@@ -36,6 +38,7 @@ from storm_pipeline.types import Snippet
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _PEOPLE = ("data", "cites", "label", "sentences", "kept", "moved", "to its source", "handed back")
+_LABELS = TypeAdapter(tuple[Label, ...])
 _OUTCOMES = ("kept", "moved", "to its source", "handed back")
 
 
@@ -59,7 +62,7 @@ class Read:
     known: str
     shown: tuple[Passage, ...]
     claims: tuple[Claim, ...]
-    labels: tuple[str, ...]
+    labels: tuple[Label, ...]
 
 
 def main() -> None:
@@ -129,7 +132,7 @@ def own_sentences(data: Path) -> list[Read]:
         texts = ((url, chunks(pages[url], _PASSAGE)[part]) for url, part in places)
         shown = tuple(Passage(text, (Snippet(url, subject, text),)) for url, text in texts)
         claims = tuple(Claim(row["sentence"], (places.index((row["page"], int(row["part"]))),)) for row in own)
-        found.append(Read(language, subject, shown, claims, tuple(row["label"] for row in own)))
+        found.append(Read(language, subject, shown, claims, _LABELS.validate_python([row["label"] for row in own])))
     return found
 
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 _ATTRIBUTION_BENCH = "attributionbench_dev.jsonl.gz"
 
+Label = Literal["supported", "partly", "not"]
+
 
 @dataclass(frozen=True)
 class LabelledSentence:
@@ -16,14 +18,13 @@ class LabelledSentence:
 
     text: str
     sources: tuple[str, ...]  # none is empty
-    label: Literal["supported", "partly", "not"]
+    label: Label
     topic: str  # title of the article, or the question
 
 
 def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[LabelledSentence, ...]:
     """WiCE: sentences of Wikipedia and the pages that they cite. Raises OSError: the file is not there."""
-    labels: dict[str, Literal["supported", "partly", "not"]]
-    labels = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
+    labels: dict[str, Label] = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
     return tuple(
         LabelledSentence(row["claim"], ("\n".join(row["evidence"]),), labels[row["label"]], row["meta"]["claim_title"])
         for row in json_lines(folder / file)
