@@ -7,8 +7,9 @@ correlated.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,6 @@ from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judging_tasks import CalibrationTask
 from storm_pipeline.evidence.judges.base import Judge, Parameters
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 _CONFIDENCE = 95.0
 
 
@@ -66,18 +65,10 @@ class Calibration:
     parameters: Parameters
     rows: tuple[CalibrationRow, ...]
 
-    def to_markdown(self) -> str:
-        """A table with one row per task, under a line that names the judge and its parameters."""
-        parameters = ", ".join(
-            f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in self.parameters.items()
-        )
-        plain = ((row.task, str(row.pairs), *row.cells()[2:]) for row in self.rows)  # pairs without separators
-        head, *rows = (f"| {' | '.join(cells)} |" for cells in (COLUMNS, *plain))
-        title = f"Judge `{self.judge}`" + (f" ({parameters})" if parameters else "")
-        return "\n".join(
-            [f"{title}. Always yes has AUC and balanced accuracy 0.50.", "", head, "|---" * 7 + "|", *rows]
-        )
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as texts, under :data:`COLUMNS`."""
+        return [row.cells() for row in self.rows]
 
 
 def calibrate(judge: Judge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0) -> Calibration:
@@ -96,48 +87,30 @@ def calibrate(judge: Judge, tasks: Iterable[CalibrationTask], *, resamples: int 
     return Calibration(judge.name, judge.parameters, rows)
 
 
-def auc(scores: Floats, positive: Bools) -> float:
-    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
-
-    NaN if one class is absent.
-    """
-    pos, neg = int(positive.sum()), int((~positive).sum())
-    if not pos or not neg:
-        return float("nan")
-    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
-    mean_rank = (np.cumsum(count) - (count - 1) / 2)[place]
-    return float((mean_rank[positive].sum() - pos * (pos + 1) / 2) / (pos * neg))
-
-
-def balanced_accuracy(verdicts: Bools, positive: Bools) -> float:
-    """Mean of the true positive and true negative rates; NaN if one class is absent."""
-    if positive.all() or not positive.any():
-        return float("nan")
-    return float((verdicts[positive].mean() + (~verdicts[~positive]).mean()) / 2)
-
-
-def f1(verdicts: Bools, positive: Bools) -> float:
-    """F1 of the positive class; 0 without a true positive."""
-    true_positives = int((verdicts & positive).sum())
-    return 2 * true_positives / int(verdicts.sum() + positive.sum()) if true_positives else 0.0
-
-
 def _row(
     task: CalibrationTask, known: dict[Pair, float], threshold: float, resamples: int, seed: int
 ) -> CalibrationRow:
+    from sklearn import metrics
+
     scores = np.array([known[item.pair] for item in task.items])
     positive = np.array([item.positive for item in task.items])
     verdicts = scores >= threshold
     groups = [item.group for item in task.items]
-    interval = partial(over_groups, groups=groups, resamples=resamples, seed=seed)
+
+    def interval(measure: Callable[..., float], found: npt.NDArray[Any]) -> MetricInterval:
+        def drawn(draw: npt.NDArray[np.intp]) -> float:
+            return float(measure(positive[draw], found[draw])) if 0 < positive[draw].sum() < len(draw) else np.nan
+
+        return over_groups(drawn, groups, resamples=resamples, seed=seed)
+
     share = float(positive.mean())
     return CalibrationRow(
         task.name,
         len(scores),
         share,
-        auc=interval(lambda draw: auc(scores[draw], positive[draw])),
-        balanced_accuracy=interval(lambda draw: balanced_accuracy(verdicts[draw], positive[draw])),
-        f1=interval(lambda draw: f1(verdicts[draw], positive[draw])),
+        auc=interval(metrics.roc_auc_score, scores),
+        balanced_accuracy=interval(metrics.balanced_accuracy_score, verdicts),
+        f1=interval(metrics.f1_score, verdicts),
         always_yes=2 * share / (1 + share),
     )
 

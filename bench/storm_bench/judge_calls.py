@@ -1,7 +1,6 @@
 """Estimating the language model calls of the metrics that judge an article.
 
-There is no article yet, so the calls come from a table. Its bounds repeat those of the metrics, whose modules are slow
-to import; a test keeps them in sync.
+There is no article yet, so the calls come from a table.
 """
 
 import math
@@ -16,14 +15,8 @@ from storm_pipeline import Settings
 from storm_pipeline.interfaces.estimate.estimating import Question, estimate_questions
 from storm_pipeline.interfaces.estimate.results import Range
 
-LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
-"""Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""
-LONGEST_COMPARED = 8000
-"""Maximum words shown of each of two articles that are compared."""
 COMPARISONS, CRITERION = 6, 15
 """Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
-STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
-"""Words per passage in which a statement is looked up, and number of passages shown."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class JudgingEstimate:
 
 
 Calls = Callable[[ExpectedArticle], Sequence[Question]]
-_SHOWN = STATEMENT_PASSAGE * STATEMENT_PASSAGES
+_SHOWN = asks.PASSAGE_WORDS * asks.TOP_PASSAGES
 
 
 def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
@@ -83,7 +76,7 @@ def _found(calls: float, passages: int, statement: int) -> Question:
 
 def _wikigen_quality(article: ExpectedArticle) -> Sequence[Question]:
     """One call each for writing, outline, organisation and coverage, and one per section for focus."""
-    words = min(article.words, LONGEST_READ)
+    words = min(article.words, asks.LONGEST_READ)
     return (
         Question(asks.GradeWriting, 1, {"topic": 3, "text": words}, 14),
         _graded(asks.GradeZeroToFive, 3, words),
@@ -93,7 +86,7 @@ def _wikigen_quality(article: ExpectedArticle) -> Sequence[Question]:
 
 def _ib_score(article: ExpectedArticle) -> Sequence[Question]:
     """One call per field to answer it, and one per answered field to compare the answers."""
-    shown = {"article": min(article.words, LONGEST_READ), "question": 18}
+    shown = {"article": min(article.words, asks.LONGEST_READ), "question": 18}
     compared = {"question": 18, "expected": 8, "answer": 8}
     return (
         Question(asks.AnswerFromArticle, article.fields, shown, 10),
@@ -103,14 +96,17 @@ def _ib_score(article: ExpectedArticle) -> Sequence[Question]:
 
 def _support_errors(article: ExpectedArticle) -> Sequence[Question]:
     """One call per unsupported sentence, with its sources."""
-    sources = min(article.cited * article.passage, LONGEST_SOURCES)
+    sources = min(article.cited * article.passage, asks.LONGEST_SOURCES)
     shown = {"topic": 3, "sources": sources, "sentence": article.sentence}
     return (Question(asks.ClassifyUnsupported, article.sentences * article.unsupported, shown, 8),)
 
 
 def _good_article(article: ExpectedArticle) -> Sequence[Question]:
     """Three calls in each order, each with both articles; none without a human article."""
-    sizes = {"article_a": min(article.words, LONGEST_COMPARED), "article_b": min(article.human_words, LONGEST_COMPARED)}
+    sizes = {
+        "article_a": min(article.words, asks.LONGEST_COMPARED),
+        "article_b": min(article.human_words, asks.LONGEST_COMPARED),
+    }
     shown = {"topic": 3, **sizes, "criteria": asks.CRITERIA_PER_CALL * CRITERION}
     calls = COMPARISONS if article.human_words else 0
     return (Question(asks.CompareArticles, calls, shown, asks.CRITERIA_PER_CALL * 30),)
@@ -119,20 +115,20 @@ def _good_article(article: ExpectedArticle) -> Sequence[Question]:
 def _support(article: ExpectedArticle) -> Sequence[Question]:
     """ALCE's calls per sentence: with all passages, each alone, and all but each; answers are cached."""
     cited, passage = article.cited, article.passage
-    together = math.ceil(cited * passage / WINDOW)
-    separate = cited * (1 + math.ceil((cited - 1) * passage / WINDOW)) if cited > 1 else 0
-    shown = {"passage": min(passage * cited, WINDOW), "claim": article.sentence}
+    together = math.ceil(cited * passage / asks.WINDOW)
+    separate = cited * (1 + math.ceil((cited - 1) * passage / asks.WINDOW)) if cited > 1 else 0
+    shown = {"passage": min(passage * cited, asks.WINDOW), "claim": article.sentence}
     return (Question(asks.JudgeSupport, article.sentences * (together + separate), shown, 8),)
 
 
 def _page_support(article: ExpectedArticle) -> Sequence[Question]:
     """One call per sentence, cited page and passage of the page."""
-    shown = {"passage": STATEMENT_PASSAGE, "claim": article.sentence}
+    shown = {"passage": asks.PASSAGE_WORDS, "claim": article.sentence}
     return (Question(asks.JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
 
 
 ASKS_MODEL: Mapping[str, Calls] = {
-    "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, LONGEST_GRADED)),),
+    "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, asks.LONGEST_GRADED)),),
     "wikigen_quality": _wikigen_quality,
     "ib_score": _ib_score,
     "support_errors": _support_errors,

@@ -17,19 +17,12 @@ class HumanSentence:
 
 @dataclass(frozen=True)
 class HumanSection:
-    """A section of a human article.
+    """A section of a human article."""
 
-    Attributes:
-        heading: without citation marks.
-        text: its own plain text, without that of its subsections.
-        subsections: in order.
-        sentences: the text by sentences; empty if the data set does not split it.
-    """
-
-    heading: str
-    text: str = ""
-    subsections: tuple["HumanSection", ...] = ()
-    sentences: tuple[HumanSentence, ...] = ()
+    heading: str  # without citation marks
+    text: str = ""  # its own plain text, without that of its subsections
+    subsections: tuple["HumanSection", ...] = ()  # in order
+    sentences: tuple[HumanSentence, ...] = ()  # the text by sentences; empty if the data set does not split it
 
     def walk(self) -> Iterator["HumanSection"]:
         """The section and all its subsections, depth first."""
@@ -40,48 +33,31 @@ class HumanSection:
 
 @dataclass(frozen=True)
 class TopicDocument:
-    """A page cited by editors or found by a search.
+    """A page cited by editors or found by a search."""
 
-    Attributes:
-        url: its URL; empty if editors cited something that is not on the web.
-        title: its title, or the editors' citation of it.
-        text: plain text; empty if it could not be fetched.
-        origin: ``human`` if editors cited it, ``search`` if a search found it.
-    """
-
-    url: str
-    title: str
-    text: str = ""
-    origin: str = "human"
+    url: str  # its URL; empty if editors cited something that is not on the web
+    title: str  # its title, or the editors' citation of it
+    text: str = ""  # plain text; empty if it could not be fetched
+    origin: str = "human"  # ``human`` if editors cited it, ``search`` if a search found it
 
 
 @dataclass(frozen=True)
 class HumanArticle:
-    """The ground truth of a topic.
+    """The ground truth of a topic."""
 
-    Attributes:
-        title: title of the article.
-        url: its URL; empty if unknown.
-        lead: plain text before the first heading.
-        sections: the body without back matter (References, See also, Notes …).
-        references: the pages cited by editors, one entry per citation.
-        infobox: (field, value) pairs; empty without an infobox.
-        back_matter: the sections left out of the body.
-        entities: named entities of the article, lower-case, as published with the data set; may be empty.
-        statements: the article as atomic facts, one per sentence, as published with the data set; may be empty.
-        published_text: the article with ``#`` headings, one paragraph per line, as published beside the structured form
-            (FreshWiki's ``txt/``); may be empty.
-    """
-
-    title: str
-    url: str = ""
-    lead: str = ""
-    sections: tuple[HumanSection, ...] = ()
-    references: tuple[TopicDocument, ...] = ()
-    infobox: tuple[tuple[str, str], ...] = ()
-    back_matter: tuple[HumanSection, ...] = ()
+    title: str  # title of the article
+    url: str = ""  # its URL; empty if unknown
+    lead: str = ""  # plain text before the first heading
+    sections: tuple[HumanSection, ...] = ()  # the body without back matter (References, See also, Notes …)
+    references: tuple[TopicDocument, ...] = ()  # the pages cited by editors, one entry per citation
+    infobox: tuple[tuple[str, str], ...] = ()  # (field, value) pairs; empty without an infobox
+    back_matter: tuple[HumanSection, ...] = ()  # the sections left out of the body
+    # named entities of the article, lower-case, as published with the data set; may be empty
     entities: tuple[str, ...] = ()
+    # the article as atomic facts, one per sentence, as published with the data set; may be empty
     statements: tuple[str, ...] = ()
+    # the article with ``#`` headings, one paragraph per line, as published beside the structured form
+    # (FreshWiki's ``txt/``); may be empty
     published_text: str = ""
 
     def headings(self) -> tuple[str, ...]:
@@ -104,40 +80,27 @@ class CitedStatement:
 
 @dataclass(frozen=True)
 class SystemArticle:
-    """Another system's article on a topic.
+    """Another system's article on a topic."""
 
-    Attributes:
-        system: the system's name.
-        text: the article as Markdown, without citation marks.
-        statements: the article's facts with their citations, in text order.
-    """
-
-    system: str
-    text: str
-    statements: tuple[CitedStatement, ...] = ()
+    system: str  # the system's name
+    text: str  # the article as Markdown, without citation marks
+    statements: tuple[CitedStatement, ...] = ()  # the article's facts with their citations, in text order
 
 
 @dataclass(frozen=True)
 class Topic:
     """One topic of a data set.
 
-    Attributes:
-        id: stable within the data set; a file name.
-        title: the topic given to the systems.
-        about: more on it, also given to them, such as a paper's abstract.
-        human: the human article.
-        documents: the topic's closed corpus; empty if the data set has none.
-        system_articles: other systems' articles, one per system; empty if the data set has none.
-
     Raises DatasetError: the id would lead to another folder.
     """
 
-    id: str
-    title: str
-    human: HumanArticle
-    documents: tuple[TopicDocument, ...] = ()
+    id: str  # stable within the data set; a file name
+    title: str  # the topic given to the systems
+    human: HumanArticle  # the human article
+    documents: tuple[TopicDocument, ...] = ()  # the topic's closed corpus; empty if the data set has none
+    # other systems' articles, one per system; empty if the data set has none
     system_articles: tuple[SystemArticle, ...] = ()
-    about: str = ""
+    about: str = ""  # more on it, also given to them, such as a paper's abstract
 
     def __post_init__(self) -> None:
         if Path(self.id).name != self.id or self.id == ".." or "\0" in self.id:
@@ -150,17 +113,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Case:
-    """An article and its topic.
+    """An article and its topic."""
 
-    Attributes:
-        topic: the topic.
-        article: the article to score.
-        system: the system of the data set whose published article it is, see :meth:`Topic.written_by`; empty for any
-            other article.
-    """
-
-    topic: Topic
-    article: Article = field(repr=False)
+    topic: Topic  # the topic
+    article: Article = field(repr=False)  # the article to score
+    # the system of the data set whose published article it is, see :meth:`Topic.written_by`; empty for any other
+    # article
     system: str = ""
 
     @property

@@ -21,7 +21,7 @@ from urllib.request import urlopen
 
 import tiktoken
 
-from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process, texts_of
 from storm_benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 
 SEARCH_SECONDS = 0.1
@@ -145,7 +145,7 @@ class _Handler(JsonHandler):
         request = self.read()
         prompt = "\n".join(f"<{m['role']}>\n{m['content']}" for m in request["messages"])
         mark = self.server.traffic.new_mark(prompt)
-        kind, text = scripted_reply(request["messages"], mark)
+        kind, text = scripted_reply(*texts_of(request), mark)
         tokens = len(self.server.tokens(prompt)), len(self.server.tokens(text))
         latency = self.server.latency.of(tokens[1])
         self.server.traffic.record(kind, prompt, mark, tokens=tokens, latency=latency)

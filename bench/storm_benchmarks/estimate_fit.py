@@ -17,13 +17,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import dspy
 import numpy as np
-from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from scipy.optimize import nnls
 
 from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_topic, written
-from storm_benchmarks.scripted import REPLIES, mark_of
+from storm_benchmarks.scripted import REPLIES, mark_of, scripted_lm
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
@@ -62,7 +60,7 @@ _ALONE = dict.fromkeys(("refine", "plan"), "outline") | {
 
 
 class ScriptedModel:
-    """An engine of DSPy's that replies as scripted, and counts the tokens of each stage and program."""
+    """Replies as scripted, and counts the tokens of each stage and program."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words  # of the pages, for queries that find different ones
@@ -74,9 +72,8 @@ class ScriptedModel:
             for predictor in program.predictors()
         }
 
-    def complete(self, request: Request) -> Response:
+    def reply(self, messages: list[str]) -> str:
         """Reply to a request of one of the programs."""
-        messages = [str(request.system), *(message.text or "" for message in request.messages)]
         program, signature = self._programs[messages[0]]
         mark = mark_of("".join(messages))
         reply = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
@@ -84,7 +81,7 @@ class ScriptedModel:
         counts = {"calls": 1, "in": round(count_tokens(messages)), "out": round(count_tokens([reply]))}
         with self._lock:
             self.usage.update({(stage, program, what): number for what, number in counts.items()})
-        return Response(None, request.model, Message.assistant([TextPart(reply)]), "stop", Usage())
+        return reply
 
     def _queries(self, user: str, mark: str) -> str:
         """Queries of words of the pages, so that they find different ones."""
@@ -118,8 +115,7 @@ def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
 def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", recipe: str = DEFAULT) -> ScriptedModel:
     """A whole run of a recipe: what the model was asked."""
     model = ScriptedModel(sorted({word for page in web.pages.values() for word in page.words if len(word) > 6}))
-    lm = dspy.LM("scripted/model", engine=model, cache=False, num_retries=0)
-    objects = {"lm": lm, "embedder": HashingEmbedder(), "sinks": [CallbackSink(model.note)]}
+    objects = {"lm": scripted_lm(model.reply), "embedder": HashingEmbedder(), "sinks": [CallbackSink(model.note)]}
     with tempfile.TemporaryDirectory() as folder:
         written(topic, web, {"out": folder, "cache": folder, **settings}, recipe=recipe, **objects)
     return model

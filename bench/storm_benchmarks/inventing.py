@@ -1,16 +1,12 @@
-"""A scripted language model, served on loopback, whose sections are short sentences of passages and inventions.
+"""A scripted language model whose sections are short sentences of passages and inventions.
 
 It tells sentences of the passages that it is shown, word for word, and adds to every fifth a number, a year or a name
 that no passage has. Asked again by a remark, it repeats its sentence unchanged in half of the cases, and drops the
 invention in the other half, by the sentence's hash. All other prompts are answered as :mod:`.scripted` does.
 """
 
-import json
 import re
-import threading
-from types import TracebackType
 
-from storm_benchmarks.local_server import JsonHandler, LocalServer, completion
 from storm_benchmarks.scripted import mark_of, number_of, scripted_reply
 
 _FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] [^:\n]*: (.+)$", re.M)
@@ -24,33 +20,19 @@ _SENTENCES, _LENGTHS, _EVERY = 20, range(6, 17), 5  # of a section; words of a s
 
 
 class InventingWriter:
-    """The model; use it in ``with``. ``lm`` names it, ``invented`` has the kind of each invention by its words."""
+    """The model; ``invented`` has the kind of each invention by its words."""
 
     def __init__(self) -> None:
         self.invented: dict[str, str] = {}
 
-    @property
-    def lm(self) -> str:
-        """Its name in settings."""
-        return f"openai/gpt-4o-mini@{self._server.url}/v1"
-
-    def __enter__(self) -> "InventingWriter":
-        self._server = _Server(self)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def reply(self, messages: list[dict[str, str]]) -> str:
-        """The reply to a prompt of the pipeline."""
-        user = messages[-1]["content"]
-        if "has doubts about the sentences" in messages[0]["content"]:
+    def reply(self, texts: list[str]) -> str:
+        """Reply to a prompt of the pipeline: the system's text, and the user's last."""
+        system, user = texts[0], texts[-1]
+        if "has doubts about the sentences" in system:
             remarks = user.rpartition("\nRemarks:")[2]
             return "\n".join(f"{n}: {self._again(text)} {cited}" for n, text, cited in _REMARK.findall(remarks))
-        if "Write one section" not in messages[0]["content"]:
-            return scripted_reply(messages, mark_of(user))[1]
+        if "Write one section" not in system:
+            return scripted_reply(system, user, mark_of(user))[1]
         told = [
             (sentence, number)
             for number, text in _FACT.findall(user)
@@ -79,19 +61,3 @@ class InventingWriter:
     def _again(self, sentence: str) -> str:
         own = next((words for words in self.invented if sentence.endswith(f"{words}.")), "")
         return sentence if number_of(sentence) % 2 else sentence.removesuffix(f"{own}.") + "."
-
-
-class _Server(LocalServer):
-    def __init__(self, writer: InventingWriter) -> None:
-        super().__init__(_Handler)
-        self.writer = writer
-
-
-class _Handler(JsonHandler):
-    server: _Server
-
-    def do_POST(self) -> None:  # noqa: N802 - the base class's contract
-        request = self.read()
-        text = self.server.writer.reply(request["messages"])
-        size = sum(len(message["content"].split()) for message in request["messages"])
-        self.send(json.dumps(completion(request["model"], mark_of(text), text, (size, len(text.split())))).encode())

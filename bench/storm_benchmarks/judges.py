@@ -10,11 +10,11 @@ import time
 
 from pydantic import TypeAdapter
 
-from storm_bench.calibration import Calibration, calibrate
+from storm_bench.calibration import COLUMNS, Calibration, calibrate
 from storm_bench.datasets.expertqa import read_expertqa
 from storm_bench.judges.open_judge import open_support_judge
 from storm_bench.judging_tasks import halves, sampled, tasks
-from storm_benchmarks.shared import options
+from storm_benchmarks.shared import options, print_table
 from storm_pipeline.settings import Settings
 
 
@@ -40,7 +40,11 @@ def main() -> None:
     start = time.monotonic()
     found = calibrate(judge, given)
     pairs = len({item.pair for task in given for item in task.items})
-    print(TypeAdapter(Calibration).dump_json(found).decode() if args.value else found.to_markdown())
+    if args.value:
+        print(TypeAdapter(Calibration).dump_json(found).decode())
+    else:
+        print(f"Judge `{found.judge}` {dict(found.parameters)}. Always yes has AUC and balanced accuracy 0.50.\n")
+        print_table(COLUMNS, found.cells)
     print(f"\n{pairs} pairs, {(time.monotonic() - start) / pairs:.3f} s a pair")
 
 

@@ -77,6 +77,11 @@ def separate_process(module: str, *arguments: str) -> Iterator[str]:
             process.kill()
 
 
+def texts_of(request: Mapping[str, Any]) -> tuple[str, str]:
+    """The first and the last message of a request of OpenAI's: the system's, and the user's."""
+    return request["messages"][0]["content"], request["messages"][-1]["content"]
+
+
 def completion(model: str, mark: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
     """A chat completion in OpenAI's format; ``tokens``: prompt and completion tokens."""
     return {

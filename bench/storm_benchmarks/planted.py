@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.support import read_attribution_bench, read_wice
@@ -27,6 +28,7 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_benchmarks.inventing import InventingWriter
 from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
+from storm_benchmarks.scripted import scripted_lm
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings, Storm
 from storm_pipeline.evidence.judges.base import Question
@@ -169,10 +171,9 @@ def written(data: Path, cache: Path, judge: str, given: dict[str, object], most:
     with tempfile.TemporaryDirectory() as out:
         for topic in [one for one in read_wiki_live(data / "wiki_live").topics if one.documents][:most]:
             values = {"out": out, "cache": str(cache), "perspectives": 2, "turns": 2}
-            with InventingWriter() as writer:
-                settings = Settings.build(values | given | {"lm": writer.lm})
-                storm = Storm(settings, search=ClosedCorpus(topic_chunks(topic)), contents=NoContents(), progress=False)
-                article = storm.write(topic.title)
+            writer, corpus = InventingWriter(), ClosedCorpus(topic_chunks(topic))
+            objects: Any = {"search": corpus, "contents": NoContents(), "lm": scripted_lm(writer.reply)}
+            article = Storm(Settings.build(values | given), progress=False, **objects).write(topic.title)
             sizes += len(list(article.sentences()))
             texts.append(" ".join(one.text for one in article.sentences()))
             made += [(kind, token) for token, kind in writer.invented.items()]

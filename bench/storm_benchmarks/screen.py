@@ -20,7 +20,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_bench.datasets.support import json_lines, read_wice
+from pydantic import TypeAdapter
+
+from storm_bench.datasets.support import Label, LabelledSentence, read_attribution_bench, read_wice
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.labels import labels
@@ -35,19 +37,9 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
-_BENCH = {"attributable": "supported", "not attributable": "not"}
 _PEOPLE = ("data", "cites", "label", "sentences", "kept", "moved", "to its source", "handed back")
+_LABELS = TypeAdapter(tuple[Label, ...])
 _OUTCOMES = ("kept", "moved", "to its source", "handed back")
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A sentence with its subject, the source text that it cites, and people's verdict: supported, partly or not."""
-
-    text: str
-    topic: str
-    source: str
-    label: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ class Shown:
 
     name: str  # of the data set
     cites: str
-    row: Labelled
+    row: LabelledSentence
     passages: tuple[Passage, ...]
     own: int
     cited: int
@@ -70,7 +62,7 @@ class Read:
     known: str
     shown: tuple[Passage, ...]
     claims: tuple[Claim, ...]
-    labels: tuple[str, ...]
+    labels: tuple[Label, ...]
 
 
 def main() -> None:
@@ -94,7 +86,7 @@ def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
         rows = drawn.sample(labelled, min(sentences, len(labelled)))
         for cites in ("its source", "another one's"):
             for row in rows:
-                others = drawn.sample([other for other in rows if other.source != row.source], passages - 1)
+                others = drawn.sample([other for other in rows if other.sources != row.sources], passages - 1)
                 shown = [_passage(one, row.text) for one in (row, *others)]
                 order = drawn.sample(range(len(shown)), len(shown))
                 cited = order.index(0 if cites == "its source" else 1)
@@ -118,10 +110,12 @@ def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[obje
 def number_rows(data: Path) -> Iterator[list[object]]:
     """How many sentences of each label have a number or date that their sources lack."""
     read = [(own, *one) for own in own_sentences(data) for one in zip(own.claims, own.labels, strict=True)]
-    foreign = [Labelled(one.text, own.known, own.shown[one.cited[0]].text, label) for own, one, label in read]
+    foreign = [
+        LabelledSentence(one.text, (own.shown[one.cited[0]].text,), label, own.known) for own, one, label in read
+    ]
     for name, labelled in (_labelled(data / "support") | {"five languages": foreign}).items():
         for label in dict.fromkeys(one.label for one in labelled):
-            own = [(one.text, [one.topic, one.source]) for one in labelled if one.label == label]
+            own = [(one.text, [one.topic, "\n".join(one.sources)]) for one in labelled if one.label == label]
             lacking = [text for text, told in own if missing(text, told, source_languages=["en", detect(told[1])])]
             yield [name, label, len(own), len(lacking)]
 
@@ -138,7 +132,7 @@ def own_sentences(data: Path) -> list[Read]:
         texts = ((url, chunks(pages[url], _PASSAGE)[part]) for url, part in places)
         shown = tuple(Passage(text, (Snippet(url, subject, text),)) for url, text in texts)
         claims = tuple(Claim(row["sentence"], (places.index((row["page"], int(row["part"]))),)) for row in own)
-        found.append(Read(language, subject, shown, claims, tuple(row["label"] for row in own)))
+        found.append(Read(language, subject, shown, claims, _LABELS.validate_python([row["label"] for row in own])))
     return found
 
 
@@ -154,19 +148,17 @@ def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:
             yield "to its source"
 
 
-def _passage(row: Labelled, sentence: str) -> Passage:
+def _passage(row: LabelledSentence, sentence: str) -> Passage:
     """The part of a row's source with most of the sentence's content words: what a search for it would find."""
     wanted = frozenset(terms(sentence))
-    text = max(chunks(row.source, _PASSAGE), key=lambda part: len(wanted & frozenset(terms(part))))
-    page = hashlib.sha256(row.source.encode()).hexdigest()[:16]
+    source = "\n".join(row.sources)
+    text = max(chunks(source, _PASSAGE), key=lambda part: len(wanted & frozenset(terms(part))))
+    page = hashlib.sha256(source.encode()).hexdigest()[:16]
     return Passage(text, (Snippet(f"https://example.org/{page}", "", text),))
 
 
-def _labelled(folder: Path) -> dict[str, list[Labelled]]:
-    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder)]
-    rows = ((row, "\n".join(row["references"])) for row in json_lines(folder / "attributionbench_dev.jsonl.gz"))
-    labelled = ((row["claim"], row["question"], source, _BENCH[row["attribution_label"]]) for row, source in rows)
-    return {"WiCE": wice, "AttributionBench": [Labelled(*one) for one in labelled if one[2].strip()]}
+def _labelled(folder: Path) -> dict[str, tuple[LabelledSentence, ...]]:
+    return {"WiCE": read_wice(folder), "AttributionBench": read_attribution_bench(folder, left_out="")}
 
 
 if __name__ == "__main__":

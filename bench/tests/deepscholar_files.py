@@ -37,10 +37,7 @@ CITATIONS = [
         "search_res_url": "https://camels.example/paths",
         "search_res_content": "Camels follow paths that they remember from earlier journeys through the desert.",
     },
-    {
-        "parent_paper_arxiv_id": "2506.00002v1",
-        "cited_paper_title": "A Book Without Text",
-    },
+    {"parent_paper_arxiv_id": "2506.00002v1", "cited_paper_title": "A Book Without Text"},
     {
         "parent_paper_arxiv_id": "2505.00001v2",
         "cited_paper_title": "Looms that Learn",

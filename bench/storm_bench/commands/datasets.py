@@ -54,10 +54,11 @@ def freshwiki(
 ) -> None:
     """Build a FreshWiki data set: the good articles most edited in MONTHs, from rate-limited Wikimedia services."""
     with Guard(debug=debug):
+        from storm_bench.datasets.building import Build
         from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
 
         plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance)
-        _print_size(build_freshwiki(plan, to, on_progress=to_stderr), to)
+        _print_size(build_freshwiki(plan, Build(to, on_progress=to_stderr)), to)
 
 
 @data_app.command(
@@ -77,10 +78,11 @@ def wikigenbench(
 ) -> None:
     """Build a WikiGenBench data set: the events most edited in MONTHs, pages they cite, pages that --search finds."""
     with Guard(debug=debug):
+        from storm_bench.datasets.building import Build
         from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 
         plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
-        _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=to_stderr), to)
+        _print_size(build_wikigenbench(plan, Build(to, _engine(ctx.obj), on_progress=to_stderr)), to)
 
 
 @data_app.command(
@@ -106,6 +108,7 @@ def wiki_live(
 ) -> None:
     """Build a round of Wiki Live: new Good Articles, their statements, pages they cite, pages that --search finds."""
     with Guard(debug=debug):
+        from storm_bench.datasets.building import Build
         from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
 
         plan = WikiLivePlan(
@@ -117,7 +120,7 @@ def wiki_live(
             min_pages=min_pages,
         )
         engine = _engine(ctx.obj) if "search" in ctx.obj else None
-        _print_size(build_wiki_live(plan, to, engine, on_progress=to_stderr), to)
+        _print_size(build_wiki_live(plan, Build(to, engine, on_progress=to_stderr)), to)
 
 
 def _engine(values: dict[str, Any]) -> "Search":

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from storm_bench.commands.datasets import data_app, to_stderr
-from storm_pipeline.api import Guard, SettingsCommand, say, stopping, table_text
+from storm_pipeline.api import Guard, SettingsCommand, say, stopping
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -208,7 +207,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 def _warnings(expected: "Forecast") -> list[str]:
     """That nobody or a small model judges, whose grades say little of an article; ``--quiet`` does not hide it."""
-    from storm_bench.reporting.wording import WITHOUT_JUDGE
+    from storm_bench.reporting.formats import WITHOUT_JUDGE
 
     nobody = [f"WARNING: {', '.join(expected.unjudged)}: {WITHOUT_JUDGE}"] if expected.unjudged else []
     return nobody + [
@@ -229,24 +228,11 @@ def _dollars(range_: "Range") -> str:
 
 
 def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> None:
-    from storm_bench.reporting import NO_JUDGE, topic_means, with_failures
+    from storm_bench.reporting import Report
 
-    methods = results.methods
-    failed = any(result.failure for result in results.results)
-    for title, own in (
-        ("mean (topics)", results),
-        *([("all topics, failed articles worst", with_failures(results))] if failed else []),
-    ):
-        rows = []
-        for measure in own.measures:
-            values = [list(topic_means(own, method, measure.name).values()) for method in methods]
-            if any(values):
-                shown = (f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)
-                rows.append((measure.name, *shown))
-            elif measure.name in results.unjudged:
-                rows.append((measure.name, *[NO_JUDGE] * len(methods)))
-        if rows:
-            say(table_text((title, *methods), rows))
+    page = Report(results)
+    for table in page.tables:
+        say(f"{table.group.title}\n\n{page.part('means', table)}")
     say("\n".join(str(path) for path in report if path.suffix == ".md"))
 
 

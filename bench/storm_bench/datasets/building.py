@@ -1,20 +1,24 @@
-"""What the builders of data sets share: a folder, services, the documents of a topic, and why pages are left out."""
+"""Builds of data sets: the folder, services, pages of topics, which pages are taken, and what is written."""
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from storm_bench.datasets.dataset import folder_to_build, shuffled
-from storm_bench.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
+from storm_bench.datasets.built import folder_to_build, read_built, write_topics
+from storm_bench.datasets.dataset import DataSet, shuffled, write_json
+from storm_bench.datasets.leakage import copies, without_copies
+from storm_bench.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError, non_article_reason
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
-from storm_bench.types import TopicDocument
-from storm_pipeline import PageError, SearchEngine, __version__
+from storm_bench.types import Topic, TopicDocument
+from storm_pipeline import DatasetError, PageError, SearchEngine, __version__
 from storm_pipeline.api import WebPages, checked, parallel_map, source_id
 from storm_pipeline.sources.search.base import Search
 
-T = TypeVar("T")
+MANIFEST = "manifest.json"
 Progress = Callable[[str], None]
 """Called with one line per page."""
 Fetch = Callable[[str], Any]
@@ -26,41 +30,52 @@ _log = logging.getLogger(__name__)
 class Build:
     """One build: it continues an earlier one in the same folder, whose responses are cached in ``.build/``.
 
+    Args:
+        folder: where the data set is built.
+        search: finds further pages of a topic; None to find none.
+        fetch: fetches pages.
+        services: Wikipedia and the services around it.
+        on_progress: called with one line per page.
+
     Raises DatasetError: the folder holds a data set from elsewhere.
     """
 
     def __init__(
-        self, folder: Path, *parts: str, services: Wikimedia | None = None, on_progress: Progress | None = None
+        self,
+        folder: Path,
+        search: SearchEngine | Search | None = None,
+        *,
+        fetch: Fetch | None = None,
+        services: Wikimedia | None = None,
+        on_progress: Progress = lambda _: None,
     ) -> None:
-        self.folder = folder_to_build(folder, *parts)
+        self.folder = folder_to_build(folder)
         self.services = services or Wikimedia()
         self.answers = AnswerCache(self.folder)
         self.wiki = MediaWiki(self.services, self.answers)
-        self._on_progress = on_progress or (lambda _: None)
+        self.pages = DocumentCollector(self.answers, search, fetch)
+        self._engine, self._on_progress = search.name if search else "", on_progress
         self._left_out: list[tuple[str, str]] = []
+        self._entries: list[dict[str, Any]] = []
 
     def drawn(self, titles: Iterable[str], seed: int) -> list[CurrentPage]:
         """The pages of titles in an order that the seed decides."""
         return shuffled(self.wiki.current(titles), seed, lambda page: page.number)
 
     def taken(
-        self,
-        pages: Iterable[CurrentPage],
-        examine: Callable[[CurrentPage], T | str],
-        described: Callable[[T], str],
-        at_most: int | None,
-    ) -> Iterator[T]:
-        """What qualifies, in the order of the pages, until there is enough; the other pages are recorded.
+        self, pages: Iterable[CurrentPage], examine: Callable[[CurrentPage], Topic | str], at_most: int | None
+    ) -> Iterator[Topic]:
+        """The topics of pages that qualify, in their order, until there are enough; the other pages are recorded.
 
-        ``examine`` returns what the build takes of a page, or why it is left out (as a page that has gone is);
-        ``described``: what progress says of it after "taken", such as ``with 7 pages``; ``at_most``: None for all.
+        ``examine`` returns the topic of a page, or why it is left out (as a page that has gone is); cheap checks come
+        first. ``at_most``: None for all.
         """
         found = 0
         for page in pages:
             if found == at_most:
                 return
             try:
-                one = examine(page)
+                one = non_article_reason(page) or examine(page)
             except PageGoneError:
                 one = "deleted"
             if isinstance(one, str):
@@ -68,25 +83,38 @@ class Build:
                 self._on_progress(f"{page.title}: left out, {one}")
                 continue
             found += 1
-            self._on_progress(f"{page.title}: taken {described(one)}")
+            self._on_progress(f"{page.title}: taken with {len(one.documents)} pages")
             yield one
 
-    def reasons(self) -> str:
-        """Why pages were left out, most frequent first, such as ``3 × list, 1 × deleted``."""
-        counts = Counter(reason for _, reason in self._left_out)
-        return ", ".join(f"{count} × {reason}" for reason, count in counts.most_common()) or "there were no candidates"
+    def entered(self, page: CurrentPage, topic: Topic, **facts: Any) -> Topic:
+        """The topic without copies of its article, once the manifest has the page, these facts, and the copies."""
+        listed = [{"url": copy.document.url, "reason": copy.reason} for copy in copies(topic)]
+        about = {"id": topic.id, "title": page.title, "url": page.url, "page": page.number, "revision": page.revision}
+        self._entries.append(about | facts | {"copies": listed})
+        return without_copies(topic)
 
-    def provenance(self, form: str, plan: dict[str, Any], topics: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-        """Where the data set comes from, as JSON values: plan, revisions, and the pages left out with the reasons."""
-        return {
-            "form": form,
+    def written(self, name: str, plan: Any, topics: Sequence[Topic], **facts: Any) -> DataSet:
+        """Write the topics and ``manifest.json``: plan, facts, revisions, copies, and the pages left out with reasons.
+
+        Raises DatasetError: there is no topic, or the folder cannot be written.
+        """
+        if not topics:
+            counts = Counter(reason for _, reason in self._left_out).most_common()
+            why = ", ".join(f"{count} × {reason}" for reason, count in counts) or "there were no candidates"
+            raise DatasetError(f"no article qualifies ({why}); take more months or a wider plan")
+        write_topics(self.folder, topics)
+        manifest = {
+            "form": "topics-1",
             "made_by": f"storm-pipeline/{__version__}",
-            "plan": plan,
+            "plan": asdict(plan),
             "wikipedia": self.services.project,
-            **more,
-            "topics": topics,
+            "search": self._engine,
+            **facts,
+            "topics": sorted(self._entries, key=lambda entry: str(entry["id"])),
             "excluded": [{"title": title, "reason": reason} for title, reason in sorted(self._left_out)],
         }
+        write_json(self.folder / MANIFEST, manifest)
+        return read_built(name, self.folder, strict=True) or DataSet(name, ())
 
 
 class DocumentCollector:
@@ -100,7 +128,7 @@ class DocumentCollector:
     ) -> None:
         self._answers = answers
         self._search = checked(search) if search else None
-        self._fetch = fetch or WebPages()
+        self._given = fetch
 
     def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
         """The documents with their texts, in order; the text is empty if the fetch failed."""
@@ -122,6 +150,10 @@ class DocumentCollector:
             hits = self._answers.get(["search", search.name, title, k], lambda: _search_pages(search, title, k))
         pages = {source_id(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
         return self.fetch_documents(list(reversed(pages.values()))[:k])
+
+    @cached_property
+    def _fetch(self) -> Fetch:
+        return self._given or WebPages()
 
     def _page(self, url: str) -> dict[str, Any]:
         page: dict[str, Any] = self._answers.get(["page", source_id(url)], lambda: self._fetch_page(url))

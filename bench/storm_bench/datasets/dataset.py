@@ -45,9 +45,6 @@ PUBLISHED = {
 }
 """Name of each data set that can be fetched → where it is."""
 
-BUILD = ".build"
-"""Folder of cached service responses inside a built data set; may be deleted after the build."""
-
 
 @dataclass(frozen=True)
 class DataSet:
@@ -119,25 +116,6 @@ def not_such(folder: Path, name: str, why: str) -> str:
     )
 
 
-def folder_to_build(folder: Path, *parts: str) -> Path:
-    """Check that a data set may be built in a folder: it is new, or an earlier build created it.
-
-    Raises DatasetError: it holds a data set from elsewhere, which a build would overwrite.
-    """
-    folder = Path(folder).expanduser()
-    if not (folder / BUILD).is_dir() and any(any((folder / part).glob("*")) for part in parts):
-        raise DatasetError(f"{folder} holds a data set that was not built here; choose an empty folder")
-    return folder
-
-
-def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
-    """Delete files of an earlier build: ``NAME`` with this suffix, for every NAME that is not in ``kept``."""
-    names = set(kept)
-    for file in list(folder.glob(f"*{suffix}")):
-        if file.name.removesuffix(suffix) not in names:
-            file.unlink()
-
-
 def read_text(file: Path) -> str:
     """Read a text file. Raises DatasetError: it cannot be read or is not UTF-8."""
     try:
@@ -173,8 +151,13 @@ def as_model(file: Path, model: type[M], value: object) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        where, why = first_problem(error, "the top level")
-        raise DatasetError(f"{file} is damaged at {where}: {why.lower()}; download or rebuild it") from error
+        raise damaged(file, error) from error
+
+
+def damaged(file: Path, error: ValidationError) -> DatasetError:
+    """The error that names a damaged file, and the place in it."""
+    where, why = first_problem(error, "the top level")
+    return DatasetError(f"{file} is damaged at {where}: {why.lower()}; download or rebuild it")
 
 
 def read_json(file: Path) -> Any:
@@ -197,21 +180,8 @@ def write_json(file: Path, value: Any) -> None:
 
     Raises DatasetError: it cannot be written.
     """
-    data = _encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-    write_bytes(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files
-
-
-def write_text(file: Path, text: str) -> None:
-    """Write a text file, atomically; errors as :func:`write_json`."""
-    write_bytes(file, _encoded(text))
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "replace")
-
-
-def write_bytes(file: Path, data: bytes) -> None:
-    """Write a file, atomically; errors as :func:`write_json`."""
+    data = (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+    data = gzip.compress(data, mtime=0) if file.suffix == ".gz" else data  # equal values make equal files
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, data)

@@ -1,30 +1,20 @@
-"""Reads and writes FreshWiki in its published format (STORM, section 2.1 and appendix A): recent, good articles.
+"""Reads FreshWiki in its published format (STORM, section 2.1 and appendix A): recent, good articles.
 
 The folder contains ``json/NAME.json``: title, url, summary, content (a tree of section_title, section_content with
 sentences and their references, and subsections), references (number → URL) and, in the original, flair_entities.
 ``txt/NAME.txt``, where present, is the same article as text, which the official evaluation compares with.
 """
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.dataset import (
-    DataSet,
-    folder_of,
-    read_model,
-    read_text,
-    read_topics,
-    without_back_matter,
-    write_json,
-    write_text,
-)
+from storm_bench.datasets.built import read_built
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text, read_topics, without_back_matter
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, wikipedia_article
@@ -37,8 +27,6 @@ _MARK = re.compile(
     r"(?:needs )?update|when\?|who\?|by whom\?|which\?|where\?|de|fr|es|ja|zh|ko|ru|pt|pl|nl|sv|uk|fa|ar|he)\]",
     re.I,
 )
-_LONGEST_NAME = 150  # bytes
-_UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
 _ENDED = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 
 
@@ -66,11 +54,13 @@ def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     Two errors of the original extraction are repaired: sentences lost their full stops, and headings of the same name
-    all contain the last one's text (kept only there, and listed in ``problems``). ``folder``: contains ``json/``, or is
-    a copy of the repository that publishes it (``FreshWiki/json/``); ``strict``: fail on a damaged file instead of
-    skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is
-    damaged.
+    all contain the last one's text (kept only there, and listed in ``problems``). ``folder``: contains ``json/``, is a
+    copy of the repository that publishes it (``FreshWiki/json/``), or was built here; ``strict``: fail on a damaged
+    file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if
+    strict, a file is damaged.
     """
+    if built := read_built(NAME, folder, strict=strict):
+        return built
     articles = folder_of(folder, NAME, "json", "FreshWiki/json")
     return read_topics(NAME, folder, sorted(articles.glob("*.json")), _topic, strict=strict)
 
@@ -139,65 +129,3 @@ def _without_repeats(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSecti
             yield replace(kept, subsections=tuple(repaired(part.subsections)))
 
     return tuple(repaired(sections)), names
-
-
-def file_name(title: str) -> str:
-    """The file name of an article without suffix: its title with spaces and unsafe characters as underscores."""
-    name = _UNSAFE.sub("_", title.replace(" ", "_")).lstrip(".")
-    if name == title.replace(" ", "_") and len(name.encode()) <= _LONGEST_NAME:
-        return name
-    # A changed or shortened title gets a hash, so that two titles never share a file.
-    short = name.encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
-    return f"{short}-{hashlib.sha256(title.encode()).hexdigest()[:8]}"
-
-
-def write_article(folder: Path, article: HumanArticle) -> str:
-    """Write both files of an article, whose sections need sentences, and return their name.
-
-    Raises DatasetError: they cannot be written.
-    """
-    name = file_name(article.title)
-    write_text(folder / "txt" / f"{name}.txt", article_text(article))
-    write_json(folder / "json" / f"{name}.json", article_json(article))
-    return name
-
-
-def article_json(article: HumanArticle) -> dict[str, Any]:
-    """The published JSON format, with full stops and with back matter last."""
-    return {
-        "title": article.title.replace(" ", "_"),
-        "url": article.url,
-        "summary": article.lead,
-        "content": [_section_json(section) for section in (*article.sections, *article.back_matter)],
-        "references": {str(number): _cited(cited) for number, cited in enumerate(article.references, 1)},
-    }
-
-
-def article_text(article: HumanArticle) -> str:
-    """The published text format: ``#`` headings, ``[n]`` after sentences, references last."""
-    numbers = {cited.url: number for number, cited in reversed(list(enumerate(article.references, 1))) if cited.url}
-    parts = [article.title, article.lead]
-    for section in article.sections:
-        parts += _lines(section, 1, numbers)
-    listed = [f"[{number}] {_cited(cited)}" for number, cited in enumerate(article.references, 1)]
-    return "\n\n".join(filter(None, [*parts, "# References", "\n".join(listed)])) + "\n"
-
-
-def _section_json(section: HumanSection) -> dict[str, Any]:
-    return {
-        "section_title": section.heading,
-        "section_content": [{"sentence": said.text, "refs": list(said.references)} for said in section.sentences],
-        "subsections": [_section_json(part) for part in section.subsections],
-    }
-
-
-def _lines(section: HumanSection, level: int, numbers: Mapping[str, int]) -> Iterator[str]:
-    yield f"{'#' * level} {section.heading}"
-    marks = ("".join(f"[{numbers[url]}]" for url in said.references if url in numbers) for said in section.sentences)
-    yield " ".join(said.text + mark for said, mark in zip(section.sentences, marks, strict=True))
-    for part in section.subsections:
-        yield from _lines(part, level + 1, numbers)
-
-
-def _cited(document: TopicDocument) -> str:
-    return document.url or document.title

@@ -40,10 +40,6 @@ class CurrentPage:
     item: str = ""  # id of its Wikidata item; may be empty
     is_disambiguation: bool = False  # whether it is a disambiguation page
 
-    def told(self, name: str) -> dict[str, Any]:
-        """What a manifest says of the page first, as JSON values; ``name``: of its topic."""
-        return {"id": name, "title": self.title, "url": self.url, "page": self.number, "revision": self.revision}
-
 
 def pages_of(query: Any, asked: Sequence[str]) -> Iterator[CurrentPage]:
     """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out."""

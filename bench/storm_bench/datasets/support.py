@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 _ATTRIBUTION_BENCH = "attributionbench_dev.jsonl.gz"
 
+Label = Literal["supported", "partly", "not"]
+
 
 @dataclass(frozen=True)
 class LabelledSentence:
@@ -16,26 +18,25 @@ class LabelledSentence:
 
     text: str
     sources: tuple[str, ...]  # none is empty
-    label: Literal["supported", "partly", "not"]
+    label: Label
     topic: str  # title of the article, or the question
 
 
 def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[LabelledSentence, ...]:
     """WiCE: sentences of Wikipedia and the pages that they cite. Raises OSError: the file is not there."""
-    labels: dict[str, Literal["supported", "partly", "not"]]
-    labels = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
+    labels: dict[str, Label] = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
     return tuple(
         LabelledSentence(row["claim"], ("\n".join(row["evidence"]),), labels[row["label"]], row["meta"]["claim_title"])
         for row in json_lines(folder / file)
     )
 
 
-def read_attribution_bench(folder: Path) -> tuple[LabelledSentence, ...]:
-    """AttributionBench without ExpertQA, which is a data set of its own: sentences of answers and their sources.
+def read_attribution_bench(folder: Path, *, left_out: str = "ExpertQA") -> tuple[LabelledSentence, ...]:
+    """AttributionBench: sentences of answers and their sources. Raises OSError: the file is not there.
 
-    Raises OSError: the file is not there.
+    ``left_out``: the part that is not read; ExpertQA is a data set of its own.
     """
-    rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
+    rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != left_out)
     found = (
         LabelledSentence(
             row["claim"],

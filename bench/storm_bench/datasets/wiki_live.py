@@ -1,10 +1,9 @@
-"""Reads and writes Wiki Live Challenge: new Good Articles of Wikipedia, other systems' articles, and cited pages.
+"""Reads Wiki Live Challenge: new Good Articles of Wikipedia, other systems' articles, and cited pages.
 
 The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
 ``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
-each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs). Rounds that
-:mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``. Or it is a copy of the authors'
-repository (WangShao2000/Wiki_Live_Challenge), a folder tree for each benchmark:
+each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs). Or it is a copy of the
+authors' repository (WangShao2000/Wiki_Live_Challenge), a folder tree for each benchmark:
 ``data/BENCHMARK/wiki_data/cleaned_data/article/NAME.md`` and ``…/statement/NAME_statements.json`` hold the human
 article and its facts; ``data/BENCHMARK/test_data/SYSTEM/json_data/NAME.json`` a system's article, statements and the
 pages that it cites.
@@ -13,11 +12,12 @@ pages that it cites.
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import BaseModel
 
+from storm_bench.datasets.built import read_built
 from storm_bench.datasets.dataset import (
     DataSet,
     as_model,
@@ -27,12 +27,11 @@ from storm_bench.datasets.dataset import (
     read_text,
     read_topics,
     without_back_matter,
-    write_json,
 )
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import escape, objects, plain_text, readable_title, web_address
+from storm_pipeline.api import objects, plain_text, readable_title, web_address
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode, plain_markdown
 
 NAME = "wiki_live"
@@ -41,14 +40,12 @@ ARTICLES, _STATEMENTS = "wiki_data/cleaned_data/article", "wiki_data/cleaned_dat
 _SYSTEMS = "test_data/*/json_data"
 _ABOUT = ("Title:", "URL Source:", "Published Time:", "Markdown Content:", "Citations:")
 """Lines of a published human article's file that tell where it was taken from."""
-_LOWEST = 6  # level of a heading
 
 
 class _Page(BaseModel):
     url: str
     title: str = ""
     text: str
-    origin: Literal["human", "search"] = "search"
 
 
 class _Statement(BaseModel):
@@ -94,11 +91,13 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
-    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, or is a copy of the
-    repository; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError: nothing can be read, or,
-    if strict, a file is damaged.
+    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, is a copy of the
+    repository, or was built here; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError:
+    nothing can be read, or, if strict, a file is damaged.
     """
     folder = Path(folder).expanduser()
+    if built := read_built(NAME, folder, strict=strict):
+        return built
     benchmarks = (folder, *sorted(folder.glob("data/*")))
     published = [file for benchmark in benchmarks for file in sorted((benchmark / ARTICLES).glob("*.md"))]
     files = [*sorted(folder.glob(f"*{SUFFIX}")), *published]
@@ -118,7 +117,7 @@ def _topic(file: Path) -> Topic:
     address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
     human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
     documents = usable(
-        TopicDocument(web_address(page.url), readable_title(page.title), plain_markdown(page.text), page.origin)
+        TopicDocument(web_address(page.url), readable_title(page.title), plain_markdown(page.text), "search")
         for page in data.pages
     )
     name = file.stem if file.suffix == ".md" else file.name.removesuffix(SUFFIX)
@@ -177,51 +176,3 @@ def _stated(given: _Statement) -> CitedStatement:
     urls = [given.url] if isinstance(given.url, str) else given.url or ()
     addresses = dict.fromkeys(filter(None, map(web_address, urls)))
     return CitedStatement(plain_text(given.fact or given.statement), tuple(addresses))
-
-
-def write_topic(folder: Path, topic: Topic) -> None:
-    """Write the file of a topic, which its id names; its article needs statements. Raises DatasetError: it cannot."""
-    pages = [
-        {
-            "url": document.url,
-            "title": document.title,
-            "text": "\n".join(map(_literal, document.text.splitlines())),
-            "origin": document.origin,
-        }
-        for document in topic.documents
-    ]
-    article, statements = article_markdown(topic.human), list(topic.human.statements)
-    value = {"title": topic.title, "article": article, "statements": statements, "pages": pages, "systems": {}}
-    write_json(folder / f"{topic.id}{SUFFIX}", value)
-
-
-def article_markdown(article: HumanArticle) -> str:
-    """Title, lead and body, without references and back matter, a paragraph a line; all but markup is escaped."""
-    blocks = [f"# {_heading(article.title)}", *_paragraphs(article.lead)]
-    for section in article.sections:
-        blocks += _blocks(section, 2)
-    return "\n\n".join(blocks) + "\n"
-
-
-def _blocks(section: HumanSection, level: int) -> Iterator[str]:
-    yield f"{'#' * min(level, _LOWEST)} {_heading(section.heading)}"
-    yield from _paragraphs(section.text)
-    for part in section.subsections:
-        yield from _blocks(part, level + 1)
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    return filter(None, map(_literal, text.splitlines()))
-
-
-def _heading(text: str) -> str:
-    return _unlinked(escape(text, heading=True))
-
-
-def _literal(text: str) -> str:
-    return _unlinked(escape(text))
-
-
-def _unlinked(markdown: str) -> str:
-    """Without what the reader takes for a link: it ignores that a bracket is escaped, as published pages need it."""
-    return markdown.replace("](", "]\\(")

@@ -6,29 +6,25 @@ optionally, that a search finds, not those that other systems cited; there are n
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
-from typing import Any
 from unicodedata import normalize
 
-from storm_bench.datasets.building import Build, DocumentCollector, Fetch, Progress
-from storm_bench.datasets.dataset import DataSet, remove_others, write_json
-from storm_bench.datasets.freshwiki import file_name
-from storm_bench.datasets.leakage import copies, without_copies
-from storm_bench.datasets.mediawiki import CurrentPage, PageGoneError, non_article_reason
+from storm_bench.datasets.building import Build
+from storm_bench.datasets.built import file_name
+from storm_bench.datasets.dataset import DataSet
+from storm_bench.datasets.leakage import without_copies
+from storm_bench.datasets.mediawiki import CurrentPage, PageGoneError
 from storm_bench.datasets.usable_documents import usable
-from storm_bench.datasets.wiki_live import SUFFIX, read_wiki_live, write_topic
+from storm_bench.datasets.wiki_live import NAME
 from storm_bench.datasets.wiki_page import WikiPage, read_page
-from storm_bench.datasets.wikimedia import Wikimedia, first_second
+from storm_bench.datasets.wikimedia import first_second
 from storm_bench.types import HumanArticle, Topic, TopicDocument
-from storm_pipeline import DatasetError, SearchEngine
+from storm_pipeline import DatasetError
 from storm_pipeline.api import is_complete, repeats_wikipedia, words
-from storm_pipeline.sources.search.base import Search
 
-MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"
 _MIN_CHARACTERS = 500  # minimum length of a page's text
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
@@ -71,101 +67,56 @@ class WikiLivePlan:
         return None if page.features.sections else "no sections"
 
 
-def build_wiki_live(
-    plan: WikiLivePlan,
-    folder: Path,
-    search: SearchEngine | Search | None = None,
-    *,
-    fetch: Fetch | None = None,
-    services: Wikimedia | None = None,
-    on_progress: Progress | None = None,
-) -> DataSet:
-    """Build a data set in Wiki Live's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
+def build_wiki_live(plan: WikiLivePlan, build: Build) -> DataSet:
+    """Build a round of Wiki Live, month by month; an interrupted build continues when it is run again.
 
-    Further arguments as for :class:`.building.Build` and :class:`.building.DocumentCollector`; an interrupted
-    build continues when called again. Raises DatasetError: a service failed for good, nothing qualified, or the folder
-    cannot be written.
+    Raises DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
-    build = Build(folder, ".", services=services, on_progress=on_progress)
-    examination = _Examination(plan, build, DocumentCollector(build.answers, search, fetch))
-    topics = list(examination.topics())
-    if not topics:
-        raise DatasetError(f"no article qualifies ({build.reasons()}); take more months or a wider plan")
-    for topic in topics:
-        write_topic(build.folder, topic)
-    remove_others(build.folder, (topic.id for topic in topics), SUFFIX)
-    entries = sorted(examination.entries, key=lambda entry: str(entry["id"]))
-    engine = search.name if search else ""
-    write_json(build.folder / MANIFEST, build.provenance("wiki-live-1", asdict(plan), entries, search=engine))
-    return read_wiki_live(build.folder, strict=True)
+    topics: list[Topic] = []
+    for month in plan.calendar():
+        joined = build.wiki.members(f"Category:{_CATEGORY}", _iso(month), _iso(_next(month) - _SECOND))
+        examine = partial(_examined, plan, build, month)
+        topics += build.taken(build.drawn(joined, plan.seed), examine, plan.per_month)
+    return build.written(NAME, plan, topics)
 
 
-class _Examination:
-    """Which pages qualify, with what the manifest says of them."""
+def _examined(plan: WikiLivePlan, build: Build, month: datetime, page: CurrentPage) -> Topic | str:
+    """The topic of a page, or why it is left out."""
+    page = build.wiki.at(page, _iso(_next(month) - _SECOND))
+    if not _is_good(build, page):
+        return "no Good Article at the month's end"
+    if _was_good(build, page, _iso(month - _SECOND)):
+        return "a Good Article before the month"
+    read = read_page(build.wiki.html(page), page.title, page.url)
+    if reason := plan.text_rejection(read):
+        return reason
+    statements = statements_of(read.article)
+    if not statements:
+        return "no statements"
+    cited = build.pages.fetch_documents([one for one in read.links() if not repeats_wikipedia(one.url)])
+    found = build.pages.search_documents(page.title, plan.search_results)
+    human = replace(read.article, statements=spread(statements, plan.statements))
+    whole = Topic(file_name(page.title), page.title, human, _pages_with_text([*cited, *found]))
+    held = [document.origin for document in without_copies(whole).documents]
+    if len(held) < plan.min_pages:
+        return f"under {plan.min_pages} pages with text"
+    facts = {"month": f"{month:%Y-%m}", "words": read.features.words}
+    numbers = {"statements": len(human.statements), "statements_in_article": len(statements)}
+    return build.entered(
+        page, whole, **facts, **numbers, cited_pages=held.count("human"), found_pages=held.count("search")
+    )
 
-    def __init__(self, plan: WikiLivePlan, build: Build, collector: DocumentCollector) -> None:
-        self.entries: list[dict[str, Any]] = []
-        self._plan = plan
-        self._build = build
-        self._collector = collector
 
-    def topics(self) -> Iterator[Topic]:
-        """Qualifying topics, month by month, each month in an order drawn by the seed until there are enough."""
-        for month in self._plan.calendar():
-            joined = self._build.wiki.members(f"Category:{_CATEGORY}", _iso(month), _iso(_next(month) - _SECOND))
-            pages = self._build.drawn(joined, self._plan.seed)
-            examine = partial(self._examine, month=month)
-            yield from self._build.taken(
-                pages, examine, lambda topic: f"with {len(topic.documents)} pages", self._plan.per_month
-            )
+def _is_good(build: Build, page: CurrentPage) -> bool:
+    return _CATEGORY in build.wiki.categories(page)
 
-    def _examine(self, page: CurrentPage, month: datetime) -> Topic | str:
-        """The topic, or why the page is excluded; cheap checks come first."""
-        if reason := non_article_reason(page):
-            return reason
-        page = self._build.wiki.at(page, _iso(_next(month) - _SECOND))
-        if not self._is_good(page):
-            return "no Good Article at the month's end"
-        if self._was_good(page, _iso(month - _SECOND)):
-            return "a Good Article before the month"
-        read = read_page(self._build.wiki.html(page), page.title, page.url)
-        return self._plan.text_rejection(read) or self._topic(page, read, month)
 
-    def _topic(self, page: CurrentPage, read: WikiPage, month: datetime) -> Topic | str:
-        statements = statements_of(read.article)
-        if not statements:
-            return "no statements"
-        cited = self._collector.fetch_documents([one for one in read.links() if not repeats_wikipedia(one.url)])
-        found = self._collector.search_documents(page.title, self._plan.search_results)
-        human = replace(read.article, statements=spread(statements, self._plan.statements))
-        whole = Topic(file_name(page.title), page.title, human, _pages_with_text([*cited, *found]))
-        topic = without_copies(whole)
-        if len(topic.documents) < self._plan.min_pages:
-            return f"under {self._plan.min_pages} pages with text"
-        origins = [document.origin for document in topic.documents]
-        self.entries.append(
-            page.told(topic.id)
-            | {
-                "month": f"{month:%Y-%m}",
-                "words": read.features.words,
-                "statements": len(human.statements),
-                "statements_in_article": len(statements),
-                "cited_pages": origins.count("human"),
-                "found_pages": origins.count("search"),
-                "copies": [{"url": copy.document.url, "reason": copy.reason} for copy in copies(whole)],
-            }
-        )
-        return topic
-
-    def _is_good(self, page: CurrentPage) -> bool:
-        return _CATEGORY in self._build.wiki.categories(page)
-
-    def _was_good(self, page: CurrentPage, time: str) -> bool:
-        """Whether the page was a Good Article at a time; one that left the category for a day joins it anew."""
-        try:
-            return self._is_good(self._build.wiki.at(page, time))
-        except PageGoneError:
-            return False
+def _was_good(build: Build, page: CurrentPage, time: str) -> bool:
+    """Whether the page was a Good Article at a time; one that left the category for a day joins it anew."""
+    try:
+        return _is_good(build, build.wiki.at(page, time))
+    except PageGoneError:
+        return False
 
 
 def _pages_with_text(documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:

@@ -1,4 +1,4 @@
-"""Reads and writes WikiGenBench (WikiGenBen): articles on recent events, with pages that are cited or were found.
+"""Reads WikiGenBench (WikiGenBen): articles on recent events, with pages that are cited or were found.
 
 The folder contains ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference: citation, URL and text),
 for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.csv``. The authors' repository
@@ -7,25 +7,17 @@ for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.c
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, RootModel
 
-from storm_bench.datasets.dataset import (
-    DataSet,
-    folder_of,
-    read_model,
-    read_topics,
-    without_back_matter,
-    write_json,
-    write_text,
-)
+from storm_bench.datasets.built import read_built
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_topics, without_back_matter
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
-from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
+from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, without_markers
 
@@ -56,11 +48,13 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
 
     A topic's ``documents`` are the usable pages, each once, cited ones (``origin`` human) first; in the original data
     those have lost capitals and punctuation. ``human.references`` has all citations. ``folder``: contains ``wiki/``
-    and, for pages found by search, ``google/``; or is a copy of the repository; ``core_only``: only topics marked
-    ``in_core`` in the manifest; without a manifest those of :func:`in_core`; ``strict``: fail on a damaged file instead
-    of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file
-    is damaged.
+    and, for pages found by search, ``google/``, is a copy of the repository, or was built here; ``core_only``: only
+    topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`; ``strict``: fail on a
+    damaged file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read,
+    or, if strict, a file is damaged.
     """
+    if built := read_built(NAME, folder, strict=strict):
+        return built  # all of the core: the plan's limits have excluded the others
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)
     names = sorted({file.stem for file in articles.glob("*.json")} | set(rows), key=lambda name: (len(name), name))
@@ -102,13 +96,15 @@ def _topic(file: Path) -> Topic:
     title = plain_text(page.key.replace("_", " "))
     if not title or not (lead or body):
         raise DatasetError(f"{file} holds no article: key or text is empty; download it again")
-    cited = tuple(TopicDocument(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
+    cited = tuple(
+        TopicDocument(web_address(url), cited_title(plain_text(said)), text) for said, url, text in page.reference
+    )
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     found = articles / "google" if articles.name == "data" else articles.parent / "google"
     return Topic(file.stem, title, human, usable(chain(cited, _found(found / file.name))))
 
 
-def _title(citation: str) -> str:
+def cited_title(citation: str) -> str:
     """The title of a cited page: the quoted part of the citation, or all of it."""
     found = _QUOTED.search(citation)
     return found[1].strip() if found else citation
@@ -127,48 +123,3 @@ def _found(file: Path) -> tuple[TopicDocument, ...]:
         return ()
     hits = read_model(file, RootModel[list[_Hit]]).root
     return tuple(TopicDocument(web_address(hit.link), plain_text(hit.title), hit.text, "search") for hit in hits)
-
-
-def write_topic(folder: Path, topic: Topic) -> None:
-    """Write both files of a topic; its id is the page id. Raises DatasetError: they cannot be written."""
-    found = [
-        {"title": document.title, "link": document.url, "text": document.text}
-        for document in topic.documents
-        if document.origin == "search"
-    ]
-    write_json(folder / "google" / f"{topic.id}.json", found)
-    write_json(folder / "wiki" / f"{topic.id}.json", page_json(topic))
-
-
-def page_json(topic: Topic) -> dict[str, Any]:
-    """The human article and its references as JSON values, without back matter; texts keep their case."""
-    human = topic.human
-    cited = [document for document in topic.documents if document.origin == "human"]
-    told = (text for section in human.sections for part in section.walk() for text in (part.heading, part.text))
-    return {
-        "id": int(topic.id),
-        "key": topic.title,
-        "url": human.url,
-        "text": "\n\n".join(filter(None, [human.lead, *told])),
-        "unikey": topic.title,
-        "summary": human.lead,
-        "outlines": [section.heading.replace(" ", "_") for section in human.sections],
-        "contents": ["\n".join(_heading_lines(section, 2)) for section in human.sections],
-        "info_kv": dict(human.infobox),
-        "reference": [[document.title, document.url, document.text] for document in cited],
-        "source": "Wikipedia",
-    }
-
-
-def write_manifest(folder: Path, topics: Iterable[Topic]) -> None:
-    """Mark all topics as of the core: the plan's limits have excluded the others. Raises DatasetError: as above."""
-    write_text(folder / MANIFEST, "id,in_core\n" + "".join(f"{topic.id},1\n" for topic in topics))
-
-
-def _heading_lines(section: HumanSection, level: int) -> Iterator[str]:
-    if level > 2:
-        yield f"{'#' * level} {section.heading}"
-    if section.text:
-        yield section.text
-    for part in section.subsections:
-        yield from _heading_lines(part, level + 1)

@@ -6,24 +6,18 @@ respecting robots.txt; copies of the article are excluded.
 """
 
 import re
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
-from storm_bench.datasets.building import Build, DocumentCollector, Fetch, Progress
-from storm_bench.datasets.dataset import DataSet, remove_others, write_json
-from storm_bench.datasets.leakage import copies, without_copies
-from storm_bench.datasets.mediawiki import CurrentPage, non_article_reason
-from storm_bench.datasets.usable_documents import is_usable
+from storm_bench.datasets.building import Build
+from storm_bench.datasets.dataset import DataSet
+from storm_bench.datasets.mediawiki import CurrentPage
+from storm_bench.datasets.usable_documents import is_usable, usable
 from storm_bench.datasets.wiki_page import WikiPage, read_page
-from storm_bench.datasets.wikigenbench import read_wikigenbench, write_manifest, write_topic
-from storm_bench.datasets.wikimedia import Wikimedia, events_among, most_edited
+from storm_bench.datasets.wikigenbench import NAME, cited_title
+from storm_bench.datasets.wikimedia import events_among, most_edited
 from storm_bench.types import Topic
-from storm_pipeline import DatasetError, SearchEngine
-from storm_pipeline.sources.search.base import Search
+from storm_pipeline import DatasetError
 
-PROVENANCE = "manifest.json"
-_KINDS = ("wiki", "google")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -65,29 +59,13 @@ class WikiGenBenchPlan:
         return None
 
 
-def build_wikigenbench(
-    plan: WikiGenBenchPlan,
-    folder: Path,
-    search: SearchEngine | Search,
-    *,
-    fetch: Fetch | None = None,
-    services: Wikimedia | None = None,
-    on_progress: Progress | None = None,
-) -> DataSet:
-    """Build a data set in WikiGenBench's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
+def build_wikigenbench(plan: WikiGenBenchPlan, build: Build) -> DataSet:
+    """Build a WikiGenBench; an interrupted build continues when it is run again.
 
-    Further arguments as for :class:`.building.Build` and :class:`.building.DocumentCollector`; an interrupted
-    build continues when called again. Raises DatasetError: a service failed for good, nothing qualified, or the folder
-    cannot be written.
+    Raises DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
-    build = Build(folder, *_KINDS, services=services, on_progress=on_progress)
-    collector = DocumentCollector(build.answers, search, fetch)
-    entries: list[dict[str, Any]] = []
 
     def examine(page: CurrentPage) -> Topic | str:
-        """The topic, or why the page is excluded; cheap checks come first."""
-        if reason := non_article_reason(page):
-            return reason
         if plan.events_only and page.item not in events:
             return "no event"
         if plan.created_after and build.wiki.created(page)[:10] <= plan.created_after:
@@ -95,33 +73,18 @@ def build_wikigenbench(
         read = read_page(build.wiki.html(page), page.title, page.url)
         if reason := plan.text_rejection(read):
             return reason
-        cited = collector.fetch_documents(read.links())
+        fetched = build.pages.fetch_documents(read.links())
+        cited = tuple(replace(one, title=cited_title(one.title)) for one in fetched)
         if sum(map(is_usable, cited)) <= plan.min_fetched * len(cited):
             return f"{plan.min_fetched:.0%} of its links or fewer were fetched"
-        found = collector.search_documents(page.title, plan.search_results)
-        topic = Topic(str(page.number), page.title, read.article, (*cited, *found))
-        entries.append(_entry(page, topic))
-        return without_copies(topic)
+        found = build.pages.search_documents(page.title, plan.search_results)
+        human = replace(read.article, references=cited)
+        whole = Topic(str(page.number), page.title, human, (*cited, *found))
+        topic = build.entered(page, whole, item=page.item)
+        return replace(topic, documents=usable(topic.documents))
 
     edited = most_edited(build.services, build.answers, plan.months)
     pages = build.drawn([*(page.title for page in edited), *plan.titles], plan.seed)
     items = [page.item for page in pages] if plan.events_only else []
     events = events_among(build.services, build.answers, items)
-    taken = build.taken(pages, examine, lambda topic: f"with {len(topic.documents)} documents", plan.size)
-    topics = sorted(taken, key=lambda topic: int(topic.id))
-    if not topics:
-        raise DatasetError(f"no page qualifies ({build.reasons()}); take more months or titles, or a wider plan")
-    for topic in topics:
-        write_topic(build.folder, topic)
-    for kind in _KINDS:
-        remove_others(build.folder / kind, (topic.id for topic in topics), ".json")
-    write_manifest(build.folder, topics)
-    entries.sort(key=lambda entry: int(entry["id"]))
-    facts = build.provenance("wikigenbench-1", asdict(plan), entries, search=search.name)
-    write_json(build.folder / PROVENANCE, facts)
-    return read_wikigenbench(build.folder, strict=True)
-
-
-def _entry(page: CurrentPage, topic: Topic) -> dict[str, Any]:
-    left_out = [{"url": copy.document.url, "reason": copy.reason} for copy in copies(topic)]
-    return page.told(topic.id) | {"item": page.item, "copies": left_out}
+    return build.written(NAME, plan, list(build.taken(pages, examine, plan.size)))

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from storm_bench.datasets.dataset import BUILD
+from storm_bench.datasets.built import BUILD
 from storm_pipeline import DatasetError, SearchError
 from storm_pipeline.api import SqliteCache, objects, plain_text
 from storm_pipeline.run.retrying import Patience

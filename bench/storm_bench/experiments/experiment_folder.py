@@ -111,25 +111,17 @@ class ExperimentStore:
         self._journal.add("score", f"{unit.id}|{metric}", facts)
 
     def describe(
-        self,
-        config: ExperimentConfig,
-        units: Sequence[Unit],
-        *,
-        metrics: Mapping[str, Any],
-        facts: Mapping[str, str],
-        topics: Mapping[str, str],
-        notes: Sequence[str],
-        cache: Path,
+        self, config: ExperimentConfig, units: Sequence[Unit], cache: Path, **facts: Mapping[str, Any] | Sequence[str]
     ) -> None:
-        """Write ``experiment.json``, so that a report needs only the folder. Raises RunError: it cannot be written."""
+        """Write ``experiment.json``, so that a report needs only the folder. Raises RunError: it cannot be written.
+
+        ``facts``: ``metrics``, ``facts``, ``topics`` and ``notes``, as JSON values.
+        """
         self.state = {
             "format": FORMAT,
             "config": config.model_dump(mode="json"),
             "units": [[unit.topic, unit.method, unit.seed] for unit in units],
-            "metrics": dict(metrics),
-            "facts": dict(facts),
-            "topics": dict(topics),
-            "notes": list(notes),
+            **facts,
             "places": [str(self.folder), str(cache)],
         }
         path = self.folder / _STATE

@@ -13,13 +13,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from storm_bench.metrics.base import Metric
+from storm_bench.metrics.base import BatchMetric, CaseMetric, Metric
 from storm_pipeline import Article, SettingsError
 
 Recipe = Callable[[Any, str], Article]
 """From a run's context and a topic to an article."""
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-_OF_METRICS = ("name", "measures", "parameters", "reference", "score")
 
 
 def is_own(name: str) -> bool:
@@ -44,15 +43,11 @@ def own_recipe(name: str, folder: Path) -> Recipe:
 
 
 def own_metric(name: str, folder: Path) -> Metric:
-    """A metric, or an object of the class of one, from a module as for :func:`own_recipe`.
-
-    Raises SettingsError: there is none, or it lacks what a metric has.
-    """
+    """Load a metric from a module as for :func:`own_recipe`. Raises SettingsError: there is none, or it is not one."""
     found = _load(name, folder)
-    metric = found() if isinstance(found, type) else found
-    if missing := [part for part in _OF_METRICS if not hasattr(metric, part)]:
-        raise SettingsError(f"{name} is not a metric: it has no {missing[0]}; see storm_bench.metrics.base")
-    return cast("Metric", metric)
+    if not isinstance(found, CaseMetric | BatchMetric):
+        raise SettingsError(f"{name} is not a metric: declare one as storm_bench.metrics.base.CaseMetric")
+    return found
 
 
 def source_hash(name: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ from storm_bench.calibration import known_calibration
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable
-from storm_bench.metrics.base import JudgedMetric, Measure, Metric
+from storm_bench.metrics.base import Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import NO_JUDGE, JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
@@ -102,7 +102,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 
 def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
-    kinds = dict(metric.rests_on) if isinstance(metric, JudgedMetric) else {}
+    kinds = dict(metric.rests_on)
     judges: dict[str, Judge] = {}
     if "judge" in kinds:
         judges["judge"] = resources.support_judge

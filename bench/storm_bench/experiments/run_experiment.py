@@ -135,11 +135,11 @@ class Experiment:
         self._store.describe(
             self.config,
             self.units,
+            self._cache,
             metrics=self._metrics,
             facts=provenance_of(self.config, self._store.state),
             topics={topic.id: jobs.topic_fingerprint(topic) for topic in self.topics},
             notes=notes,
-            cache=self._cache,
         )
 
     def _write(self) -> None:

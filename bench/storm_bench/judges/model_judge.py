@@ -10,13 +10,11 @@ import dspy
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.prometheus import PrometheusAdapter
-from storm_bench.signatures.judging import JudgeSupport, Supports
+from storm_bench.signatures.judging import WINDOW, JudgeSupport, Supports
 from storm_pipeline import ModelAuthError, ModelError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, chunks, open_models, parallel_map
 from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 
-WINDOW = 500
-"""Maximum words of a passage per question, as in the official evaluation."""
 _ROLE: Final = "reviewer"
 _SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from storm_bench.types import Case
 from storm_pipeline import MissingExtraError
@@ -30,38 +30,17 @@ Parameters = Mapping[str, str | int | float]
 """What a metric's values depend on besides the cases."""
 
 
-class Metric(Protocol):
-    """Scores articles, one score per case, in order. Deterministic for equal cases and parameters.
-
-    ``name``, ``measures``, ``reference`` and ``parameters`` as of :class:`CaseMetric`. ``score`` raises MetricError:
-    weights, data or a judge that the metric needs cannot be used.
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def measures(self) -> Sequence[Measure]: ...  # noqa: D102
-
-    @property
-    def parameters(self) -> Parameters: ...  # noqa: D102
-
-    @property
-    def reference(self) -> str: ...  # noqa: D102
-
-    def score(self, cases: Sequence[Case]) -> list[Score]: ...  # noqa: D102
-
-
 @dataclass(frozen=True)
 class CaseMetric:
-    """A :class:`Metric` as a declaration, with a function that scores one case."""
+    """A metric as a declaration, with a function that scores one case."""
 
     name: str  # short and stable; used in file names
     measures: tuple[Measure, ...]  # the numbers it computes, in table order
     reference: str  # paper and section of the definition
     of: Callable[[Case], Score]  # the score of a case
     parameters: Parameters = field(default_factory=dict)  # what the values depend on besides the case
-    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()  # as :attr:`JudgedMetric.rests_on`
+    # (parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``
+    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
@@ -70,7 +49,7 @@ class CaseMetric:
 
 @dataclass(frozen=True)
 class BatchMetric:
-    """A :class:`Metric` whose judges are asked about all cases at once; attributes as of :class:`CaseMetric`."""
+    """A metric whose judges are asked about all cases at once; attributes as of :class:`CaseMetric`."""
 
     name: str
     measures: tuple[Measure, ...]
@@ -80,13 +59,11 @@ class BatchMetric:
     rests_on: tuple[tuple[str, tuple[Measure, ...]], ...]
 
 
-@runtime_checkable
-class JudgedMetric(Metric, Protocol):
-    """A metric whose values depend on judges."""
+Metric = CaseMetric | BatchMetric
+"""Scores articles, one score per case, in order: ``metric.score(cases)``; deterministic for equal cases and parameters.
 
-    @property
-    def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
-        """(parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``."""
+Scoring raises MetricError: weights, data or a judge that the metric needs cannot be used.
+"""
 
 
 def import_optional(module: str) -> Any:

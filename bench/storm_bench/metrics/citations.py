@@ -8,7 +8,7 @@ from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_bench.judges.base import Pair, supported_by
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Parameters, Score
-from storm_bench.signatures.judging import ClassifyUnsupported, ErrorClass
+from storm_bench.signatures.judging import LONGEST_SOURCES, ClassifyUnsupported, ErrorClass
 from storm_bench.types import Case
 from storm_pipeline.api import Program, is_complete, opening_of, words
 from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question
@@ -20,8 +20,6 @@ WIKIGENBENCH_MEASURES = (Measure(_RECALL), Measure(_PRECISION), Measure(_RATE))
 CLASSES = ("uncited", *get_args(ErrorClass))
 """No citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split sentence; and
 supported (an error of the support judge)."""
-LONGEST_SOURCES = 600
-"""Maximum words of a sentence's passages shown to the model."""
 ERROR_MEASURES = (
     Measure("unsupported", better="lower"),
     *(Measure(f"error_{kind}", better="neither") for kind in CLASSES),

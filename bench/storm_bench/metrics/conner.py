@@ -1,4 +1,4 @@
-"""CONNER (Chen et al. 2023): six perspectives on acquired knowledge, five of them as a metric of articles."""
+"""CONNER (Chen et al. 2023): six perspectives on acquired knowledge, four of whose scores are a metric of articles."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +9,6 @@ from pathlib import Path
 from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
-from storm_bench.metrics.sentence_order import SentenceOrder
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article, SettingsError
@@ -21,7 +20,7 @@ from storm_pipeline.evidence.retrieval.embedder import Embedder
 EVIDENCE = 3
 """Passages that a sentence is checked against."""
 _PARTS = ("section", "answer")
-_SCORES = ("fact_consistent", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
+_SCORES = ("fact_consistent", "relevance", "coherence_sentence", "informativeness")
 MEASURES = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in _SCORES)
 
 Matching = Callable[[str, str], float]
@@ -111,7 +110,6 @@ class ConnerModels:
 
     inference: Judge
     matching: Matching
-    discourse: Discourse
     lm: LogProbabilities
     names: Parameters
 
@@ -126,7 +124,7 @@ def open_models(
             default), or ``ranker:`` and the folder or hub name of a cross-encoder; ``lm``: an embedded model (default:
             the smallest), a ``.gguf`` file, a folder or a hub name.
         inference: opens a judge by name.
-        embedder: of cosines, negative ones counted as 0, and of sentence order, which is trained where it is absent.
+        embedder: of cosines, negative ones counted as 0.
         cache: the cache folder.
 
     Raises:
@@ -146,7 +144,6 @@ def open_models(
     asset = EMBEDDED_MODELS.get(names["lm"])
     lm = CausalModel(fetch(asset, cache) if asset else names["lm"], cache=hub)
     judge, cross_encoder = inference(names["inference"]), CrossEncoderJudge(ranker, cache=hub)
-    discourse = SentenceOrder(embedder, cache)
 
     def matching(query: str, knowledge: str) -> float:
         if ranker:
@@ -158,21 +155,21 @@ def open_models(
         "inference": judge.name,
         "evidence": "bm25",
         "matching": cross_encoder.name if ranker else f"cosine:{embedder.name}",
-        "discourse": discourse.name,
         "language model": lm.name,
     }
-    return ConnerModels(judge, matching, discourse.coherence, lm.log_probabilities, shown)
+    return ConnerModels(judge, matching, lm.log_probabilities, shown)
 
 
 def conner(models: ConnerModels) -> CaseMetric:
-    """Ten means: eq. 1 to 5 over the sections with text, and over the interview's answers; all in [0, 1].
+    """Eight means: eq. 1, 2, 3 and 5 over the sections with text, and over the interview's answers; all in [0, 1].
 
     The query of a section is the article's title and the headings that lead to it, that of an answer its question.
     Evidence are the snippets that the research found, the three best by BM25 a sentence. None where there is no
     section, or no answer.
 
     Departures: the knowledge is written from the very snippets that it is checked against, so factuality says how far
-    it keeps to them. There is no downstream task, so helpfulness and validity are left out.
+    it keeps to them. There is no downstream task, so helpfulness and validity are left out, and no published model
+    of discourse that is free to use, so the coherence of paragraphs is.
     """
 
     def score(case: Case) -> Score:
@@ -195,14 +192,13 @@ def conner(models: ConnerModels) -> CaseMetric:
 
 
 def _intrinsic(query: str, knowledge: str, evidence: Callable[[str], list[str]], models: ConnerModels) -> Score:
-    """Return the scores of eq. 1 to 5."""
+    """Return the scores of eq. 1, 2, 3 and 5."""
     sentences = split_sentences(knowledge)
     prompt = f"Knowledge from an encyclopedia on: {query}\n"
     return {
         "fact_consistent": factuality([(one, evidence(one)) for one in sentences], models.inference),
         "relevance": relevance(query, knowledge, models.matching),
         "coherence_sentence": sentence_coherence(sentences, models.lm),
-        "coherence_paragraph": paragraph_coherence(sentences, models.discourse),
         "informativeness": informativeness(prompt, f" {knowledge}", models.lm),
     }
 

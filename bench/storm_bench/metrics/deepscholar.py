@@ -25,12 +25,7 @@ _COVERAGE, _CITED, _PRECISION, _CLAIMS = (
 _FEWEST_CHARACTERS = 50
 _ALIKE = 0.8
 _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.I)
-MEASURES = (
-    Measure(_COVERAGE),
-    Measure(_CITED, high=math.inf, better="neither"),
-    Measure(_PRECISION),
-    Measure(_CLAIMS),
-)
+MEASURES = (Measure(_COVERAGE), Measure(_CITED, high=math.inf, better="neither"), Measure(_PRECISION), Measure(_CLAIMS))
 
 
 def deepscholar(judge: Judge, *, window: int = 1) -> CaseMetric:

@@ -15,13 +15,11 @@ from storm_bench.articles.data_set import human_article
 from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Score
-from storm_bench.signatures.judging import CRITERIA_PER_CALL, Better, CompareArticles
+from storm_bench.signatures.judging import CRITERIA_PER_CALL, LONGEST_COMPARED, Better, CompareArticles
 from storm_bench.trimming import SectionText, as_text, parts_of, trimmed
 from storm_bench.types import Case
 from storm_pipeline.api import Program, fingerprint, most_tokens
 
-LONGEST = 8000
-"""Maximum words shown of each article."""
 _SHORTEST = 200  # words of each article for which a judge's window must have room, unless the articles are shorter
 _REPLY = 1 / 8  # share of a window kept free for the reply
 _LABELS = 100  # tokens of the labels of a prompt and of the topic, at most
@@ -52,7 +50,7 @@ class Shown:
     share: float
 
 
-def good_article(model: JudgeModel, *, longest: int = LONGEST) -> BatchMetric:
+def good_article(model: JudgeModel, *, longest: int = LONGEST_COMPARED) -> BatchMetric:
     """Share of the criteria by which an article is at least as good as the human one; ties count half.
 
     The value is (wins + ties / 2) / criteria: 0.5 means as good as the human article. The judge compares the two texts

@@ -9,7 +9,7 @@ from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.metrics.texts import body_headings
 from storm_bench.sections import all_sections
-from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers, GradeWriting
+from storm_bench.signatures.judging import LONGEST_GRADED, LONGEST_READ, AnswerFromArticle, CompareAnswers, GradeWriting
 from storm_bench.trimming import as_shown
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article
@@ -20,8 +20,6 @@ BY_NAME = {name: Rubric(name, own["criterion"], tuple(own["grades"]), own["low"]
 """The rubrics of ``rubrics.toml``, in our own words, by name."""
 RUBRICS = tuple(BY_NAME[name] for name in ("interest", "organisation", "relevance", "coverage"))
 """The paper's four criteria."""
-LONGEST_GRADED = 2000
-"""Maximum words of a graded article (appendix C.2)."""
 RUBRIC_MEASURES = tuple(Measure(rubric.name, low=rubric.low, high=rubric.high) for rubric in RUBRICS)
 QUESTION = "An infobox about {topic} has the field {field}. What does it say?"
 """The question for an infobox field."""
@@ -68,19 +66,12 @@ def rubric_grades(grader: GradingJudge, *, longest: int = LONGEST_GRADED) -> Bat
         RUBRIC_MEASURES,
         "Shao et al. 2024 (STORM), appendix C.2 and Table 8",
         score,
-        {
-            "grader": grader.name,
-            **grader.parameters,
-            "rubrics": rubric_fingerprint(RUBRICS),
-            "longest": longest,
-        },
+        {"grader": grader.name, **grader.parameters, "rubrics": rubric_fingerprint(RUBRICS), "longest": longest},
         (("grader", RUBRIC_MEASURES),),
     )
 
 
 OUTLINE, FOCUS = BY_NAME["outline"], BY_NAME["focus"]
-LONGEST_READ = 4000
-"""Maximum words of an article or section that is graded or read."""
 _GRADE_ZERO = "Nothing in the text can be graded by this criterion."
 
 
@@ -209,12 +200,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
         IB_MEASURES,
         "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3",
         score,
-        {
-            "model": model.name,
-            **model.parameters(answer, compare),
-            "question": QUESTION,
-            "longest": longest,
-        },
+        {"model": model.name, **model.parameters(answer, compare), "question": QUESTION, "longest": longest},
         (("model", IB_MEASURES),),
     )
 

@@ -10,16 +10,11 @@ from storm_pipeline import SettingsError
 
 
 class Row(NamedTuple):
-    """How a metric is opened.
+    """How a metric is opened."""
 
-    Attributes:
-        kind: its class, or itself where it is declared, as ``module:name`` in this folder.
-        needs: the attributes of :class:`Resources` that it is made of, in order.
-        options: its keyword arguments, by name, and the attributes of :class:`Resources` that they are.
-    """
-
-    kind: str
-    needs: tuple[str, ...] = ()
+    kind: str  # its class, or itself where it is declared, as ``module:name`` in this folder
+    needs: tuple[str, ...] = ()  # the attributes of :class:`Resources` that it is made of, in order
+    # its keyword arguments, by name, and the attributes of :class:`Resources` that they are
     options: Mapping[str, str] = {}
 
 

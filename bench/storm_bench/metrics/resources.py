@@ -34,40 +34,31 @@ class Resources:
     Opening one raises SettingsError: a name is unknown; AssetError: a pinned model is absent and cannot be fetched;
     MissingExtraError: its library is not installed; MetricError: it cannot be loaded. Embedders are the pinned
     ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
-
-    Attributes:
-        cache: the cache folder, also for downloads.
-        heading_embedder: embedder for heading soft recall; the paper uses ``paraphrase-MiniLM-L6-v2``.
-        embedder: embedder for everything else.
-        tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
-            The paper uses ``flair:ner``.
-        wordnet: the folder ``nltk_data`` with WordNet; None: where NLTK looks.
-        judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``; empty for
-            ``judge_lm`` where another model than the embedded one is named. Else there is none: the screen scores, and
-            reports show no figures of it, since it is what checks articles while they are written.
-        judge_lm: language model that grades and answers.
-        judge_form: format of grading prompts: ``plain`` or ``prometheus``.
-        conner: ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
-            :func:`storm_bench.metrics.conner.open_models`.
-        heading_truth: ``txt`` (official) or ``json``, see :data:`.texts.HeadingTruth`.
-        headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
-            make no outline.
-        expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
-        settings: other settings of judges; endpoint and key apply only to the model ``lm``.
     """
 
-    cache: Path = field(default_factory=lambda: Settings.build({}).cache)
-    heading_embedder: str = _PINNED
-    embedder: str = _PINNED
+    cache: Path = field(default_factory=lambda: Settings.build({}).cache)  # the cache folder, also for downloads
+    heading_embedder: str = _PINNED  # embedder for heading soft recall; the paper uses ``paraphrase-MiniLM-L6-v2``
+    embedder: str = _PINNED  # embedder for everything else
+    # ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download. The
+    # paper uses ``flair:ner``.
     tagger: str = "spacy:en_core_web_sm"
-    wordnet: Path | None = None
+    wordnet: Path | None = None  # the folder ``nltk_data`` with WordNet; None: where NLTK looks
+    # support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``; empty for ``judge_lm``
+    # where another model than the embedded one is named. Else there is none: the screen scores, and reports show
+    # no figures of it, since it is what checks articles while they are written.
     judge: str = ""
-    judge_lm: str = "embedded"
-    judge_form: Literal["plain", "prometheus"] = "plain"
+    judge_lm: str = "embedded"  # language model that grades and answers
+    judge_form: Literal["plain", "prometheus"] = "plain"  # format of grading prompts: ``plain`` or ``prometheus``
+    # ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
+    # :func:`storm_bench.metrics.conner.open_models`
     conner: Mapping[str, str] = field(default_factory=dict)
-    heading_truth: Literal["txt", "json"] = "txt"
+    heading_truth: Literal["txt", "json"] = "txt"  # ``txt`` (official) or ``json``, see :data:`.texts.HeadingTruth`
+    # which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods make
+    # no outline
     headings: Literal["outline", "article"] = "outline"
+    # let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation
     expand_citations: bool = False
+    # other settings of judges; endpoint and key apply only to the model ``lm``
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property

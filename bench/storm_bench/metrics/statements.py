@@ -16,25 +16,24 @@ from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.metrics.texts import generated_text
-from storm_bench.signatures.judging import FindStatement, Stated
+from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES, FindStatement, Stated
 from storm_bench.types import Case, CitedStatement, Topic, TopicDocument
 from storm_pipeline import Article
 from storm_pipeline.api import LexicalIndex, Program, chunks, source_id, words
 from storm_pipeline.evidence.judges.base import CachingJudge, Judge
 
-PASSAGE_WORDS = 120
-"""Maximum words per passage."""
-TOP_PASSAGES = 5
-"""Passages shown to a judge per statement, the best by BM25."""
 _CACHED_TOPICS = 32  # topics whose passages are cached: chunking a topic's documents takes seconds
 STATED = 0.65
 """Minimum score at which a passage states a statement. On articles of other systems it finds 74 % of what a reader
 finds stated, and 9 % of the rest (160 labels). Higher than for citations, because all passages are on the topic."""
 COVERAGE_MEASURES = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
 _CACHED_CEILINGS = 256  # topics
-_COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 _OWN_SUPPORT, _OWN_CONFLICT = (f"own_statement_{name}_lm" for name in ("support", "conflict"))
-LM_MEASURES = (Measure(_COVERAGE), Measure(_CONFLICT, better="lower"), Measure(_CEILING, better="neither"))
+LM_MEASURES = (
+    Measure("statement_coverage_lm"),
+    Measure("statement_conflict_lm", better="lower"),
+    Measure("statement_ceiling_lm", better="neither"),
+)
 OWN_MEASURES = (Measure(_OWN_SUPPORT), Measure(_OWN_CONFLICT, better="lower"))
 _SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
     f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
@@ -53,6 +52,10 @@ class StatementPassages:
 
     statement: str
     passages: tuple[str, ...] = ()
+
+
+Reader = Callable[[Sequence[StatementPassages]], list[Stated]]
+"""One verdict per statement, in order."""
 
 
 def find_in_text(text: str, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
@@ -115,29 +118,34 @@ def statement_coverage(judge: Judge) -> CaseMetric:
 
     Departures: the benchmark asks a language model about each statement; see :func:`statement_coverage_lm`.
     """
-    lock = threading.Lock()
 
-    def stated(statements: Sequence[StatementPassages]) -> float | None:
-        return share([score >= judge.threshold for score in best_scores(judge, statements)])
+    def read(statements: Sequence[StatementPassages]) -> list[Stated]:
+        scores = best_scores(judge, statements)
+        return ["stated" if score >= judge.threshold else "absent" for score in scores]
+
+    own: Parameters = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+    parameters = {"screen": judge.name, **judge.parameters, **own}
+    return _coverage("statement_coverage", COVERAGE_MEASURES, read, parameters, "screen")
+
+
+def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters: Parameters, judge: str) -> CaseMetric:
+    """Coverage first, ceiling last, and between them, where there is room, the share that is contradicted."""
+    lock = threading.Lock()
 
     @lru_cache(_CACHED_CEILINGS)
     def ceiling(topic: Topic) -> float | None:
-        return stated(find_in_documents(topic))
+        return share([verdict == "stated" for verdict in read(find_in_documents(topic))])
 
     def score(case: Case) -> Score:
-        covered = stated(find_in_article(case.article, case.topic.human.statements))
+        verdicts = read(find_in_article(case.article, case.topic.human.statements))
+        stated, conflict = (share([verdict == one for verdict in verdicts]) for one in ("stated", "contradicted"))
         with lock:  # a second thread waits for the cached ceiling
             most = ceiling(case.topic) if case.topic.documents else None
-        return {"statement_coverage": covered, "statement_ceiling": most}
+        values = (stated, conflict, most) if len(measures) > 2 else (stated, most)
+        return dict(zip((measure.name for measure in measures), values, strict=True))
 
-    return CaseMetric(
-        "statement_coverage",
-        COVERAGE_MEASURES,
-        "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements",
-        score,
-        {"screen": judge.name, **judge.parameters, "passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES},
-        (("screen", COVERAGE_MEASURES),),
-    )
+    reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
+    return CaseMetric(name, measures, reference, score, parameters, ((judge, measures),))
 
 
 def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:
@@ -155,20 +163,7 @@ def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
 
     Departures: the benchmark shows the whole article; passages keep prompts short and allow documents of any length.
     """
-    read, parameters = _reader(model)
-
-    @lru_cache(_CACHED_CEILINGS)
-    def ceiling(topic: Topic) -> float | None:
-        return share([verdict == "stated" for verdict in read(find_in_documents(topic))])
-
-    def score(case: Case) -> Score:
-        verdicts = read(find_in_article(case.article, case.topic.human.statements))
-        stated, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
-        most = ceiling(case.topic) if case.topic.documents else None
-        return {_COVERAGE: stated, _CONFLICT: conflict, _CEILING: most}
-
-    reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
-    return CaseMetric("statement_coverage_lm", LM_MEASURES, reference, score, parameters, (("model", LM_MEASURES),))
+    return _coverage("statement_coverage_lm", LM_MEASURES, *_reader(model), "model")
 
 
 def own_statements_lm(model: JudgeModel) -> CaseMetric:
@@ -194,7 +189,7 @@ def own_statements_lm(model: JudgeModel) -> CaseMetric:
     return CaseMetric("own_statements_lm", OWN_MEASURES, reference, score, parameters, (("model", OWN_MEASURES),))
 
 
-def _reader(model: JudgeModel) -> tuple[Callable[[Sequence[StatementPassages]], list[Stated]], Parameters]:
+def _reader(model: JudgeModel) -> tuple[Reader, Parameters]:
     """What gives one verdict per statement, absent without a call where it has no passage; and its parameters."""
     program = Program(FindStatement, token_limit=20, greedy=True)
 

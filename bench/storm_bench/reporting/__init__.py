@@ -1,6 +1,6 @@
 """The report of an experiment: a results file, and a page made from it with tables like the papers'."""
 
-from storm_bench.reporting.report_content import write_report
+from storm_bench.reporting.report import Report, write_report
 from storm_bench.reporting.results_file import (
     NO_JUDGE,
     ExperimentResults,
@@ -17,6 +17,7 @@ __all__ = [
     "NO_JUDGE",
     "ExperimentResults",
     "JudgedMeasures",
+    "Report",
     "Result",
     "judges_of",
     "load_results",

@@ -1,49 +1,58 @@
-"""A report as Markdown, with plots as separate files."""
+"""Markdown of a report: how its template escapes texts and cells."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
-from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, Heading
+import jinja2
+
+from storm_bench.reporting import formats
 from storm_pipeline.api import escape
 
-PLOTS = "plots"
-"""Folder of the plots, next to the report."""
 _WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
 """An escaped underscore inside a word, where Markdown takes it literally anyway."""
+_BLANK_LINES = re.compile(r"\n{3,}")
 
 
-def to_markdown(report: Iterable[Block]) -> str:
-    """Render a report; all text is escaped."""
-    return "\n\n".join(map(_block, report)) + "\n"
+class Cell(NamedTuple):
+    """A cell of a table: its text, small text after it, and whether it is bold."""
+
+    text: str
+    detail: str = ""
+    strong: bool = False
 
 
-def grid(table: Grid) -> str:
-    """A GitHub-flavoured Markdown table."""
-    marks = ["---"] * table.names + ["---:"] * (len(table.columns) - table.names)
-    head = [_escaped_inline(name) for name in table.columns]
-    lines = [head, marks, *([_cell(cell) for cell in row] for row in table.rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+Grid = tuple[Sequence[str], list[Sequence[str | Cell]]]
+"""Column headers and rows of a table."""
 
 
-def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"{'#' * block.level} {_escaped_inline(block.text)}"
-    if isinstance(block, Figure):
-        return f"![{_escaped_inline(block.caption)}]({PLOTS}/{block.name})"
-    return grid(block) if isinstance(block, Grid) else _escaped(block)
+def tidied(text: str) -> str:
+    """Leave one blank line between blocks."""
+    return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
 
 
-def _escaped(text: str) -> str:
+def _line(text: object) -> str:
     """Escape a text at the start of a line."""
-    return _WITHIN_WORD.sub("_", escape(text))
+    return _WITHIN_WORD.sub("_", escape(str(text)))
 
 
-def _escaped_inline(text: str) -> str:
-    """Escape a text inside a line, where line-start syntax needs no escape."""
-    return _escaped(f"x{text}")[1:].strip()
+def _md(text: object) -> str:
+    """Escape a text or a cell inside a line, where line-start syntax needs no escape."""
+    if isinstance(text, Cell):
+        shown = _md(text.text)
+        return " ".join(filter(None, (f"**{shown}**" if text.strong and shown else shown, _md(text.detail))))
+    return _line(f"x{text}")[1:].strip()
 
 
-def _cell(cell: Cell) -> str:
-    text = _escaped_inline(cell.text)
-    shown = f"**{text}**" if cell.strong and text else text
-    return " ".join(part for part in (shown, _escaped_inline(cell.detail)) if part)
+@cache
+def template() -> jinja2.Template:
+    """Open the report's template."""
+    source = files("storm_bench.reporting").joinpath("report.md.jinja").read_text(encoding="utf-8")
+    strict = jinja2.StrictUndefined
+    made = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=strict, autoescape=False)  # noqa: S701
+    made.filters |= {"md": _md, "line": _line, "listed": formats.listed, "plural": formats.plural}
+    made.filters |= {"signed": formats.signed, "p_value": formats.p_value}
+    made.filters["listed_items"] = lambda given: ", ".join(f"{name} {value}" for name, value in given.items())
+    return made.from_string(source)

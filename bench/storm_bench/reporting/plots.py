@@ -9,15 +9,12 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from storm_bench.datasets.dataset import write_bytes
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.blocks import Block, Figure
 from storm_bench.reporting.results_file import ExperimentResults
-from storm_bench.reporting.tables import Table, differences
-from storm_bench.reporting.wording import listed
+from storm_bench.reporting.tables import differences
 from storm_bench.significance import MeanInterval, interval
 from storm_pipeline import MissingExtraError
 from storm_pipeline.api import tidy
@@ -41,16 +38,13 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#
 _LONGEST = 28  # maximum characters of a method's name in a plot
 
 
-def difference_figures(results: ExperimentResults, table: Table) -> tuple[Block, ...]:
-    """One plot per plotted measure of a table.
+@dataclass(frozen=True)
+class Figure:
+    """A plot: file name without folder, caption in one sentence, and a complete SVG document."""
 
-    A line of text names measures for which no method shares a topic with the baseline.
-    """
-    chosen = [measure for measure in table.measures if measure.name in table.group.plotted]
-    drawn = [difference_figure(results, measure) for measure in chosen]
-    missing = [measure.name for measure, figure in zip(chosen, drawn, strict=True) if figure is None]
-    note = f"No plot of {listed(missing)}: no method has a topic in common with {results.baseline}." if missing else ""
-    return (*(figure for figure in drawn if figure), *([note] if note else []))
+    name: str
+    caption: str
+    svg: str
 
 
 def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
@@ -84,14 +78,13 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
 
 def _plot_mean(axes: "Axes", across: MeanInterval, height: float, colour: str) -> None:
     """Plot a mean with error bars if it has an interval."""
-    bars = _error_bar(across)
+    ends = (
+        across.low is not None
+        and across.high is not None
+        and ((across.mean - across.low,), (across.high - across.mean,))
+    )
+    bars = [[max(0.0, own) for own in end] for end in ends] if ends else None
     axes.errorbar([across.mean], [height], xerr=bars, fmt="D", color=colour, markersize=6, elinewidth=1.4)
-
-
-def _error_bar(found: MeanInterval) -> list[list[float]] | None:
-    if found.low is None or found.high is None:
-        return None
-    return [[max(0.0, found.mean - found.low)], [max(0.0, found.high - found.mean)]]
 
 
 def _short(name: str) -> str:
@@ -100,7 +93,7 @@ def _short(name: str) -> str:
 
 
 def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[["Drawing"], None]) -> Figure:
-    with drawings() as made:
+    with _drawings() as made:
         drawing = made(figsize=size, layout="constrained")
         draw(drawing)
         text = io.StringIO()
@@ -109,17 +102,8 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
     return Figure(f"{name}.svg", tidy(caption), text.getvalue())
 
 
-def write_png(file: Path, size: tuple[float, float], draw: Callable[["Drawing"], None]) -> None:
-    """Draw a picture of a size in inches. Raises DatasetError: the file cannot be written."""
-    with drawings() as made, io.BytesIO() as picture:
-        drawing = made(figsize=size, layout="constrained")
-        draw(drawing)
-        drawing.savefig(picture, format="png", dpi=150, metadata={"Software": None})
-        write_bytes(file, picture.getvalue())
-
-
 @contextmanager
-def drawings() -> Iterator[type["Drawing"]]:
+def _drawings() -> Iterator[type["Drawing"]]:
     """Matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-bench[eval]'")

@@ -1,6 +1,5 @@
 """An experiment's results as one file: everything the report is made from; contains no article text."""
 
-import dataclasses
 import json
 import math
 from collections import Counter
@@ -8,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import to_json, to_jsonable_python
 
 from storm_bench.calibration import Calibration
 from storm_bench.errors import ExperimentError
-from storm_bench.metrics.base import JudgedMetric, Measure, Metric, Parameters
+from storm_bench.metrics.base import Measure, Metric, Parameters
 from storm_pipeline.api import write_atomically
 
 FORMAT = 1
@@ -105,10 +104,8 @@ def judges_of(
 ) -> tuple[JudgedMeasures, ...]:
     """The judges of a metric; empty if it has none.
 
-    ``calibrations``: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
+    ``calibrations``: parameter that names a judge, as in ``metric.rests_on`` → the judge's calibration.
     """
-    if not isinstance(metric, JudgedMetric):
-        return ()
     return tuple(
         JudgedMeasures(
             tuple(measure.name for measure in measures),
@@ -136,11 +133,11 @@ def save_results(path: Path, results: ExperimentResults) -> None:
     Non-finite numbers are written as ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; lone surrogates become question
     marks. Raises ExperimentError: it cannot be written.
     """
-    # Integers become floats, and what cannot be read back is not written.
-    readable = _File(results=_jsonable(results)).results
-    content = {"format": FORMAT, **_jsonable(readable)}
+    encodable = json.dumps({"results": to_jsonable_python(results)}, ensure_ascii=False).encode("utf-8", "replace")
+    readable = _File.model_validate_json(encodable).results  # as it will be read: integers become floats
+    content = {"format": FORMAT, **to_jsonable_python(readable)}
     try:
-        write_atomically(path, json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        write_atomically(path, to_json(content, indent=1, inf_nan_mode="strings") + b"\n")
     except OSError as error:
         raise ExperimentError(f"cannot write {path}: {error.strerror}; choose another folder") from error
 
@@ -165,18 +162,3 @@ def load_results(path: Path) -> ExperimentResults:
         first = error.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(part) for part in first["loc"][1:]) or "the top level"
         raise ExperimentError(f"{path} is damaged at {where}: {first['msg']}; make the report again") from error
-
-
-def _jsonable(value: Any) -> Any:
-    """Convert a value to strict JSON."""
-    if dataclasses.is_dataclass(value):
-        return {own.name: _jsonable(getattr(value, own.name)) for own in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {_jsonable(key): _jsonable(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(inner) for inner in value]
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value

@@ -4,11 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.groups import Group, grouped
 from storm_bench.reporting.results_file import WORDS_ASKED, ExperimentResults, Result, topic_means
-from storm_bench.significance import Comparison, MeanInterval, compare, holm, interval
+from storm_bench.significance import Comparison, MeanInterval, compare, holm, interval, smallest_p
 
 LEVEL = 0.05
 """Significance level for corrected p-values."""
@@ -62,6 +63,51 @@ class Table:
     means: tuple[tuple[Mean, ...], ...]  # one row per method, one cell per measure
     paired: tuple[Paired, ...]  # comparisons with the baseline; none for descriptive measures
     unjudged: frozenset[str] = frozenset()  # measures that nobody judged, which have no values
+
+    @property
+    def directed(self) -> list[Measure]:
+        """The judged measures of which more or less is better."""
+        return [own for own in self.measures if own.name not in self.unjudged and own.better != "neither"]
+
+    @property
+    def tested(self) -> list[Paired]:
+        """The comparisons that could be tested."""
+        return [paired for paired in self.paired if paired.corrected_permutation is not None]
+
+    @property
+    def limit(self) -> "Limit":
+        """The smallest p that the permutation tests of the table can give."""
+        counts = [paired.comparison.topics for paired in self.tested]
+        floor = min(p for count in counts if (p := smallest_p(count)) is not None)
+        power = 2 / 2 ** max(counts)
+        shown = f"2/2^{max(counts)} = {floor:.3g}" if floor == power else f"{floor:.1g}"
+        return Limit(max(counts), shown, min(1.0, floor * len(counts)))
+
+    @property
+    def gaps(self) -> list[tuple[str, str, list[str]]]:
+        """Measure, ``defined`` or ``scored``, and what each method lacks of its articles, such as ``rr 1 of 3``."""
+        found = []
+        for measure, own in zip(self.measures, zip(*self.means, strict=True), strict=True):
+            lacking = {"defined": [mean.undefined for mean in own], "scored": [mean.unscored for mean in own]}
+            for what, counts in lacking.items() if measure.name not in self.unjudged else ():
+                rows = zip(self.methods, counts, own, strict=True)
+                if told := [f"{method} {count} of {mean.articles}" for method, count, mean in rows if count]:
+                    found.append((measure.name, what, told))
+        return found
+
+    @property
+    def mixed(self) -> list[str]:
+        """The measures whose means are over different topics, so that methods cannot be ranked by them."""
+        known = [{mean.topics for mean in own if mean.topics} for own in zip(*self.means, strict=True)]
+        return [measure.name for measure, own in zip(self.measures, known, strict=True) if len(own) > 1]
+
+
+class Limit(NamedTuple):
+    """The smallest p of a table's permutation tests: by topics of the largest, as shown, and after correction."""
+
+    topics: int
+    shown: str
+    corrected: float
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:

@@ -5,6 +5,12 @@ from typing import Annotated, Literal
 import dspy
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+LONGEST_GRADED, LONGEST_READ, LONGEST_COMPARED = 2000, 4000, 8000
+"""Maximum words of an article that is graded by rubrics (STORM, appendix C.2), that is read, and that is compared."""
+LONGEST_SOURCES, WINDOW = 600, 500
+"""Maximum words of a sentence's passages that are shown together, and of one passage, as in the official evaluation."""
+PASSAGE_WORDS, TOP_PASSAGES = 120, 5
+"""Maximum words of a passage in which a statement is looked up, and passages shown per statement, the best by BM25."""
 CRITERIA_PER_CALL = 13
 """Number of criteria by which two articles are compared in one call."""
 Stated = Literal["stated", "contradicted", "absent"]

@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 from pydantic import TypeAdapter
 
 from storm_benchmarks.faults.kinds import OK, Plan, Sent, sent_for
-from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
+from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process, texts_of
 from storm_benchmarks.scripted import mark_of, number_of, pages, scripted_reply
 
 _HITS, _WORDS = 12, 20  # hits per result page, more than any search requests
@@ -146,7 +146,7 @@ class _Handler(JsonHandler):
     def do_POST(self) -> None:  # noqa: N802 - the base class's contract
         request = self.read()
         prompt = json.dumps(request["messages"], ensure_ascii=False)
-        kind, text = scripted_reply(request["messages"], mark_of(prompt))
+        kind, text = scripted_reply(*texts_of(request), mark_of(prompt))
         tokens = len(prompt.split()), len(text.split())
         self._reply(kind, prompt, completion(request["model"], mark_of(prompt), text, tokens))
 

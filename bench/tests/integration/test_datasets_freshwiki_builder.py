@@ -1,6 +1,7 @@
 """A new FreshWiki built from a local server that speaks the services' wire formats, errors and limits."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
 from storm_bench.datasets import building
+from storm_bench.datasets.building import Build
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
+from storm_bench.datasets.wiki_live_builder import WikiLivePlan
+from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.interfaces.cli import app
 
@@ -53,9 +57,9 @@ def manifest(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "manifest.json").read_text())
 
 
-def test_articles_of_quality_are_built_in_the_published_form(tmp_path: Path) -> None:
+def test_articles_of_quality_are_built(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        built = build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        built = build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
     assert built == read_freshwiki(tmp_path)
     assert [topic.title for topic in built.topics] == ["Big flood", "Small flood"]
     human = built.topics[0].human
@@ -67,17 +71,11 @@ def test_articles_of_quality_are_built_in_the_published_form(tmp_path: Path) -> 
     assert first.text == "The harbour course clerks number 0 counted grey barrels beside the northern harbour wall."
     assert list(first.references) == URLS[1:3]
     assert "entry" not in human.text() and "[" not in human.text()
-    text = (tmp_path / "txt" / "Big_flood.txt").read_text()
-    assert (
-        "# Course\n\nThe harbour course clerks number 0 counted grey barrels beside the northern harbour wall.[2][3]"
-        in text
-    )
-    assert f"[5] {URLS[4]}" in text
 
 
 def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
     told = manifest(tmp_path)
     assert told["plan"]["months"] == ["2024-01", "2024-02"]
     assert told["made_by"].startswith("storm-pipeline/")
@@ -93,6 +91,7 @@ def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
         "edits_in_months": 139,
         "words": 0,
         "references": 5,
+        "copies": [],
     }
     assert {one["title"]: one["reason"] for one in told["excluded"]} == {
         "Poor flood": "quality C",
@@ -108,7 +107,7 @@ def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
 
 def test_requests_are_few_and_rate_limited(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
         asked, requests = wikimedia.asked, wikimedia.requests
     assert asked["metrics"] == 2
     assert asked["query info|pageprops"] == 1
@@ -131,14 +130,14 @@ def test_a_killed_build_continues_without_repeating_requests(tmp_path: Path) -> 
     seen: list[str] = []
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         with pytest.raises(_KilledError):
-            build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services, kill)
+            build_freshwiki(PLAN, Build(tmp_path / "killed", services=wikimedia.services, on_progress=kill))
         assert sum(wikimedia.asked.values()) > 5
-        killed = build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services)
+        killed = build_freshwiki(PLAN, Build(tmp_path / "killed", services=wikimedia.services))
         assert max(count for kind, count in wikimedia.asked.items() if kind != "metrics") == 1
         before = sum(wikimedia.asked.values())
-        assert build_freshwiki(PLAN, tmp_path / "killed", wikimedia.services) == killed
+        assert build_freshwiki(PLAN, Build(tmp_path / "killed", services=wikimedia.services)) == killed
         assert sum(wikimedia.asked.values()) == before
-        whole = build_freshwiki(PLAN, tmp_path / "whole", wikimedia.services)
+        whole = build_freshwiki(PLAN, Build(tmp_path / "whole", services=wikimedia.services))
     assert killed.topics == whole.topics
     assert manifest(tmp_path / "killed") == manifest(tmp_path / "whole")
 
@@ -147,9 +146,9 @@ def test_a_failing_service_ends_the_build_but_keeps_responses(tmp_path: Path) ->
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults["parse"] = [Reply(status=500)] * 3
         with pytest.raises(DatasetError, match=r"Wikipedia answered 500.*run the same build again to continue"):
-            build_freshwiki(PLAN, tmp_path, wikimedia.services)
+            build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
         assert not (tmp_path / "manifest.json").exists()
-        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+        assert len(build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services)).topics) == 2
         assert wikimedia.asked["metrics"] == 2
 
 
@@ -161,16 +160,18 @@ def test_lag_limits_and_broken_connections_are_waited_out(tmp_path: Path) -> Non
             "parse": [Reply(reset=True), lagged()],
             "lift-wing": [Reply(status=429, headers={"Retry-After": "0"}), Reply(reset=True)],
         }
-        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+        assert len(build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services)).topics) == 2
 
 
 def test_pages_that_lift_wing_does_not_grade_are_left_out(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults["lift-wing 1001"] = [Reply(status=400)]
-        assert [topic.title for topic in build_freshwiki(PLAN, tmp_path, wikimedia.services).topics] == ["Small flood"]
+        assert [
+            topic.title for topic in build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services)).topics
+        ] == ["Small flood"]
         wikimedia.faults["lift-wing"] = [Reply(status=403)] * 20
         with pytest.raises(DatasetError, match=r"not graded: Lift Wing answered 403: set WIKIMEDIA_TOKEN"):
-            build_freshwiki(PLAN, tmp_path / "none", wikimedia.services)
+            build_freshwiki(PLAN, Build(tmp_path / "none", services=wikimedia.services))
 
 
 def test_the_command_builds_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +188,7 @@ def test_a_token_is_sent_to_lift_wing_alone_and_never_shown(tmp_path: Path) -> N
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         services = replace(wikimedia.services, token="secret")
         assert "secret" not in repr(services)
-        build_freshwiki(PLAN, tmp_path, services)
+        build_freshwiki(PLAN, Build(tmp_path, services=services))
         for request in wikimedia.requests:
             assert ("authorization" in request.headers) == request.path.startswith("/models")
     assert "secret" not in (tmp_path / "manifest.json").read_text()
@@ -200,7 +201,7 @@ def test_topics_are_drawn_by_the_seed(tmp_path: Path) -> None:
     with FakeWikimedia(many, months) as wikimedia:
         for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
             plan = FreshWikiPlan(("2024-01",), size=4, seed=seed)
-            built = build_freshwiki(plan, tmp_path / name, wikimedia.services)
+            built = build_freshwiki(plan, Build(tmp_path / name, services=wikimedia.services))
             drawn[name] = [topic.title for topic in built.topics]
     assert len(drawn["a"]) == 4
     assert drawn["a"] == drawn["b"] != drawn["c"]
@@ -208,10 +209,9 @@ def test_topics_are_drawn_by_the_seed(tmp_path: Path) -> None:
 
 def test_another_plan_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        build_freshwiki(PLAN, tmp_path, wikimedia.services)
-        build_freshwiki(FreshWikiPlan(("2024-01",), max_words=700), tmp_path, wikimedia.services)
-    assert [file.name for file in (tmp_path / "json").iterdir()] == ["Big_flood.json"]
-    assert [file.name for file in (tmp_path / "txt").iterdir()] == ["Big_flood.txt"]
+        build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
+        build_freshwiki(FreshWikiPlan(("2024-01",), max_words=700), Build(tmp_path, services=wikimedia.services))
+    assert [file.name for file in (tmp_path / "topics").iterdir()] == ["Big_flood.json.gz"]
 
 
 def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "json" / "mine.json").write_text("{}")
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         with pytest.raises(DatasetError, match="not built here; choose an empty folder"):
-            build_freshwiki(PLAN, tmp_path, wikimedia.services)
+            build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
         assert not wikimedia.asked
 
 
@@ -237,15 +237,15 @@ def test_unexpected_responses_are_reported_and_not_cached(kind: str, reply: Repl
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         wikimedia.faults[kind] = [reply]
         with pytest.raises(DatasetError, match=said):
-            build_freshwiki(PLAN, tmp_path, wikimedia.services)
-        assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
+            build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
+        assert len(build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services)).topics) == 2
 
 
 def test_a_revision_that_was_deleted_is_left_out(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         gone = {"error": {"code": "nosuchrevid", "info": "There is no revision with ID 1001."}}
         wikimedia.faults["parse 1001"] = [Reply(body=gone)]
-        built = build_freshwiki(PLAN, tmp_path, wikimedia.services)
+        built = build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
     assert [topic.title for topic in built.topics] == ["Small flood"]
     assert {"title": "Big flood", "reason": "deleted"} in manifest(tmp_path)["excluded"]
 
@@ -253,12 +253,30 @@ def test_a_revision_that_was_deleted_is_left_out(tmp_path: Path) -> None:
 def test_invalid_months_are_reported(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
         with pytest.raises(DatasetError, match=r"answered 404: it has no data for this month"):
-            build_freshwiki(FreshWikiPlan(("2030-01",)), tmp_path, wikimedia.services)
+            build_freshwiki(FreshWikiPlan(("2030-01",)), Build(tmp_path, services=wikimedia.services))
         with pytest.raises(DatasetError, match="'2024-13' is not a month; write it as 2024-01"):
-            build_freshwiki(FreshWikiPlan(("2024-13",)), tmp_path, wikimedia.services)
-        with pytest.raises(DatasetError, match=r"none of \d+ pages qualifies \(.*quality C"):
-            build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), tmp_path, wikimedia.services)
-    with pytest.raises(DatasetError, match="no months given"):
-        FreshWikiPlan(())
-    with pytest.raises(DatasetError, match="size and max_words must be at least 1"):
-        FreshWikiPlan(("2024-01",), size=0)
+            build_freshwiki(FreshWikiPlan(("2024-13",)), Build(tmp_path, services=wikimedia.services))
+        with pytest.raises(DatasetError, match=r"no article qualifies \(.*quality C"):
+            build_freshwiki(FreshWikiPlan(("2024-01",), max_words=1), Build(tmp_path, services=wikimedia.services))
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (lambda: FreshWikiPlan(()), "no months given"),
+        (lambda: FreshWikiPlan(("2024-01",), size=0), "size and max_words must be at least 1"),
+        (WikiGenBenchPlan, "needs candidates"),
+        (lambda: WikiGenBenchPlan(titles=("x",), created_after="May"), "'May' is not a date"),
+        (lambda: WikiGenBenchPlan(titles=("x",), min_fetched=1.0), "min_fetched in"),
+        (lambda: WikiLivePlan(()), "no months given"),
+        (lambda: WikiLivePlan(("May",)), "'May' is not a month"),
+        (lambda: WikiLivePlan(("2024-01", "2099-01")), "2099-01 is not over"),
+        (lambda: WikiLivePlan(("2024-01",), per_month=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), statements=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), min_pages=0), "must be at least 1"),
+        (lambda: WikiLivePlan(("2024-01",), search_results=-1), "must be at least 1"),
+    ],
+)
+def test_invalid_plans_are_refused(plan: Callable[[], object], said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        plan()

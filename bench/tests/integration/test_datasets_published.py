@@ -114,7 +114,7 @@ def test_wikigenbench_is_read_as_published(tmp_path: Path) -> None:
     fetched("wikigenbench", tmp_path, Reply(body=archive(files)))
     every = read_wikigenbench(tmp_path, strict=True)
     assert [(topic.title, len(topic.documents)) for topic in every.topics] == [
-        *(("Storm Ada", 5), ("List of storms", 5), ("Storm Bo", 4)),
+        *(("Storm Ada", 5), ("List of storms", 5), ("Storm Bo", 4))
     ]
     assert [topic.title for topic in read_wikigenbench(tmp_path, core_only=True).topics] == ["Storm Ada"]
     assert every.topics[0].documents[-1].origin == "search"

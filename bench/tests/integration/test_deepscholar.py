@@ -9,17 +9,15 @@ from pathlib import Path
 import pytest
 from deepscholar_files import write_deepscholar
 from llm import FakeModel, from_facts, signatures_of
+from test_experiments import run
 
-from storm_bench.experiments import Experiment, ExperimentConfig, read_config
-from storm_bench.experiments.executors import LocalExecutor
+from storm_bench.experiments import ExperimentConfig, read_config
 from storm_bench.experiments.own_code import own_recipe
-from storm_bench.reporting import ExperimentResults
 from storm_pipeline import Storm
 from storm_pipeline.errors import SettingsError
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT / "experiments" / "deepscholar.toml"
-CACHE = ROOT / "cache"
 related_work = own_recipe("related_work:related_work", FILE.parent)
 
 
@@ -50,11 +48,6 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: FakeModel) ->
     monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))
     sized = read_config(FILE, allow_code=True).sized("smoke")
     return sized.with_overrides(topics=2, settings={"lm": model.lm, "attempts": 1}).with_judges(judge="screen")
-
-
-def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
-    with LocalExecutor(1) as executor, Experiment(config, folder, executor, cache=CACHE) as experiment:
-        return experiment.run()
 
 
 def test_the_experiment_writes_related_work_from_the_others_citations(

@@ -60,7 +60,7 @@ def test_an_automatically_chosen_engine_is_kept(
 
 
 def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    (data / "topics" / "2.json.gz").write_text("{", encoding="utf-8")
     methods = [
         {"recipe": "direct"},
         {"name": "official", "recorded": str(tmp_path / "official")},

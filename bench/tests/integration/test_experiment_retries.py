@@ -12,7 +12,7 @@ from judge_llm import FakeModel
 from servers import Reply
 from test_experiments import CACHE, data, described, model, run, topic
 
-from storm_bench.datasets.wikigenbench import write_topic
+from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_pipeline.errors import SettingsError
@@ -82,7 +82,7 @@ def test_changed_documents_are_searched_on_retry(data: Path, tmp_path: Path) -> 
 
 def test_a_changed_pool_is_another_experiment(data: Path, model: FakeModel, tmp_path: Path) -> None:
     changed = shutil.copytree(data, data.with_name("changed"))
-    write_topic(changed, replace(topic(2), documents=topic(2).documents[1:]))
+    write_topics(changed, [topic(1), replace(topic(2), documents=topic(2).documents[1:])])
     elsewhere = {"set": "wikigenbench", "path": "changed", "core": True}
     own, pooled = {"corpus": "topic"}, {"corpus": "pooled"}
     begun(one(model, "rr", search=own), tmp_path / "own")

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from judge_llm import FakeModel, compared
 from llm import Answer
+from test_experiments import described as trial
+from test_experiments import run
 from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
 
-from storm_bench.experiments import Experiment, ExperimentConfig, read_config
+from storm_bench.experiments import ExperimentConfig, read_config
 from storm_bench.experiments.config_tables import MethodTable
-from storm_bench.experiments.executors import LocalExecutor
-from storm_bench.reporting import ExperimentResults
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.article_json import from_json
 
-CACHE = Path(__file__).resolve().parents[3] / "cache"
 FOUND: dict[str, Answer] = {
     "FindStatement": json.dumps({"verdict": "stated"}),
     "CompareArticles": lambda user: compared(user, lambda a, b, _: "A" if len(a) > len(b) else "B"),
@@ -40,30 +39,14 @@ def model() -> Iterator[FakeModel]:
 
 
 def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> ExperimentConfig:
-    settings = {
-        "lm": model.lm,
-        "perspectives": 1,
-        "turns": 1,
-        "call_attempts": 1,
-        "max_failures": 0,
-        "related_topics": 0,
-    }
     plain = {
-        "title": "A trial",
         "baseline": MethodTable.model_validate(methods[0]).label,
         "metrics": ["statement_coverage_lm", "citation_wiki_live", "citation_wikigenbench", "shape"],
         "data": {"set": "wiki_live", "path": "live"},
-        "search": {"corpus": "topic"},
-        "settings": settings,
         "resources": {"judge_lm": model.lm, "judge": "screen"},
         "methods": list(methods),
     }
-    return ExperimentConfig.model_validate(plain | values)
-
-
-def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
-    with Experiment(config, folder, LocalExecutor(), cache=CACHE) as experiment:
-        return experiment.run()
+    return trial(model, **plain | values)
 
 
 def test_our_method_is_a_row_beside_the_systems(data: Path, model: FakeModel, tmp_path: Path) -> None:

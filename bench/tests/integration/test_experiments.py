@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
-from storm_bench.datasets.wikigenbench import write_manifest, write_topic
+from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.experiments.forecast import forecast
@@ -55,10 +56,7 @@ def topic(number: int) -> Topic:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data" / "bench"
-    topics = [topic(number) for number in NAMES]
-    for one in topics:
-        write_topic(folder, one)
-    write_manifest(folder, topics)
+    write_topics(folder, map(topic, NAMES))
     monkeypatch.setenv("STORM_DATA", str(folder.parent))
     return folder
 
@@ -96,25 +94,21 @@ def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -
         return experiment.run()
 
 
-def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_every_method_writes_once_about_every_topic_and_is_scored(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model), tmp_path / "out")
-    assert [(r.topic, r.method) for r in results.results] == [
-        (topic, method) for topic in "12" for method in ("direct", "rr", "orag")
-    ]
+    assert [(r.topic, r.method) for r in results.results] == list(product("12", ("direct", "rr", "orag")))
     assert not any(r.failure for r in results.results)
     assert all(r.values["rouge_1"] > 0 and r.values["calls"] for r in results.results)  # type: ignore[operator]
     assert {"rouge_1", "words_asked"} <= {measure.name for measure in results.measures}
     assert {r.values["words_asked"] for r in results.results if r.method != "orag"} == {2640}
-
-
-def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    first = run(described(model), tmp_path / "out")
     asked = len(model.asked)
     told: list[str] = []
-    again = run(described(model), tmp_path / "out", told)
+    assert run(described(model), tmp_path / "out", told).results == results.results
     assert len(model.asked) == asked
-    assert again.results == first.results
     assert told == ["6 articles, 6 of them written"]
+    data.rename(tmp_path / "gone")
+    with ExperimentStore(tmp_path / "out") as store:
+        assert results_of(store) == results, "a report needs neither data nor models"
 
 
 def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -162,7 +156,7 @@ def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp
 def test_the_ground_truth_is_excluded(data: Path, model: FakeModel, tmp_path: Path) -> None:
     truth = topic(1)
     copied = TopicDocument(truth.human.url, "Silk Road - Wikipedia", truth.human.text() * 3, "search")
-    write_topic(data, Topic("1", "Silk Road", truth.human, (*truth.documents, copied)))
+    write_topics(data, [Topic("1", "Silk Road", truth.human, (*truth.documents, copied))])
     run(described(model, "rr").with_overrides(topics=1), tmp_path / "out")
     article = from_json((tmp_path / "out/articles/1/rr/article.json").read_text("utf-8"))
     assert article.sources
@@ -201,9 +195,7 @@ JUDGING: dict[str, Answer] = {
 def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     metrics = [*ASKS_MODEL, *(name for name in ASK_JUDGE if name not in ASKS_MODEL), "shape"]
     known = tuple((f"Field {n}", f"value {n}") for n in range(5))
-    for number in NAMES:
-        told = topic(number)
-        write_topic(data, replace(told, human=replace(told.human, infobox=known)))
+    write_topics(data, [replace(told, human=replace(told.human, infobox=known)) for told in map(topic, NAMES)])
     with FakeModel(JUDGING) as model:
         judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
         config = described(model, "rr storm", metrics=metrics, resources=judges)
@@ -243,36 +235,26 @@ def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Pat
     assert [result.seed for result in results.results] == [1, 2]
 
 
-def test_an_unavailable_metric_is_skipped_and_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
+def test_an_unavailable_metric_is_reported_and_scored_once_it_becomes_available(
+    data: Path, model: FakeModel, tmp_path: Path
+) -> None:
     told: list[str] = []
-    config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "none")})
-    results = run(config.with_overrides(topics=1), tmp_path / "out", told)
+    config = described(model, "rr", metrics=["shape", "meteor"], resources={"wordnet": str(tmp_path / "wordnet")})
+    config = config.with_overrides(topics=1)
+    results = run(config, tmp_path / "out", told)
     assert any(note.startswith("meteor is left out") for note in results.notes)
     assert any(line.startswith("meteor is left out") for line in told)
-    assert not results.results[0].failure
+    assert not results.results[0].failure and "meteor" not in results.results[0].values
+    write_wordnet(tmp_path / "wordnet")
+    assert "meteor" in run(config, tmp_path / "out").results[0].values
 
 
 def test_data_problems_are_reported_without_local_paths(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
+    (data / "topics" / "2.json.gz").write_text("{", encoding="utf-8")
     results = run(described(model, "rr", metrics=["shape"]), tmp_path / "out")
     (skipped,) = (note for note in results.notes if note.startswith("skipped: "))
-    assert skipped.startswith("skipped: wiki/2.json ")
+    assert skipped.startswith("skipped: topics/2.json.gz ")
     assert not any(str(tmp_path) in note for note in results.notes)
-
-
-def test_a_metric_is_scored_once_it_becomes_available(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, "rr", metrics=["shape", "meteor"]).with_overrides(topics=1)
-    lacking = config.model_copy(update={"resources": {"wordnet": str(tmp_path / "wordnet")}})
-    assert "meteor" not in run(lacking, tmp_path / "out").results[0].values
-    write_wordnet(tmp_path / "wordnet")
-    assert "meteor" in run(lacking, tmp_path / "out").results[0].values
-
-
-def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    results = run(described(model), tmp_path / "out")
-    data.rename(tmp_path / "gone")
-    with ExperimentStore(tmp_path / "out") as store:
-        assert results_of(store) == results
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves its own sockets to the collector
@@ -554,13 +536,13 @@ def test_citations_are_judged_by_the_judge_that_is_named_or_by_nobody(data: Path
     assert [said in done.stderr for done in (nobody, named, screened)] == [True, False, False], nobody.output
     assert {done.exit_code for done in (nobody, named)} == {0}
     assert not [name for name in unjudged.results[0].values if name.startswith(("citation_", "error_", "unsupported"))]
-    assert re.search(r"^citation_recall_alce +screen: no judge", nobody.stdout, re.M)
+    assert "| rr | screen: no judge | screen: no judge |" in nobody.stdout
     assert "| method | citation_recall_alce ↑ | citation_precision_alce ↑ |" in told
     assert "| rr | screen: no judge | screen: no judge |" in told
     assert "citation_recall_alce and citation_precision_alce: no judge of citations is named" in told
     assert {own.judge for own in judged.calibrations} == {"lm:openai/fake", "openai/fake"}
     assert judged.results[0].values["citation_recall_alce"] is not None
-    assert re.search(r"^citation_recall_alce +\d", screened.stdout, re.M)
+    assert re.search(r"^\| rr \| \d.* \| \d", screened.stdout, re.M)
 
 
 def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:

@@ -19,12 +19,7 @@ from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_
 from storm_bench.judges.pretrained import TrueJudge
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.citations import support_errors
-from storm_bench.metrics.grades import (
-    ib_score,
-    questions,
-    rubric_grades,
-    wikigen_quality,
-)
+from storm_bench.metrics.grades import ib_score, questions, rubric_grades, wikigen_quality
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statements import own_statements_lm, statement_coverage_lm

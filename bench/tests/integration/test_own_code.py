@@ -84,7 +84,7 @@ def test_code_never_runs_without_consent(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("methods:COUNT", "methods:NOTHING", "methods:NOTHING is not a metric: it has no name"),
+        ("methods:COUNT", "methods:NOTHING", "methods:NOTHING is not a metric: declare one"),
         ("methods:COUNT", "methods:ABSENT", "the module methods has no 'ABSENT'"),
         ("methods:COUNT", "no_such_module:X", "no_such_module cannot be imported"),
         ("methods:mine", "methods:NOTHING", "methods:NOTHING is not a recipe"),

@@ -7,22 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_bench.datasets.closed_corpus import (
-    ClosedCorpus,
-    Sources,
-    article_chunks,
-    pooled_chunks,
-    topic_chunks,
-)
+from storm_bench.datasets.closed_corpus import ClosedCorpus, Sources, article_chunks, pooled_chunks, topic_chunks
 from storm_bench.datasets.dataset import shuffled
 from storm_bench.datasets.leakage import copies, exclusion_settings, without_copies
-from storm_bench.datasets.rankers import (
-    Bm25Ranker,
-    DenseRanker,
-    RandomRanker,
-    Ranker,
-    TfIdfRanker,
-)
+from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder

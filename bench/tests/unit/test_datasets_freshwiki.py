@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from special_files import special_file
 
+from storm_bench.datasets.built import file_name
 from storm_bench.datasets.dataset import read_json
-from storm_bench.datasets.freshwiki import article_json, article_text, file_name, read_freshwiki, write_article
-from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
+from storm_bench.datasets.freshwiki import read_freshwiki
+from storm_bench.types import HumanSentence, TopicDocument
 from storm_pipeline.errors import DatasetError
 
 NEWS = "https://news.example/1"
@@ -116,69 +117,6 @@ def test_topics_can_be_picked(tmp_path: Path) -> None:
     assert [topic.id for topic in data.only(["b", "a"]).topics] == ["b", "a"]
     with pytest.raises(DatasetError, match="freshwiki has no topic 'c'; it has a, b"):
         data.only(["c"])
-
-
-BACK = """References|See also|External_links|Further reading|Notes|Notes and references|Citations|Footnotes|Sources
-Bibliography|Selected bibliography|Works cited|Gallery|References, notes and sources|General and cited references
-references:""".replace("\n", "|")
-
-
-WORDS = st.text(
-    st.characters(categories=("L", "N", "P", "S"), exclude_characters="[]_【】［］"), min_size=1, max_size=12
-)
-SENTENCES = st.lists(WORDS, min_size=1, max_size=5).map(lambda words: "A " + " ".join(words) + " b.")
-ADDRESSES = st.integers(0, 9).map("https://a{}.example/".format)
-CITED = st.builds(HumanSentence, SENTENCES, st.lists(ADDRESSES, max_size=3, unique=True).map(tuple))
-
-
-def _section(heading: str, sentences: list[HumanSentence], below: tuple[HumanSection, ...]) -> HumanSection:
-    return HumanSection(heading, " ".join(said.text for said in sentences), below, tuple(sentences))
-
-
-LEAVES = st.builds(_section, WORDS.map("Part ".__add__), st.lists(CITED, max_size=3), st.just(()))
-SECTIONS = st.builds(
-    _section, WORDS.map("Part ".__add__), st.lists(CITED, max_size=3), st.lists(LEAVES, max_size=2).map(tuple)
-)
-
-
-@given(st.lists(SECTIONS, min_size=1, max_size=3), SENTENCES)
-def test_the_published_format_survives_a_round_trip(sections: list[HumanSection], lead: str) -> None:
-    import tempfile
-
-    texts = [part.text for section in sections for part in section.walk() if part.text]
-    if len(set(texts)) < len(texts):
-        return  # one text under two headings is what the reader mends
-    references = tuple(TopicDocument(f"https://a{n}.example/", "") for n in range(10))
-    article = HumanArticle(
-        "Silk / jade", "https://en.wikipedia.org/wiki/Silk_/_jade", lead, tuple(sections), references
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        name = write_article(Path(folder), article)
-        (topic,) = read_freshwiki(Path(folder), strict=True).topics
-    assert topic.id == name
-    assert topic.human.sections == article.sections
-    assert topic.human.references == article.references
-    assert article_text(article).startswith("Silk / jade\n\n")
-
-
-def test_the_text_form_numbers_citations_and_lists_them() -> None:
-    said = (HumanSentence("Silk came.", ("https://b.example/", NEWS)),)
-    article = HumanArticle(
-        "Silk",
-        "",
-        "Lead.",
-        (HumanSection("Way", "Silk came.", (HumanSection("East"),), said),),
-        (
-            TopicDocument(NEWS, ""),
-            TopicDocument("", "Smith 1999"),
-            TopicDocument("https://b.example/", ""),
-        ),
-    )
-    assert article_text(article) == (
-        "Silk\n\nLead.\n\n# Way\n\nSilk came.[3][1]\n\n## East\n\n# References\n\n"
-        f"[1] {NEWS}\n[2] Smith 1999\n[3] https://b.example/\n"
-    )
-    assert article_json(article)["references"] == {"1": NEWS, "2": "Smith 1999", "3": "https://b.example/"}
 
 
 @given(st.text(min_size=1, max_size=300), st.text(min_size=1, max_size=300))

@@ -1,18 +1,27 @@
-"""Statements taken from an article, and what a built round holds after reading it back."""
+"""Statements taken from an article, and built data sets after reading them back."""
 
+import gzip
 import string
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.datasets.wiki_live import read_wiki_live, write_topic
+from storm_bench.datasets.built import write_topics
+from storm_bench.datasets.dataset import DataSet
+from storm_bench.datasets.freshwiki import read_freshwiki
+from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wiki_live_builder import spread, statements_of
+from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.words import word_count
+
+Reader = Callable[..., DataSet]
 
 PLAIN = "The dam of Orrin was begun in 1929 by a company."
 OTHER = "Four hundred people left the villages of Brae and Tarn."
@@ -79,29 +88,26 @@ def test_statements_are_spread_evenly(number: int, most: int) -> None:
     assert chosen[:1] == [0][: len(chosen)]
 
 
-MARKED = st.text(st.sampled_from("aB1 .,*_`[]()<>#|\\!~$&;:=+->x\"'/^"), max_size=30).map(
-    lambda text: " ".join(text.split())
-)
-LINES = st.lists(MARKED.filter(bool), max_size=3).map("\n\n".join)
-PROSE = " ".join(f"Visitors of day {day} walked along the shore and watched the herons." for day in range(12))
+LINES = st.lists(st.text(max_size=30), max_size=3).map("\n\n".join)
+CITED = st.builds(HumanSentence, st.text(max_size=20), st.lists(st.text(max_size=9), max_size=2).map(tuple))
 
 
 @st.composite
 def sections(draw: st.DrawFn, depth: int = 0) -> HumanSection:
-    heading = f"H{draw(MARKED)}"
     below = draw(st.lists(sections(depth + 1), max_size=2)) if depth < 4 else []
-    return HumanSection(heading, draw(LINES), tuple(below))
+    return HumanSection(draw(st.text(max_size=9)), draw(LINES), tuple(below), tuple(draw(st.lists(CITED, max_size=2))))
 
 
-@given(LINES, st.lists(sections(), min_size=1, max_size=2), MARKED, MARKED)
-@example("[x]", [HumanSection("H", "[ ] a")], "", "")
-def test_what_is_written_is_read_back(lead: str, body: list[HumanSection], title: str, page: str) -> None:
-    documents = (TopicDocument("https://press.example/a", f"T{title}", f"{PROSE}\n{page}\nEnd.", "human"),)
-    human = HumanArticle("Lake Orrin", lead=lead, sections=(*body, HumanSection("End", PLAIN)), statements=(PLAIN,))
+@pytest.mark.parametrize("read", [read_freshwiki, read_wikigenbench, read_wiki_live])
+@given(lead=LINES, body=st.lists(sections(), max_size=2), page=st.text(max_size=30))
+def test_what_is_built_is_read_back(read: Reader, lead: str, body: list[HumanSection], page: str) -> None:
+    documents = (TopicDocument("https://press.example/a", page, page, "search"),)
+    human = HumanArticle("Lake Orrin", "", lead, tuple(body), documents, statements=(PLAIN,))
+    topics = [Topic(name, "Lake Orrin", human, documents, about=lead) for name in ("10", "9", "lake", "a")]
     with TemporaryDirectory() as folder:
-        write_topic(Path(folder), Topic("lake", "Lake Orrin", human, documents))
-        (topic,) = read_wiki_live(Path(folder), strict=True).topics
-    assert topic.human.lead == lead
-    assert topic.human.sections == human.sections
-    assert (topic.human.statements, topic.id) == ((PLAIN,), "lake")
-    assert topic.documents == documents
+        write_topics(Path(folder), topics)
+        write_topics(Path(folder), topics[:3])
+        assert read(Path(folder), strict=True).topics == (topics[2], topics[1], topics[0])
+        (Path(folder) / "topics" / "broken.json.gz").write_bytes(gzip.compress(b'{"id": 3}'))
+        with pytest.raises(DatasetError, match=r"broken\.json\.gz is damaged at"):
+            read(Path(folder), strict=True)

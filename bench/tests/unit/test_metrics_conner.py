@@ -27,7 +27,6 @@ from storm_bench.metrics.conner import (
     sentence_coherence,
     span_validity,
 )
-from storm_bench.metrics.sentence_order import order_file, save_order, train_order
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
@@ -119,7 +118,6 @@ def test_every_section_and_answer_of_an_article_is_scored(tmp_path: Path) -> Non
     ranker = write_classifier(tmp_path / "ranker", ["relevance"])
     names = {"lm": str(write_gpt2(tmp_path / "gpt2", window=64)), "matching": f"ranker:{ranker}"}
     judge, embedder = ScriptedSupportJudge(lambda premise, hypothesis: float("fell" in premise)), HashingEmbedder()
-    save_order(train_order([embedder.embed(["Rome fell.", "Silk came."])]), embedder.name, order_file(tmp_path))
     metric = conner(open_models(names, lambda name: judge, embedder, tmp_path))
     texts = {"Rome": ["Rome fell in silence.[1]", "The trade of silk went on."], "Silk": "Silk went by sea."}
     [score, empty] = metric.score([case(human(), generated(texts, sources=1)), case(human(), generated())])
@@ -128,7 +126,6 @@ def test_every_section_and_answer_of_an_article_is_scored(tmp_path: Path) -> Non
     assert all(value is None for name, value in score.items() if "answer" in name)
     assert set(empty.values()) == {None}
     assert metric.parameters["matching"] == "cross-encoder:ranker"
-    assert metric.parameters["discourse"] == f"sentence-order:{embedder.name}"
 
 
 def test_models_that_conner_does_not_have(tmp_path: Path) -> None:

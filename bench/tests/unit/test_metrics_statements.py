@@ -11,14 +11,8 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statements import (
-    PASSAGE_WORDS,
-    STATED,
-    TOP_PASSAGES,
-    StatementPassages,
-    find_in_text,
-    statement_coverage,
-)
+from storm_bench.metrics.statements import STATED, StatementPassages, find_in_text, statement_coverage
+from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES
 from storm_bench.types import Case, Topic, TopicDocument
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder

@@ -45,14 +45,14 @@ def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
 def test_the_writer_invents_in_every_fifth_sentence_and_drops_half_of_what_is_remarked_on() -> None:
     told = " ".join(f"The dam of town {i} was built by many men." for i in range(200))
     writer = InventingWriter()
-    system = {"role": "system", "content": "Write one section of an article."}
+    system = "Write one section of an article."
     prompt = f"Passages:\n[1] Dams: {told}"
-    reply = writer.reply([system, {"role": "user", "content": prompt}])
+    reply = writer.reply([system, prompt])
     sentences = reply.split(" [1]")[:-1]
     assert (len(sentences), len(writer.invented)) == (20, 4)
     assert [any(words in one for words in writer.invented) for one in sentences] == [i % 5 == 4 for i in range(20)]
     remarks = "\n".join(f" {n}. {one.strip()}[1] — it is not in [1]." for n, one in enumerate(sentences, 1))
-    asked = {"role": "system", "content": "A check has doubts about the sentences in the remarks."}
-    again = writer.reply([asked, {"role": "user", "content": f"{prompt}\nRemarks:\n{remarks}"}])
+    asked = "A check has doubts about the sentences in the remarks."
+    again = writer.reply([asked, f"{prompt}\nRemarks:\n{remarks}"])
     kept = sum(any(words in line for words in writer.invented) for line in again.splitlines())
     assert len(again.splitlines()) == 20 and 0 <= kept < 4

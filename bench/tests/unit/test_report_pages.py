@@ -13,21 +13,14 @@ from strategies import HOSTILE
 from storm_bench.calibration import known_calibrations
 from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
-from storm_bench.reporting.blocks import Block, Figure
-from storm_bench.reporting.markdown import to_markdown
+from storm_bench.reporting import ExperimentResults, JudgedMeasures, Report, Result, load_results, write_report
 from storm_bench.reporting.plots import difference_figure
-from storm_bench.reporting.report_content import report_of
 
 KNOWN = known_calibrations()
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = ["a | b", "<script>alert(1)</script>", "line\nline", "$\\frac{", "[x](javascript:x)", "雪\x00 `c`", *HOSTILE]
 ALCE = Measure("citation_recall_alce")
-
-
-def figures(report: Sequence[Block]) -> list[Figure]:
-    return [block for block in report if isinstance(block, Figure)]
 
 
 def check_markdown(text: str) -> None:
@@ -79,9 +72,9 @@ def nasty(names: Sequence[str]) -> ExperimentResults:
 @pytest.mark.parametrize("place", range(0, len(NASTY), 3))
 def test_hostile_names_stay_text(place: int) -> None:
     names = [NASTY[(place + step) % len(NASTY)] for step in range(3)]
-    report = report_of(nasty(names))
-    check_markdown(to_markdown(report))
-    for figure in figures(report):
+    report = Report(nasty(names))
+    check_markdown(report.markdown())
+    for figure in (own for table in report.tables for own in report.figures(table)):
         check_plot(figure.svg)
 
 
@@ -114,52 +107,26 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
     (tmp_path / "b" / "plots" / "mine.svg").write_text("not of a report")
     second = write_report(tmp_path / "b", load_results(tmp_path / "a"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-    assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {
-        "difference-rouge-1.svg",
-        "mine.svg",
-    }
-
-
-def test_a_single_method_has_no_comparison() -> None:
-    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]})))
-    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in text
-    assert "**" not in text, "one mean is not the best"
-
-
-def test_one_topic_has_neither_interval_nor_test() -> None:
-    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]})))
-    assert "| direct | 0.100 (1) |" in text
-    assert "No test: no method has two topics in common with direct" in text
-    assert "| storm | rouge_1 ↑ | +0.300 | 1 | – | – | – | – |" in text
+    assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {"difference-rouge-1.svg", "mine.svg"}
 
 
 def test_when_all_failed_the_failures_are_the_report() -> None:
-    report = report_of(results_of({"direct": ["no model", "no model"], "storm": ["no\n| model", "x" * 999]}))
-    text = to_markdown(report)
+    text = Report(results_of({"direct": ["no model", "no model"], "storm": ["no\n| model", "x" * 999]})).markdown()
     assert "2 methods on 2 topics: 0 of 4 articles written." in text
     assert "No article has a value, so there is no table." in text
     assert "| storm | 2 | 0 | 2 |" in text
     assert "| topic-0 | storm | 0 | no \\| model |" in text
     assert f"{'x' * 400} … |" in text
-    assert figures(report) == []
+    assert "plots/" not in text
 
 
 def test_an_experiment_without_articles_has_a_report() -> None:
-    report = report_of(ExperimentResults("Nothing", (), (), ""))
-    assert "0 methods on 0 topics" in to_markdown(report)
-
-
-def test_undefined_and_unscored_values_are_marked() -> None:
-    text = to_markdown(report_of(results_of({"direct": [{"rouge_1": None}, {}, {"rouge_1": 0.2}], "rr": [{}, {}, {}]})))
-    assert "| topic-0 | direct | – |" in text
-    assert "| topic-1 | direct | · |" in text
-    assert "| rr | no value |" in text
-    assert "rouge_1 is not defined for some articles: direct 1 of 3." in text
+    assert "0 methods on 0 topics" in Report(ExperimentResults("Nothing", (), (), "")).markdown()
 
 
 def test_seeds_are_shown_where_there_are_several() -> None:
     rows = tuple(Result("direct", "a", seed, {"rouge_1": 0.1 * seed}) for seed in (2, 1))
-    text = to_markdown(report_of(ExperimentResults("Seeds", rows, (ROUGE,), "direct")))
+    text = Report(ExperimentResults("Seeds", rows, (ROUGE,), "direct")).markdown()
     assert "| topic | method | seed | rouge_1 ↑ |" in text
     assert text.index("| a | direct | 1 | 0.100 |") < text.index("| a | direct | 2 | 0.200 |")
     assert "| direct | 0.150 (1) |" in text
@@ -167,18 +134,18 @@ def test_seeds_are_shown_where_there_are_several() -> None:
 
 def test_judges_are_shown_beside_the_scores() -> None:
     values = {"direct": [{"citation_recall_alce": 0.5, "interest": 3.0}], "rr": [{"citation_recall_alce": 0.7}]}
-    known = JudgedMeasures(
-        ("citation_recall_alce",),
-        "screen:all-MiniLM-L6-v2",
-        KNOWN[0].parameters,
-        KNOWN[0],
-    )
-    text = to_markdown(report_of(results_of(values, (ALCE, Measure("interest", 1, 5)), calibrations=(known,))))
+    known = JudgedMeasures(("citation_recall_alce",), "screen:all-MiniLM-L6-v2", KNOWN[0].parameters, KNOWN[0])
+    other = JudgedMeasures(("organisation",), "lm:x")
+    measures = (ALCE, Measure("interest", 1, 5), Measure("organisation", 1, 5))
+    values["rr"][0]["organisation"] = 2.0
+    text = Report(results_of(values, measures, calibrations=(known, other))).markdown()
     article, citations = (
         text.split(f"## {title}")[1].split("### ")[0] for title in ("Article quality", "Citation qual")
     )
     assert "interest: the judge is not recorded, so its calibration is unknown." in article
-    assert "AUC 0.66 (0.58–0.72), balanced accuracy 0.63 (0.57–0.69)" in citations
+    assert "organisation: judged by lm:x, which is not calibrated" in article
+    assert "experts (383 pairs): AUC 0.66 (0.58–0.72), balanced accuracy 0.63 (0.57–0.69)" in citations
+    assert "Always saying yes gives 0.50 for both" in citations
     assert "| experts | 383 | 74% | 0.66 (0.58–0.72) |" in text.split("## The judges")[1]
     assert "threshold 0.5" in text.split("## The judges")[1]
 
@@ -196,7 +163,7 @@ def test_measures_without_shared_topics_are_named_instead_of_plotted() -> None:
         "rr": [{"heading_soft_recall": 0.7}, {"heading_entity_recall": 0.5}],
     }
     measures = (Measure("heading_soft_recall"), Measure("heading_entity_recall"))
-    text = to_markdown(report_of(results_of(values, measures)))
+    text = Report(results_of(values, measures)).markdown()
     assert "plots/difference-heading-soft-recall.svg" in text
     assert "No plot of heading_entity_recall: no method has a topic in common with direct." in text
 

@@ -6,23 +6,28 @@ from dataclasses import replace
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 
-from storm_bench.calibration import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
-from storm_bench.reporting import ExperimentResults, JudgedMeasures
+from storm_bench.reporting import ExperimentResults, Report
+from storm_bench.reporting.formats import digits, digits_of_values
 from storm_bench.reporting.groups import GROUPS
-from storm_bench.reporting.markdown import to_markdown
-from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.results_file import WORDS_ASKED
 from storm_bench.reporting.tables import Table, differences, on_all_topics, tables
-from storm_bench.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
 from storm_bench.significance import interval
 
-KNOWN = known_calibrations()
+Rows = dict[str, list[dict[str, float | None] | str]]
 
 
 def table_of(results: ExperimentResults, key: str = "article") -> Table:
     return next(table for table in tables(results) if table.group.key == key)
+
+
+def verdict(results: ExperimentResults, key: str = "article") -> str:
+    return Report(results).part("verdict", table_of(results, key))
+
+
+def report(rows: Rows, *measures: Measure, baseline: str = "direct") -> str:
+    return Report(results_of(rows, measures or (ROUGE,), baseline=baseline)).markdown()
 
 
 def test_means_and_the_best_of_them() -> None:
@@ -61,23 +66,34 @@ def test_descriptive_and_constant_measures_are_not_compared() -> None:
     assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
 
 
-def test_the_reason_for_no_comparison_is_reported() -> None:
-    def told(values: dict[str, list[dict[str, float | None] | str]]) -> str:
-        return to_markdown(report_of(results_of(values)))
-
-    same = told({"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]})
-    assert "on the topics shared with direct, all methods have the same value." in same
-    apart = told({"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]})
-    assert "Nothing to compare: no other method has a value on any topic for which direct has one." in apart
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            {"direct": [{"rouge_1": 0.0}, {"rouge_1": 0.0}], "storm": [{"rouge_1": 0.0}, {"rouge_1": 0.0}]},
+            "on the topics shared with direct, all methods have the same value.",
+        ),
+        (
+            {"direct": [{"rouge_1": 0.1}, "lost"], "storm": ["lost", {"rouge_1": 0.2}]},
+            "Nothing to compare: no other method has a value on any topic for which direct has one.",
+        ),
+        (
+            {"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]},
+            "Nothing to compare: no other method has a value on any topic for which direct has one.",
+        ),
+    ],
+)
+def test_the_reason_for_no_comparison_is_reported(rows: Rows, told: str) -> None:
+    assert told in report(rows)
 
 
 def test_the_report_says_when_no_difference_could_be_significant() -> None:
-    told = verdict(table_of(experiment()), "direct")
-    assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
-    assert told[1:] == [
+    told = verdict(experiment())
+    assert told.startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
+    assert told.endswith(
         "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
-        "2 comparisons: no difference in this table could have been significant, however large."
-    ]
+        "2 comparisons: no difference in this table could have been significant, however large.\n"
+    )
 
 
 def test_a_significant_difference_is_reported() -> None:
@@ -91,39 +107,41 @@ def test_a_significant_difference_is_reported() -> None:
     (better,) = table_of(slow).paired
     assert better.corrected_permutation == pytest.approx(2 / 256)
     assert better.significant
-    told = verdict(table_of(slow), "direct")
-    assert told[0] == (
-        "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison (p < 0.05): "
-        "storm is better in rouge_1 (+0.135, p = 0.008)."
-    )
-    assert told[1] == "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781."
-    assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
+    assert verdict(slow).splitlines() == [
+        "1 of 1 difference from direct is significant by the permutation test, corrected for 1 comparison "
+        r"(p \< 0.05): storm is better in rouge_1 (+0.135, p = 0.008).",
+        "",
+        "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781.",
+    ]
+    assert "storm is worse in seconds" in verdict(slow, "cost")
 
 
-def test_one_topic_allows_no_test() -> None:
-    one = results_of({"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]})
-    (paired,) = table_of(one).paired
+def test_one_topic_allows_neither_interval_nor_test() -> None:
+    one: Rows = {"direct": [{"rouge_1": 0.1}], "storm": [{"rouge_1": 0.4}]}
+    (paired,) = table_of(results_of(one)).paired
     assert (paired.comparison.t_test, paired.comparison.permutation, paired.interval.low) == (None, None, None)
     assert not paired.significant
-    assert verdict(table_of(one), "direct") == [
-        "No test: no method has two topics in common with direct, so no difference can be tested."
-    ]
+    text = report(one)
+    assert "No test: no method has two topics in common with direct, so no difference can be tested." in text
+    assert "| direct | 0.100 (1) |" in text
+    assert "| storm | rouge_1 ↑ | +0.300 | 1 | – | – | – | – |" in text
 
 
 def test_undefined_and_unscored_values_are_distinguished() -> None:
-    results = results_of(
-        {
-            "direct": [{"rouge_1": 0.1}, {"rouge_1": None}, {}],
-            "storm": [{"rouge_1": math.nan}, {"rouge_1": 0.5}, "lost"],
-        }
-    )
-    (row, other) = table_of(results).means
-    assert (row[0].articles, row[0].undefined, row[0].unscored) == (3, 1, 1)
-    assert (other[0].articles, other[0].undefined, other[0].unscored) == (2, 1, 0)
-    told = gaps(table_of(results))
-    assert told[0] == "rouge_1 is not defined for some articles: direct 1 of 3, storm 1 of 2."
-    assert told[1] == "rouge_1 is not scored for some articles: direct 1 of 3."
-    assert table_of(results).paired == (), "no topic in common"
+    rows: Rows = {
+        "direct": [{"rouge_1": 0.1}, {"rouge_1": None}, {}],
+        "storm": [{"rouge_1": math.nan}, {"rouge_1": 0.5}, "lost"],
+        "rr": [{}, {}, {}],
+    }
+    table = table_of(results_of(rows))
+    assert [(own.articles, own.undefined, own.unscored) for (own,) in table.means] == [(3, 1, 1), (2, 1, 0), (3, 0, 3)]
+    assert table.paired == (), "no topic in common"
+    text = report(rows)
+    assert "rouge_1 is not defined for some articles: direct 1 of 3, storm 1 of 2." in text
+    assert "rouge_1 is not scored for some articles: direct 1 of 3, rr 3 of 3." in text
+    assert "| topic-1 | direct | – |" in text
+    assert "| topic-2 | direct | · |" in text
+    assert "| rr | 0 | no value |" in text
 
 
 def test_a_topic_that_one_method_lost_counts_for_none() -> None:
@@ -132,22 +150,24 @@ def test_a_topic_that_one_method_lost_counts_for_none() -> None:
     assert (direct.interval, storm.interval) == (interval([0.1]), interval([0.2]))
     assert (direct.topics, storm.best) == (storm.topics, True)
     assert table.failed == (0, 1)
-    assert gaps(table) == []
+    assert table.gaps == table.mixed == []
 
 
-def test_means_over_different_topics_are_not_ranked() -> None:
-    apart = {"direct": [{"rouge_1": 0.9}, "lost"], "storm": ["lost", {"rouge_1": 0.5}]}
-    undefined = {"direct": [{"rouge_1": 0.9}, {"rouge_1": None}], "storm": [{"rouge_1": 0.8}, {"rouge_1": 0.5}]}
-    for results in (apart, undefined):
-        told = gaps(table_of(results_of(results)))[-1]
-        assert told.startswith("The methods' means of rouge_1 are over different topics: do not rank them")
-    assert gaps(table_of(experiment())) == []
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"direct": [{"rouge_1": 0.9}, "lost"], "storm": ["lost", {"rouge_1": 0.5}]},
+        {"direct": [{"rouge_1": 0.9}, {"rouge_1": None}], "storm": [{"rouge_1": 0.8}, {"rouge_1": 0.5}]},
+    ],
+)
+def test_means_over_different_topics_are_not_ranked(rows: Rows) -> None:
+    assert "The methods' means of rouge_1 are over different topics: do not rank them" in report(rows)
 
 
 def test_what_a_paper_prints_stands_below_our_means() -> None:
     paper = {"storm": {"rouge_1": 0.4582, "interest": 3.99}, "orag": {"rouge_1": 0.4426}}
     results = replace(experiment(), published=paper, published_in="Shao et al. 2024, table 2")
-    text = to_markdown(report_of(results))
+    text = Report(results).markdown()
     table = text.partition("Shao et al. 2024, table 2")[2].partition("\n##")[0]
     assert "| storm | 0.458 |" in table
     assert "| orag | 0.443 |" in table
@@ -156,7 +176,7 @@ def test_what_a_paper_prints_stands_below_our_means() -> None:
 
 
 def test_repairs_of_the_data_stand_below_the_tables() -> None:
-    text = to_markdown(report_of(replace(experiment(), notes=("A note.", "repaired: a.json has one text twice"))))
+    text = Report(replace(experiment(), notes=("A note.", "repaired: a.json has one text twice"))).markdown()
     assert text.index("A note.") < text.index("## Article quality") < text.index("## Repaired data")
     assert text.index("## Repaired data") < text.index("a.json has one text twice")
 
@@ -182,7 +202,7 @@ def test_every_measure_of_the_package_has_a_table() -> None:
 
 def test_entity_recall_stands_beside_statement_coverage_and_is_compared_once() -> None:
     names = ("statement_coverage", "article_entity_recall")
-    rows: dict[str, list[dict[str, float | None] | str]] = {
+    rows: Rows = {
         method: [{names[0]: 0.1 * place, names[1]: 0.3 * place}] * 3 for place, method in enumerate(("rr", "storm"), 1)
     }
     results = results_of(rows, tuple(map(Measure, names)), baseline="rr")
@@ -190,16 +210,7 @@ def test_entity_recall_stands_beside_statement_coverage_and_is_compared_once() -
     assert tuple(measure.name for measure in together.measures) == names
     assert [paired.measure.name for paired in together.paired] == [names[0]]
     assert [paired.measure.name for paired in table_of(results).paired] == [names[1]]
-    assert "are open" in to_markdown(report_of(results)), "how far the screen errs is said below the table"
-
-
-def test_the_judges_calibration_is_reported() -> None:
-    names = ["citation_recall_alce", "citation_precision_alce", "rouge_1"]
-    known = judge_line(JudgedMeasures(tuple(names[:2]), "screen", {}, KNOWN[0]), names)
-    assert "citation_recall_alce and citation_precision_alce: judged by screen" in known
-    assert "experts (383 pairs): AUC 0.66 (0.58–0.72), balanced accuracy 0.63 (0.57–0.69)" in known
-    assert "Always saying yes gives 0.50 for both" in known
-    assert "not calibrated" in judge_line(JudgedMeasures(("citation_recall_alce",), "lm:x"), names)
+    assert "are open" in Report(results).markdown(), "how far the screen errs is said below the table"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +229,7 @@ def test_whole_numbers_have_no_digits() -> None:
 
 def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest() -> None:
     errors = Measure("unsupported", better="lower")
-    rows: dict[str, list[dict[str, float | None] | str]] = {
+    rows: Rows = {
         "direct": [{"rouge_1": 0.2, "unsupported": 0.1}, {"rouge_1": 0.4, "unsupported": 0.3}],
         "rag": ["nothing was found", {"rouge_1": 0.8, "unsupported": 0.2}],
         "storm": [{"rouge_1": 0.6, "unsupported": None}, {"rouge_1": 0.2, "unsupported": 0.0}],
@@ -229,7 +240,7 @@ def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest(
     assert [row[0].interval.mean for row in every.means if row[0].interval] == pytest.approx([0.3, 0.4, 0.4])
     assert unsupported
     assert [row[0].interval.mean for row in unsupported.means if row[0].interval] == pytest.approx([0.2, 0.6, 0.0])
-    text = to_markdown(report_of(results))
+    text = Report(results).markdown()
     assert "All topics; a failed article counts as the worst value that the measure can have:" in text
     assert "| direct | 0 | 0.400 (1) |" in text.replace("**", ""), "the first table is over the topics of all methods"
     nothing_failed = results_of({name: own[1:] for name, own in rows.items()})
@@ -239,10 +250,10 @@ def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest(
 def test_topics_on_which_methods_were_asked_for_unequal_lengths_are_marked() -> None:
     def told(*storms: float) -> str:
         rows = {"rag": [2640.0, 2640.0], "storm": storms}
-        values: dict[str, list[dict[str, float | None] | str]] = {
+        values: Rows = {
             name: [{"rouge_1": 0.1 * len(name), "words_asked": words} for words in own] for name, own in rows.items()
         }
-        return to_markdown(report_of(results_of(values, (ROUGE, WORDS_ASKED), baseline="rag")))
+        return Report(results_of(values, (ROUGE, WORDS_ASKED), baseline="rag")).markdown()
 
     text = told(2630, 1571)
     assert "On 1 of 2 topics, marked \\*, not all methods were asked for as many words" in text

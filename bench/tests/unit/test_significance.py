@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_bench.significance import (
-    EXACT,
-    SMALL,
-    compare,
-    holm,
-    interval,
-    permutation_p,
-    smallest_p,
-)
+from storm_bench.significance import EXACT, SMALL, compare, holm, interval, permutation_p, smallest_p
 
 FINITE = st.floats(-1e3, 1e3, allow_nan=False)
 

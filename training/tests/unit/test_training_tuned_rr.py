@@ -8,7 +8,7 @@ from found_pages import page
 from llm import FakeModel
 from typer.testing import CliRunner
 
-from storm_bench.datasets.wikigenbench import write_manifest, write_topic
+from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
@@ -68,13 +68,12 @@ def tuned(prompt, response, path):
 
 
 def data(folder):
-    """A data set of one topic in WikiGenBench's layout."""
+    """A data set of one topic as the bench builds it."""
     shown = [page(7 + at, NAME) for at in range(4)]
     documents = tuple(TopicDocument(one.url, one.title, one.text, "human") for one in shown)
     human = HumanArticle(NAME, "https://en.wikipedia.org/wiki/Silk_Road", "", (HumanSection("Goods", shown[0].text),))
     topic = Topic("1", NAME, human, documents)
-    write_topic(folder, topic)
-    write_manifest(folder, [topic])
+    write_topics(folder, [topic])
     return folder
 
 
