@@ -1,4 +1,4 @@
-"""The fault bench in short: runs that are killed, failed, hung, short of space, or side by side (docs/lab/faults.md)."""
+"""The fault bench in short: runs killed, failed, hung, short of space, or side by side (docs/lab/faults.md)."""
 
 import dataclasses
 import math

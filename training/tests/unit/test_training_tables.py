@@ -53,9 +53,7 @@ def test_an_interval_is_students():
 
 
 def test_the_documentation_has_every_ordering_of_the_rows_that_are_kept():
-    told = (
-        (ROOT / "docs/lab/training.md").read_text(encoding="utf-8").replace("−", "-").replace("**", "").replace("+", "")
-    )
+    told = (ROOT / "docs/lab/training.md").read_text("utf-8").replace("−", "-").replace("**", "").replace("+", "")
     orderings = tables(read(ROOT / "experiments/training/tables")).partition("orderings\n\n")[2].splitlines()[2:]
     assert len(orderings) > 15
     for name, _, difference, published, holds in (line.strip("| ").split(" | ") for line in orderings):
