@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 _COMMAND = re.compile(r"^(?:\$ |    )((?:storm|make|python|pip|uv|docker|pytest|bash) .+)$", re.M)
-_INLINE = re.compile(r"(?<!`)`((?:storm|make) [^`…\n]+)`")
+_INLINE = re.compile(r"(?<!`)`((?:storm |make |python -m storm_[a-z_.]+(?=[ `]))[^`…\n]*)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
 

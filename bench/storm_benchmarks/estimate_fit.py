@@ -21,7 +21,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_topic, written
-from storm_benchmarks.scripted import REPLIES, mark_of, scripted_lm
+from storm_benchmarks.scripted import REPLIES, mark_of
+from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder

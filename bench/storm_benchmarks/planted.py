@@ -28,7 +28,7 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_benchmarks.inventing import InventingWriter
 from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
-from storm_benchmarks.scripted import scripted_lm
+from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings, Storm
 from storm_pipeline.evidence.judges.base import Question

@@ -12,9 +12,6 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any
 
-import dspy
-from dspy.lm15 import Message, Request, Response, TextPart, Usage
-
 from storm_pipeline.signatures import answers, judging, outline, points, research, review, writing
 
 Answer = Callable[[str, str], str]
@@ -40,22 +37,6 @@ def number_of(text: str) -> int:
 def mark_of(request: str) -> str:
     """The mark of a request's reply."""
     return "mark" + f"{number_of(request) % 10**6:06d}".translate(str.maketrans("0123456789", "abcdefghij"))
-
-
-class _Engine:
-    """An engine of DSPy's that a function answers in this process."""
-
-    def __init__(self, reply: Callable[[list[str]], str]) -> None:
-        self._reply = reply
-
-    def complete(self, request: Request) -> Response:
-        texts = [str(request.system), *(message.text or "" for message in request.messages)]
-        return Response(None, request.model, Message.assistant([TextPart(self._reply(texts))]), "stop", Usage())
-
-
-def scripted_lm(reply: Callable[[list[str]], str]) -> dspy.LM:
-    """Open a language model whose replies a function gives: from the texts of a request, the system's first."""
-    return dspy.LM("scripted/model", engine=_Engine(reply), cache=False, num_retries=0)
 
 
 def scripted_reply(system: str, user: str, mark: str) -> tuple[str, str]:
