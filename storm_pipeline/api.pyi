@@ -8,7 +8,6 @@ from storm_pipeline.cli.guard import stopping as stopping
 from storm_pipeline.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
 )  # fmt: skip
-from storm_pipeline.configuration import renamed as renamed
 from storm_pipeline.configuration.addresses import redacted as redacted, without_secrets as without_secrets
 from storm_pipeline.configuration.layers import configured as configured
 from storm_pipeline.documents.articles.reference_list import is_back_matter as is_back_matter

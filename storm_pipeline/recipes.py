@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.errors import ContradictionError, SettingsError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
@@ -275,8 +274,6 @@ def for_recipe(settings: Settings, recipe: str) -> Settings:
 
 def no_such_recipe(name: str, known: Iterable[str]) -> str:
     """What to say of an unknown recipe."""
-    if said := renaming(name):
-        return f"the recipe {said}"
     known = tuple(known)
     hint = did_you_mean(name, known, "")
     return f"there is no recipe {name!r}: choose one of {', '.join(known)}{f'; {hint}' if hint else ''}"

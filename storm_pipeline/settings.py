@@ -8,7 +8,6 @@ from typing import Any, Literal, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.configuration.setting_types import (
     IS_CONTENT,
     Content,
@@ -443,8 +442,6 @@ _SHOWN = 300  # characters of a refused name or value
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
-    if said := renaming(name):
-        return f"the setting {said}"
     name = name[:_SHOWN]
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"

@@ -6,14 +6,12 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.batch.topic_status import TopicStatus
-from storm_pipeline.configuration.renamed import current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import cannot_write, write_atomically
 from storm_pipeline.run.folder import slug
@@ -159,8 +157,7 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     for row in rows:
         _check_row(path, row)
-    rows = [replace(row, request=replace(row.request, settings=current_settings(row.request.settings))) for row in rows]
-    return state | {"settings": current_settings(state["settings"]), "topics": rows}
+    return state | {"topics": rows}
 
 
 def _check_row(path: Path, row: TopicStatus) -> None:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
 from storm_pipeline.run import integrity, locking
@@ -111,9 +110,9 @@ class RunStore:
         except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
-            return current_settings(saved)
+            return saved
         if recorded := integrity.recorded_content(self.journal, integrity.SETTINGS):
-            return current_settings(recorded)
+            return recorded
         raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
 
     @property
@@ -124,7 +123,7 @@ class RunStore:
     @property
     def recipe(self) -> str:
         """Name of the method; begins with ``outline`` if the run only makes an outline."""
-        return current_recipe(str(self.state["recipe"]))
+        return str(self.state["recipe"])
 
     @property
     def created(self) -> str | None:

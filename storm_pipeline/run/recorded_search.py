@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from storm_pipeline.configuration.renamed import hashed_name
 from storm_pipeline.identity import source_id
 from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
@@ -40,7 +39,7 @@ class RecordedSearch:
         self._journal = journal
         self._events = events
         self._control = control
-        self._identity = [spec, {hashed_name(name): getattr(settings, name) for name in _KEY_SETTINGS}]
+        self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
         self._research = results.Research()
         self._passages: dict[str, tuple[results.PagePassage, ...]] = {}  # by source id
         self._lock = threading.Lock()

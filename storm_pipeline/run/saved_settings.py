@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.renamed import gone_values
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.run.folder import SavedSettings
@@ -28,7 +27,7 @@ _OF_THE_USER = frozenset(
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     """The settings of a run's last session, overridden by those explicitly set in ``override``.
 
-    Another ``lm`` drops the saved address and key of the old one; of a value that is gone, the default is used. Raises
+    Another ``lm`` drops the saved address and key of the old one. Raises
     SettingsError: the saved settings are no longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
@@ -67,7 +66,7 @@ def resumed_settings(
 
 
 def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
-    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
+    dropped = displaced({"lm"} & now.keys())
     return {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
 
 

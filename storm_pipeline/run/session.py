@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
-from storm_pipeline.configuration.renamed import gone_values
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.models.asking import LanguageModels
@@ -143,7 +142,6 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
         what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     own = settings.model_dump(mode="json")
-    notes += [f"{one} {before[one]} is gone: the run goes on with {one} {own[one]}" for one in gone_values(before)]
     changed = [name for name, value in own.items() if before.get(name, value) != value]
     if changed:
         notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")

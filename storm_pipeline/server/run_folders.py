@@ -14,7 +14,6 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from storm_pipeline.configuration.renamed import current_recipe
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import LARGEST, is_plain, read_plain
 from storm_pipeline.render.json import from_json
@@ -192,7 +191,7 @@ def _order(folder: Path) -> tuple[str, str | None]:
 
 
 def _view(entry: RunEntry) -> RunView:
-    recipe = current_recipe(str(_state(entry.folder).get("recipe", "")))
+    recipe = str(_state(entry.folder).get("recipe", ""))
     caller, documents = _order(entry.folder)
     is_outline = recipe.startswith("outline")
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
