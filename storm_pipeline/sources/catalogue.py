@@ -45,7 +45,7 @@ CAUTION = tuple(Rating)[:6]  # the list's statuses, most cautious last
 
 @dataclass(frozen=True)
 class Entry:
-    """A rating by one row of the list or one rule."""
+    """A rating by the list or by one rule."""
 
     status: Rating
     reason: str  # why, human-readable
@@ -81,7 +81,8 @@ class Catalogue:
 def load_catalogue() -> Catalogue:
     """The package's catalogue."""
     perennial = _table("perennial.json")
-    listed = [entry for row in perennial["sources"] for entry in _entries(row["places"], _listed(row))]
+    ratings = ((places, Entry(Rating(name), name, listed=True)) for name, places in perennial["places"].items())
+    listed = [entry for rating in ratings for entry in _entries(*rating)]
     rules = [(rule["places"], Entry(Rating(rule["status"]), rule["reason"])) for rule in _table("rules.json")["rules"]]
     preprint = Entry(Rating.PREPRINT, "a preprint server, whose papers no journal has reviewed yet")
     others = (entry for rule in [*rules, (sorted(PREPRINT_SERVERS), preprint)] for entry in _entries(*rule))
@@ -95,10 +96,3 @@ def _table(name: str) -> dict[str, Any]:
 
 def _entries(places: list[str], entry: Entry) -> Iterator[tuple[SitePattern, Entry]]:
     return ((place, entry) for place in map(pattern_of, places) if place)
-
-
-def _listed(row: dict[str, Any]) -> Entry:
-    status = Rating.BLACKLISTED if row.get("blacklisted") else Rating(row["status"])
-    topic = f" {row['topic']}" if "topic" in row else ""
-    year = f" ({row['year']})" if "year" in row else ""
-    return Entry(status, f"{row['name']}{topic}: {status}{year}", listed=True)
