@@ -82,7 +82,7 @@ def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) ->
 
 
 def _show_programs(_: list[str]) -> None:
-    from storm_pipeline.estimate.asked import recipes_that_ask
+    from storm_pipeline.estimate.formula import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
     rows = [

@@ -1,6 +1,6 @@
 """Estimates of a run's calls, tokens and dollars, as ranges."""
 
-from storm_pipeline.estimate.estimating import Question, estimate, estimate_questions
+from storm_pipeline.estimate.estimating import estimate
 from storm_pipeline.estimate.results import Estimate, EstimateRow, Range
 
-__all__ = ["Estimate", "EstimateRow", "Question", "Range", "estimate", "estimate_questions"]
+__all__ = ["Estimate", "EstimateRow", "Range", "estimate"]

@@ -1,25 +1,20 @@
 """Estimating calls, tokens and dollars of a run by a formula."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import dspy
+from typing import Any
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.formula import CALLS, REASONING, TOKENS, Plan, RowUsage, searches, usage
 from storm_pipeline.estimate.results import Estimate, EstimateRow, Range
-from storm_pipeline.estimate.tokens import ENDS, FOREIGN, count_tokens
+from storm_pipeline.estimate.tokens import FOREIGN
 from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import settled
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.types import Outline
-
-_CHARACTERS_PER_WORD = 6.2
 
 
 def estimate(
@@ -56,9 +51,10 @@ def estimate(
     name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
     plan = plan_of(settings, topic, recipe, outline_only=outline_only, outline=outline)
     rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
-    user_prices = parse_prices(settings.prices)
     names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
-    prices = {name: price_of(name, user_prices) for name in names.values()}
+    parse_prices(settings.prices)  # one that is malformed is an error, whatever is asked
+    models = dict.fromkeys(settings.lm_of(row.role) for row in rows)
+    prices = {full_name(name, settings): known_price(name, settings) for name in models}
     shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
     notes = _notes(plan.settings, prices)
     if not isinstance(recipe, str) and recipe not in RECIPES.values():
@@ -85,6 +81,11 @@ def plan_of(
         require_outline(nearest)
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
     return Plan(settled(own), nearest, outline_only, len(given.sections) if given else 0)
+
+
+def known_price(model: str, settings: Settings) -> Price | None:
+    """Return a model's price: as the settings have it, else LiteLLM's; None if none is known."""
+    return price_of(full_name(model, settings), parse_prices(settings.prices))
 
 
 def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> EstimateRow:
@@ -133,36 +134,3 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
     if _is_foreign(settings):
         notes.append("likely tokens are those of English; other languages can take twice as many, as in the high end")
     return notes
-
-
-class Question(NamedTuple):
-    """The calls of one signature: their number, words of each input, and tokens of a reply."""
-
-    signature: type[dspy.Signature]
-    calls: float
-    words: Mapping[str, int]
-    reply: int
-
-
-def estimate_questions(
-    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
-) -> tuple[Range, Range, Range, Range | None]:
-    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
-
-    ``scenarios``: the questions of a short, a usual and a long case.
-    """
-    usages = []
-    for rate, questions in zip(ENDS, scenarios, strict=True):
-        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
-        usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))
-    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
-    price = price_of(full_name(model, settings), parse_prices(settings.prices))
-    if price is None:
-        return calls, tokens_in, tokens_out, None
-    return calls, tokens_in, tokens_out, Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
-
-
-def _tokens(question: Question) -> float:
-    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
-    messages = PromptAdapter().format(question.signature, [], inputs)
-    return question.calls * count_tokens([message["content"] for message in messages])

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from storm_pipeline.estimate.asked import ASKED
 from storm_pipeline.estimate.tokens import count_tokens
 from storm_pipeline.files import table_beside
 from storm_pipeline.models.programs import Program, Programs
@@ -19,6 +18,10 @@ from storm_pipeline.search.registry import is_collection
 from storm_pipeline.settings import Role, Settings
 
 TABLE = table_beside(__file__)
+ROWS = {key: dict(zip(("calls", "in", "out"), terms, strict=True)) for key, terms in TABLE["rows"].items()}
+"""Stage, role and program → the terms of its calls, tokens in and tokens out."""
+ASKED = {recipe: frozenset(programs.split()) for recipe, programs in TABLE["asked"].items()}
+"""Recipe → the programs that it asks; compiling another one changes nothing in its articles."""
 _WORDS = TABLE["words"]
 CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
 """Low, likely and high numbers, as shares of the likely ones."""
@@ -131,7 +134,7 @@ def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
     """The rows of a run, in the order of its stages."""
     sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
     longest = plan.settings.reply_tokens or math.inf
-    for key, own in TABLE["rows"].items():
+    for key, own in ROWS.items():
         stage, role, program = key.split(", ")
         calls = total(own["calls"], sizes)
         if program not in plan.asked or calls <= 0 or (plan.outline_only and stage not in _OUTLINING):
@@ -139,6 +142,13 @@ def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
         number, begins = len(known[program].predictors()), calls * overhead(known[program])
         made, sent, told = (total(own[what], sizes) * share_of(what, number) for what in ("calls", "in", "out"))
         yield RowUsage(stage, cast("Role", role), program, made, begins + sent, min(told, made * longest))
+
+
+def recipes_that_ask(program: str) -> list[str]:
+    """Return the recipes that ask a program; for the judge and what the writer is asked of its doubts, when all do."""
+    if program in {"check", "remarks"}:
+        return [f"all with sources{', unless --judge off' if program == 'check' else ''}"]
+    return [recipe for recipe, asked in ASKED.items() if program in asked]
 
 
 def share_of(what: str, predictors: int) -> float:

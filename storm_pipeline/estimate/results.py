@@ -17,11 +17,6 @@ class Range:
     high: float
 
     @classmethod
-    def around(cls, short: float, usual: float, long: float) -> "Range":
-        """The range that spans all three values, with ``usual`` as the likely one."""
-        return cls(min(short, usual, long), usual, max(short, usual, long))
-
-    @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
         """The sum, as if all were low at once or high at once."""
         summands = list(ranges)

@@ -7,7 +7,6 @@ CHARACTERS_PER_TOKEN = 4.3
 """In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
 _PIECE = re.compile(r"\d+|[^\w\s]+")
 _MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
-ENDS = (0.85, 1.0, 1.25)  # tokens of a model per token counted here, low, likely and high
 FOREIGN = 2  # tokens of a text in another language than English, at most, per token in English
 
 

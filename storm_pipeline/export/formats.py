@@ -62,11 +62,10 @@ def export_format(name: str) -> ArticleFormat:
     return found
 
 
-def rendered(article: "Article", name: str) -> str:
-    """An article as a text of :mod:`storm_pipeline.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
-    module = import_module(f"storm_pipeline.render.{'html' if name == 'notebook' else name}")
-    text: str = getattr(module, f"to_{name}")(article)
-    return text
+def as_text(article: "Article", name: str) -> bytes:
+    """Return an article as one of :data:`TEXTS`, in UTF-8."""
+    text: str = getattr(article, f"to_{name}")()
+    return text.encode("utf-8", "replace")
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
@@ -98,7 +97,7 @@ def write(article: "Article", name: str, path: Path | str, *, citation_style: st
     """
     path = Path(path)
     if name in TEXTS:
-        content = rendered(article, name).encode("utf-8", "replace")
+        content = as_text(article, name)
     else:
         content = export(article, name, citation_style=citation_style)
     try:

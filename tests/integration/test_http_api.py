@@ -21,6 +21,7 @@ from llm import FakeModel
 from servers import Reply, closed_port
 from test_resume import answers
 
+from storm_pipeline.export import export
 from storm_pipeline.render.json import from_json
 from storm_pipeline.server.remote_settings import CAPS, FREE
 
@@ -179,7 +180,7 @@ def test_an_article_is_fetched_in_every_format(client: httpx.Client, run: str, p
         assert answer.status_code == 200
         assert answer.content
         assert answer.headers["x-content-type-options"] == "nosniff"
-    assert client.get(f"/runs/{run}/article", params={"format": "docx"}).content == article.to_docx()
+    assert client.get(f"/runs/{run}/article", params={"format": "docx"}).content == export(article, "docx")
     assert client.get(f"/runs/{run}/article?format=exe").status_code == 400
 
 

@@ -28,7 +28,7 @@ from storm_pipeline.errors import (
     RunError,
     SettingsError,
 )
-from storm_pipeline.estimate.asked import ASKED
+from storm_pipeline.estimate.formula import ASKED
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
