@@ -491,6 +491,6 @@ class Article:
 
     def _rendered(self, name: str) -> str:
         """Return a text of :mod:`storm_pipeline.render`, which is built upon these values: imported when asked for."""
-        module = import_module(f"storm_pipeline.render.{'html' if name == 'notebook' else name}")
-        text: str = getattr(module, f"to_{name}")(self)
+        renderer = import_module("storm_pipeline.render." + ("html" if name == "notebook" else name))
+        text: str = getattr(renderer, f"to_{name}")(self)
         return text

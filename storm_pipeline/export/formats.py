@@ -96,10 +96,7 @@ def write(article: "Article", name: str, path: Path | str, *, citation_style: st
     Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """
     path = Path(path)
-    if name in TEXTS:
-        content = as_text(article, name)
-    else:
-        content = export(article, name, citation_style=citation_style)
+    content = as_text(article, name) if name in TEXTS else export(article, name, citation_style=citation_style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)

@@ -65,13 +65,6 @@ def test_what_cannot_be_done(run: Path, arguments: tuple[str, ...], code: int, m
     assert not list(run.glob("article.[!j]*"))
 
 
-def test_methods_of_an_article() -> None:
-    assert callable(ARTICLE.to_pdf)
-    for name in FORMATS.keys() - {"pdf"}:
-        made = getattr(ARTICLE, f"to_{name}")()
-        assert (made if isinstance(made, bytes) else made.encode()) == export(ARTICLE, name)
-
-
 def test_python_writes_any_format_to_a_file(tmp_path: Path) -> None:
     assert write(ARTICLE, "docx", tmp_path / "new" / "silk.docx").read_bytes() == export(ARTICLE, "docx")
     assert write(ARTICLE, "html", f"{tmp_path}/silk.html").read_text(encoding="utf-8") == ARTICLE.to_html()
