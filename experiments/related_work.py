@@ -22,7 +22,7 @@ from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.steps.exclusions import usable
-from storm_pipeline.steps.finish import as_article
+from storm_pipeline.steps.extract import as_article
 from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.fitting import fair_shares

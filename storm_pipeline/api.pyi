@@ -15,7 +15,7 @@ from storm_pipeline.documents.chunks import chunks as chunks, count_words as cou
 from storm_pipeline.documents.plain import (
     objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,
 )  # fmt: skip
-from storm_pipeline.estimate.tokens import count_tokens as count_tokens
+from storm_pipeline.estimate.formula import count_tokens as count_tokens
 from storm_pipeline.files import (
     cannot_write as cannot_write, read_bounded as read_bounded, read_toml as read_toml,
     write_atomically as write_atomically,
@@ -27,7 +27,7 @@ from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.prices import cost as cost
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
-from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
+from storm_pipeline.optimize.metrics import soft_recall as soft_recall
 from storm_pipeline.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.pages.reading import WebPages as WebPages
 from storm_pipeline.references.citations import parse_cited as parse_cited

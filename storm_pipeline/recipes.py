@@ -10,18 +10,22 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.settings import Settings
-from storm_pipeline.steps.article import search_for_answer, write_answer, write_article, write_from_memory
+from storm_pipeline.steps.article import (
+    gather_evidence,
+    search_for_answer,
+    write_answer,
+    write_article,
+    write_from_memory,
+)
 from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
-from storm_pipeline.steps.extract import extract, extract_answer
-from storm_pipeline.steps.finish import as_article, finish
+from storm_pipeline.steps.extract import as_article, extract, extract_answer, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.points import look_up_points
 from storm_pipeline.steps.reading import read_pages
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
-from storm_pipeline.steps.section_evidence import gather_evidence
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections

@@ -24,17 +24,15 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
-from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
-from storm_pipeline.retrieval.embedder_check import require_working
+from storm_pipeline.retrieval.embedder import Embedder, require_working, shared_embedder
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.saved_settings import changed_settings, pinned_engine, resumed_settings
 from storm_pipeline.run.search import Engine, open_engine
-from storm_pipeline.run.session import Parts, session
+from storm_pipeline.run.session import Parts, session, traced
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
-from storm_pipeline.run.traced import traced
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked

@@ -14,8 +14,7 @@ import dspy
 from storm_bench.signatures import judging as asks
 from storm_pipeline import Settings
 from storm_pipeline.api import PromptAdapter, cost, count_tokens
-from storm_pipeline.estimate.estimating import known_price
-from storm_pipeline.estimate.results import Range
+from storm_pipeline.estimate.estimating import Range, known_price
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""

@@ -27,7 +27,7 @@ from storm_benchmarks.scripted import REPLIES, mark_of
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.estimate import formula
-from storm_pipeline.estimate.tokens import count_tokens
+from storm_pipeline.estimate.formula import count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, RECIPES

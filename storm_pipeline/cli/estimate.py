@@ -14,7 +14,7 @@ from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range
-    from storm_pipeline.estimate.results import EstimateRow
+    from storm_pipeline.estimate.estimating import EstimateRow
     from storm_pipeline.models.prices import Price
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."

@@ -61,8 +61,7 @@ def documents(
 ) -> None:
     """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
     from storm_pipeline.configuration.variables import default_cache
-    from storm_pipeline.documents.reader import take_inventory
-    from storm_pipeline.documents.recognition import recognise
+    from storm_pipeline.documents.reader import recognise, take_inventory
 
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")

@@ -1,6 +1,5 @@
 """Estimates of a run's calls, tokens and dollars, as ranges."""
 
-from storm_pipeline.estimate.estimating import estimate
-from storm_pipeline.estimate.results import Estimate, EstimateRow, Range
+from storm_pipeline.estimate.estimating import Estimate, EstimateRow, Range, estimate
 
 __all__ = ["Estimate", "EstimateRow", "Range", "estimate"]

@@ -5,8 +5,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from storm_pipeline.identity import host_of
-from storm_pipeline.references.copies import counts, numbers_in, own_runs, repeats, shared_shingles
-from storm_pipeline.references.same_text import SHINGLE, Hashes, distinct_shingles, is_within, same_texts
+from storm_pipeline.references.copies import (
+    SHINGLE,
+    Hashes,
+    counts,
+    distinct_shingles,
+    is_within,
+    numbers_in,
+    own_runs,
+    repeats,
+    same_texts,
+    shared_shingles,
+)
 from storm_pipeline.types import Citation, Conversation, Sentence, Snippet, Source
 
 _SENTENCE = 2 * SHINGLE  # fewest words in a row, of a passage that is otherwise another's, that are shown again

@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import dspy
 
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
@@ -31,7 +34,38 @@ from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
-from storm_pipeline.types import ModelChoice
+from storm_pipeline.text.outlines import outline_to_markdown
+from storm_pipeline.types import Article, ModelChoice, Outline
+
+T = TypeVar("T")
+
+
+class StormRun(dspy.Module):
+    """Does the work of one run; its name is that of the run's span."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self._work = work
+        self.made: Any = None
+
+    def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
+        """Do the work; return what a span shows of the result, an article or outline, as Markdown."""
+        self.made = self._work()
+        return dspy.Prediction(**_as_markdown(self.made))
+
+
+def _as_markdown(made: object) -> dict[str, str]:
+    if isinstance(made, Article):
+        return {"article": made.to_markdown()}
+    return {"outline": outline_to_markdown(made)} if isinstance(made, Outline) else {}
+
+
+def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
+    """Return the result of ``work``, all of whose model calls DSPy's callbacks see as calls of one module."""
+    run = StormRun(work)
+    run(topic=topic, recipe=recipe)
+    made: T = run.made
+    return made
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from storm_pipeline.documents.bibliography_formats import csl_record
 from storm_pipeline.documents.document import UNKNOWN, Document, Record
-from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.reader import KeptDocuments
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient

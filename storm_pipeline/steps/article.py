@@ -3,18 +3,27 @@
 from collections.abc import Iterable, Sequence
 
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.evidence import PassageEvidence, words_asked
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.writers.allocation import allocate
 from storm_pipeline.writers.draft_checks import checked_draft
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_answers import passages_for
 from storm_pipeline.writers.passage_prompts import article_inputs, language_and_style
 from storm_pipeline.writers.whole import write_whole
+
+
+def gather_evidence(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
+) -> Evidence:
+    """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
+    with ctx.events.in_stage("evidence"):
+        return allocate(ctx, outline, conversations, notes)
 
 
 def write_article(

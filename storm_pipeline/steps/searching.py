@@ -13,8 +13,8 @@ from storm_pipeline.errors import NothingFoundError, SearchError
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.references.facts import facts_of
-from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import MOST_FOUND
+from storm_pipeline.references.subject import bare_name
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
 from storm_pipeline.search.result import SearchResult, WholePage

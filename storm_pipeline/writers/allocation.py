@@ -15,7 +15,7 @@ from storm_pipeline.references.changing import citing
 from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
-from storm_pipeline.references.relevance import keep_relevant
+from storm_pipeline.references.subject import keep_relevant
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.findings import (

@@ -10,9 +10,9 @@ import numpy as np
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.passages import Passage, distinct, numbered_passages, passages, with_neighbours
-from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.references.snippet_index import SnippetIndex
+from storm_pipeline.references.subject import keep_relevant
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext

@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.passages import Passage, distinct, numbered_passages, passages
-from storm_pipeline.references.relevance import keep_relevant
+from storm_pipeline.references.subject import keep_relevant
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import PointAnswer
 from storm_pipeline.types import Snippet, Turn

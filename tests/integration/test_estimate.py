@@ -15,8 +15,7 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
-from storm_pipeline.estimate.formula import REASONING
-from storm_pipeline.estimate.tokens import count_tokens
+from storm_pipeline.estimate.formula import REASONING, count_tokens
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter

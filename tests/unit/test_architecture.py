@@ -66,7 +66,7 @@ ORDER = [
     {"recipes"},
     {"estimate"},
     {"progress"},
-    {"program", "program_stream", "storm"},
+    {"program", "storm"},
     {"optimize"},
     {"batch", "check"},
     {"run.listing", "configuration.diagnosis"},

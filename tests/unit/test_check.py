@@ -15,7 +15,7 @@ from year_judge import YearJudge
 
 from storm_pipeline.check import Checked, check_article, read_for_check
 from storm_pipeline.check.report import rows, summary, to_page, to_record
-from storm_pipeline.documents.articles.passage_index import PassageIndex
+from storm_pipeline.documents.articles.pages import PassageIndex
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.judges.support import support_of
 from storm_pipeline.pages.extract import Page

@@ -12,7 +12,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.render.json import to_json
-from storm_pipeline.sources.for_wikipedia import objections
+from storm_pipeline.sources.policies import objections
 from storm_pipeline.types import Article, Snippet
 
 

@@ -20,7 +20,7 @@ from storm_pipeline.documents import isolated, reader
 from storm_pipeline.documents.articles import AvailablePages, read_article, reading
 from storm_pipeline.documents.document import Document, Record, Unreadable
 from storm_pipeline.documents.isolated import NotReadError, ReadingProcess
-from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.reader import KeptDocuments
 from storm_pipeline.errors import DatasetError, MissingExtraError, PageError
 from storm_pipeline.pages.extract import extracted
 from storm_pipeline.pages.fetch import Fetched

@@ -12,10 +12,9 @@ from contexts import Told, run
 
 from storm_pipeline.errors import ModelError, SettingsError
 from storm_pipeline.judges.base import Label, Parameters, Question, Span, Verdict
-from storm_pipeline.judges.citation_quality import AlceVerdict, judge_alce
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import judge_of_run
-from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
+from storm_pipeline.judges.support import AlceVerdict, Verdicts, judge_alce, support_as_judged, support_of
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.passages import passages
 from storm_pipeline.references.screen import Screen

@@ -13,9 +13,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.documents import reader
 from storm_pipeline.documents.document import Document, Record
-from storm_pipeline.documents.kept import KeptDocuments
-from storm_pipeline.documents.reader import read_documents, take_inventory
-from storm_pipeline.documents.recognition import recognise
+from storm_pipeline.documents.reader import KeptDocuments, read_documents, recognise, take_inventory
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.settings import Settings

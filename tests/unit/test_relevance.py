@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.relevance import bare_name, keep_relevant
+from storm_pipeline.references.subject import bare_name, keep_relevant
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import Snippet
 

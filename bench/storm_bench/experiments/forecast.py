@@ -12,8 +12,7 @@ from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
 from storm_pipeline.api import words
-from storm_pipeline.estimate.estimating import estimate
-from storm_pipeline.estimate.results import Estimate, Range
+from storm_pipeline.estimate.estimating import Estimate, Range, estimate
 
 MANY = 10
 """Number of articles from which single ones hardly matter to a forecast."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_bench.metrics.recall import heading_soft_recall
 from storm_bench.metrics.texts import article_text, body_headings
-from storm_pipeline.optimize.soft_recall import soft_recall
+from storm_pipeline.optimize.metrics import soft_recall
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 

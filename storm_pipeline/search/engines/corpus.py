@@ -5,9 +5,8 @@ from pathlib import Path
 
 from storm_pipeline.documents.chunks import chunks, overlapping, punctuated_blocks
 from storm_pipeline.documents.document import UNKNOWN, Document
-from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.reader import KeptDocuments, read_documents
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
