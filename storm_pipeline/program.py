@@ -15,6 +15,7 @@ from dspy.streaming.messages import StreamResponse, sync_send_to_stream
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Programs, SafeModule
+from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.render.markdown import section_to_markdown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink, SectionWritten
@@ -82,7 +83,7 @@ class StormProgram(SafeModule):
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
-        self.programs = storm.programs_of_run.deepcopy()
+        self.programs = storm._choosing(DEFAULT).programs.deepcopy()
         self.makes = makes
         self._runs = _Runs(storm)
 
@@ -158,10 +159,10 @@ class StormProgram(SafeModule):
         halt: threading.Event | None = None,
     ) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
-            storm = self._runs.storm.with_programs(programs, Path(place))
+            storm = self._runs.storm._with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
+                made = storm._new_run(topic, "storm", lambda ctx: stage(ctx, topic, **given), halt, *sinks)
                 return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
             article = storm.write(topic, sinks=sinks, halt=halt)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)

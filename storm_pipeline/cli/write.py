@@ -58,7 +58,9 @@ def write(
     if piece:
 
         def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
-            return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
+            from storm_pipeline.storm import write_from
+
+            return write_from(storm, piece, topic, accept_damage=accept_damage, own=configured(folder=None))
 
         _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
     else:

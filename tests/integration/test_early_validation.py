@@ -17,6 +17,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import AssetError, SettingsError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, RunStopped
+from storm_pipeline.storm import write_from
 
 WRONG: dict[str, tuple[str, ...]] = {
     "--domain": ("", "http://x/y", "x.org/path"),
@@ -109,7 +110,7 @@ def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(server: Fake
     (run,) = (tmp_path / "runs").iterdir()
     names = {path.name for path in run.iterdir()}
     with pytest.raises(SettingsError):
-        storm(server, tmp_path, embedder=Broken(ValueError())).write_from("outline", run)
+        write_from(storm(server, tmp_path, embedder=Broken(ValueError())), "outline", run)
     (run / "article.md").unlink()
     with pytest.raises(SettingsError):
         storm(server, tmp_path, embedder=Broken(ValueError())).resume(run)
