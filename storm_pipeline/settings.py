@@ -202,9 +202,6 @@ class Settings(BaseModel):
     since: Content[date | None] = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
     until: Content[date | None] = Field(default=None, description="Latest publication date.")
     domains: Content[Domains] = Field(default=(), description="Use only sources on this domain and its subdomains.")
-    without_domains: Content[Domains] = Field(
-        default=(), description="Use no sources on this domain and its subdomains."
-    )
     read_pages: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
@@ -224,10 +221,9 @@ class Settings(BaseModel):
     exclude_titles: Content[Texts] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
         default="use",
-        description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
-        "only, where a miss is an error.",
+        description="Cache of searches and pages on disk, for 30 days; refresh: fetch again and replace; replay: read "
+        "the cache only, where a miss is an error.",
     )
-    search_cache_days: float = Field(default=30.0, gt=0, description="Maximum age of a cached entry in days.")
 
     embedder: str = Field(
         default="all-MiniLM-L6-v2",
@@ -237,7 +233,6 @@ class Settings(BaseModel):
     answer_facts: Content[int] = Field(
         default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
     )
-    section_snippets: Content[int] = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: Content[int] = Field(
         default=5,
         ge=1,

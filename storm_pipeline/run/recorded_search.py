@@ -17,7 +17,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
 
 _KEY_SETTINGS = (
-    *("source_language", "region", "since", "until", "domains", "without_domains", "read_pages", "source_policy"),
+    *("source_language", "region", "since", "until", "domains", "read_pages", "source_policy"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""

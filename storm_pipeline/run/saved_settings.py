@@ -18,8 +18,7 @@ from storm_pipeline.settings import CAPS, CONTENT, Settings, displaced, option_n
 from storm_pipeline.text.formatting import printable
 
 _OF_THE_USER = frozenset(
-    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate "
-    "search_cache_days".split()
+    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate".split()
 )
 """Settings on which no request and no word of the article depends: the user's of now, whatever a run was made with."""
 

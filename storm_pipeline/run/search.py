@@ -20,6 +20,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
+from storm_pipeline.sources.site_patterns import pattern_of
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
@@ -55,7 +56,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         choice = choose()
-    cache = SearchCache(settings.cache, settings.search_cache, settings.search_cache_days)
+    cache = SearchCache(settings.cache, settings.search_cache)
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
@@ -64,7 +65,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
             settings.since,
             settings.until,
             settings.domains,
-            settings.without_domains,
+            tuple(place.host for place in map(pattern_of, settings.deny_sources) if place and not place.path),
         ),
         rate=settings.search_rate,
         on_progress=progress,

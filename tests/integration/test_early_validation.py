@@ -21,7 +21,6 @@ from storm_pipeline.storm import write_from
 
 WRONG: dict[str, tuple[str, ...]] = {
     "--domain": ("", "http://x/y", "x.org/path"),
-    "--without-domain": ("two words",),
     "--exclude-url": ("javascript:alert(1)", "http://[", ""),
     "--exclude-title": (" ",),
     "--allow-source": ("",),

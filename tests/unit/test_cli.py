@@ -67,7 +67,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "depth": ("2", 2),
     "context": ("8192", 8192),
     **dict.fromkeys(("source_language", "region", "article_language"), ("ch", "ch")),
-    **dict.fromkeys(("domains", "without_domains"), ("x.example", ("x.example",))),
+    "domains": ("x.example", ("x.example",)),
 }
 """A text and its value, of settings that do not take just any of their type."""
 HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"

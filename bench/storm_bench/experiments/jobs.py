@@ -36,7 +36,7 @@ _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
     "out cache api_base api_key_env lm_timeout call_attempts workers process_workers prices max_failures search_rate "
-    "search_cache search_cache_days".split()
+    "search_cache".split()
 )
 """Settings that affect how a run executes, not what it writes."""
 
