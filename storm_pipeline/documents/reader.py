@@ -1,4 +1,4 @@
-"""Reads own documents: finds the files, counts them, and gives what bibliographies beside them say."""
+"""Reads own documents with what bibliographies beside them say; keeps what was read, and recognises scans."""
 
 import os
 import shutil
@@ -132,17 +132,14 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 """Extensions of the files that are read: documents, and bibliographies beside them."""
 
 
-def read_documents(
-    path: Path, *, linked: bool = False, kept: KeptDocuments | None = None
-) -> Iterator[Document | Unreadable]:
+def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator[Document | Unreadable]:
     """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
 
-    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``linked``: whether to
-    read files outside the folder, and hidden ones, that links in the folder point to. ``kept``: what was read before;
-    None to read every file anew.
+    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: what was
+    read before; None to read every file anew.
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
@@ -160,7 +157,7 @@ def read_documents(
     problems: list[Unreadable] = []
 
     for file in _files(path, problems):
-        found = _bibliography(file) if linked or stays_below(file, path) else None
+        found = _bibliography(file) if stays_below(file, path) else None
         if isinstance(found, Unreadable):
             problems.append(found)
         elif found is None:
@@ -174,7 +171,7 @@ def read_documents(
             continue
         if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
-        elif linked or stays_below(file, path):
+        elif stays_below(file, path):
             yield from (bibliography.completed(one) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(

@@ -1,9 +1,8 @@
 """Estimating calls, tokens and dollars of a run by a formula."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.formula import CALLS, FOREIGN, REASONING, TOKENS, Plan, RowUsage, searches, usage
@@ -101,7 +100,7 @@ def estimate(
     topic: str,
     programs: Programs | None = None,
     *,
-    recipe: str | Callable[..., Any] = DEFAULT,
+    recipe: str = DEFAULT,
     outline_only: bool = False,
     outline: Outline | Path | str | None = None,
 ) -> Estimate:
@@ -112,8 +111,7 @@ def estimate(
     the range is no guarantee (caps in the settings are).
 
     Args:
-        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`, or a function like them, which is taken to
-            cost what the default recipe does.
+        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.
         outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
@@ -125,10 +123,9 @@ def estimate(
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
     known: Mapping[str, object] = OUTLINES if outline_only else RECIPES
-    if isinstance(recipe, str) and recipe not in known:
+    if recipe not in known:
         raise SettingsError(no_such_recipe(recipe, known))
-    name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
-    plan = plan_of(settings, topic, recipe, outline_only=outline_only, outline=outline)
+    plan = _plan(settings, topic, recipe, outline_only=outline_only, outline=outline)
     rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
     names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
     parse_prices(settings.prices)  # one that is malformed is an error, whatever is asked
@@ -136,30 +133,18 @@ def estimate(
     prices = {full_name(name, settings): known_price(name, settings) for name in models}
     shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
     notes = _notes(plan.settings, prices)
-    if not isinstance(recipe, str) and recipe not in RECIPES.values():
-        notes.append(f"{name or 'this recipe'} is not built in: the numbers are those of {plan.recipe}")
-    return Estimate(topic, name, shown, _searches(plan), tuple(prices.items()), tuple(notes))
+    return Estimate(topic, recipe, shown, _searches(plan), tuple(prices.items()), tuple(notes))
 
 
-def plan_of(
-    settings: Settings,
-    topic: str,
-    recipe: str | Callable[..., Any] = DEFAULT,
-    *,
-    outline_only: bool = False,
-    outline: Outline | Path | str | None = None,
+def _plan(
+    settings: Settings, topic: str, recipe: str, *, outline_only: bool, outline: Outline | Path | str | None
 ) -> Plan:
-    """What a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked for in vain.
-
-    See :func:`estimate` for the arguments.
-    """
-    built_in = {method: name for name, method in {**OUTLINES, **RECIPES}.items()}
-    nearest = recipe if isinstance(recipe, str) else built_in.get(recipe, "storm" if outline_only else DEFAULT)
-    own, given = for_recipe(settings, "outline" if outline_only else nearest), None
+    """Return what a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked in vain."""
+    own, given = for_recipe(settings, "outline" if outline_only else recipe), None
     if outline is not None:
-        require_outline(nearest)
+        require_outline(recipe)
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
-    return Plan(settled(own), nearest, outline_only, len(given.sections) if given else 0)
+    return Plan(settled(own), recipe, outline_only, len(given.sections) if given else 0)
 
 
 def known_price(model: str, settings: Settings) -> Price | None:

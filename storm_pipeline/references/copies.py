@@ -1,4 +1,4 @@
-"""Which passages say the same in the same words, so that one of them is shown. Pure functions.
+"""Which texts are one, and which passages say the same in the same words, so that one is shown. Pure functions.
 
 Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
 number says something else: it may be a newer count.

@@ -27,7 +27,7 @@ _MOST = 3  # passages of a page that may say together what one of another page s
 class Editions:
     """The pages of a run, and which of them have one text.
 
-    Everything follows from the pages, not from their order. See :func:`storm_pipeline.references.same_text.same_texts`
+    Everything follows from the pages, not from their order. See :func:`storm_pipeline.references.copies.same_texts`
     for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
     pages.
     """

@@ -1,4 +1,4 @@
-"""What an extract is about."""
+"""What an article is about, and which texts and pages bear on it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import page_address
-from storm_pipeline.pages.reading import CachedPages, Fetch, PageReader, kept_pages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import Asked, Search, Step
 from storm_pipeline.search.edge import bounded
@@ -22,6 +22,9 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import pattern_of
 from storm_pipeline.types import Exclusion, Snippet
+
+if TYPE_CHECKING:
+    from storm_pipeline.pages.reading import CachedPages, Fetch, PageReader
 
 _SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
 
@@ -96,7 +99,7 @@ class RunSearch:
     """
 
     def __init__(
-        self, engine: Engine, settings: Settings, *, fetch: Fetch | None = None, embedder: Embedder | None = None
+        self, engine: Engine, settings: Settings, *, fetch: "Fetch | None" = None, embedder: Embedder | None = None
     ) -> None:
         self._engine = engine.search
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
@@ -104,10 +107,12 @@ class RunSearch:
         self._sources = _source_filter(engine, settings)
         self._steps: list[Step] = [bounded, self._sources.usable]
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
+            from storm_pipeline.pages import reading
+
             reads_all = settings.read_pages == "always"
-            pages = kept_pages(settings, fetch)
+            pages = reading.kept_pages(settings, fetch)
             self._caches.append(pages)
-            self._reader = PageReader(
+            self._reader = reading.PageReader(
                 pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
             )
             self._steps += [self._reader.read, self._sources.usable]

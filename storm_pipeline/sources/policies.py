@@ -1,4 +1,4 @@
-"""Source policies: whether a page may be used, and why."""
+"""Source policies: whether a page may be used, and why; and what Wikipedia's editors would remove."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

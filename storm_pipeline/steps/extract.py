@@ -1,7 +1,7 @@
-"""Extracts: articles and answers that consist of their sources' own sentences. No language model is asked.
+"""The end of every article; and extracts, which consist of their sources' own sentences and ask no language model.
 
-Not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the user's headings;
-the sentence encoder puts them in order.
+Extracts are not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the
+user's headings; the sentence encoder puts them in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

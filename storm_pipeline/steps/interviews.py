@@ -1,4 +1,4 @@
-"""Holds all interviews of a run in parallel (Algorithm 1, lines 11 to 23)."""
+"""Perspectives from related articles, and all interviews of a run in parallel (Algorithm 1, lines 1 to 23)."""
 
 from collections.abc import Callable
 

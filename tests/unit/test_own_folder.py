@@ -149,7 +149,7 @@ def test_recognition_takes_no_module_or_option_of_the_folder(tmp_path: Path, mon
     (own / "--version.pdf").write_bytes(b"%PDF-1.4")
     put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr("storm_pipeline.documents.recognition.find_spec", lambda name: name)
+    monkeypatch.setattr("storm_pipeline.documents.reader.find_spec", lambda name: name)
     monkeypatch.chdir(own)
     with pytest.raises(CorpusError, match="could not be recognised"):
         recognise(Path("--version.pdf"))
