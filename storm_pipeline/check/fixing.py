@@ -10,7 +10,7 @@ from storm_pipeline.judges.base import Judge, Question
 from storm_pipeline.judges.language_model import AT_ONCE
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.references.screen import Claim
 from storm_pipeline.settings import Settings

@@ -9,7 +9,7 @@ from typing import Literal
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.judges.base import Judge, Label, Question, Span, Verdict
 from storm_pipeline.judges.spans import with_spans
-from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Article, Citation, Section, Sentence
 

@@ -18,7 +18,7 @@ from storm_pipeline.documents.reader import read_documents, stays_below
 from storm_pipeline.identity import source_id
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 

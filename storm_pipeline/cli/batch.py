@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.cli.guard import Guard, guarded, stopping
 from storm_pipeline.cli.options import AllowColumns, OutlineFile, Quiet, argument, flag, option
-from storm_pipeline.cli.output import EventLines, Shown, say, table_text, tell
+from storm_pipeline.cli.output import EventLines, Shown, configured, say, table_text, tell, with_chosen_model
 from storm_pipeline.errors import StoppedError
 
 if TYPE_CHECKING:

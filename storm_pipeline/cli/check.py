@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured
 from storm_pipeline.cli.export import article_of
 from storm_pipeline.cli.guard import guarded
 from storm_pipeline.cli.options import Json, Run, argument, flag, option
-from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.cli.output import configured, say, show_table, tell
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.files import write_atomically
 from storm_pipeline.text.formatting import counted, is_printable, printable

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.cli.guard import guarded
 from storm_pipeline.cli.options import Json, OutlineFile, Topic, option
-from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.cli.output import configured, say, show_table, with_chosen_model
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.cli.guard import guarded
 from storm_pipeline.cli.options import SettingsGroup, flag, option
-from storm_pipeline.cli.output import tell
+from storm_pipeline.cli.output import configured, tell, with_chosen_model
 from storm_pipeline.cli.tokens import token_app
 from storm_pipeline.errors import SettingsError
 

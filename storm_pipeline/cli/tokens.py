@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured
 from storm_pipeline.cli.guard import guarded
 from storm_pipeline.cli.options import argument, option
-from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.cli.output import configured, say, show_table, tell
 from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:

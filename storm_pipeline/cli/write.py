@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from storm_pipeline.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.cli.guard import Guard, guarded, stopping
 from storm_pipeline.cli.options import AllowColumns, JsonEvents, OutlineFile, Quiet, Topic, argument, flag, option
-from storm_pipeline.cli.output import EventLines, Shown, is_interactive, say, tell
+from storm_pipeline.cli.output import EventLines, Shown, configured, is_interactive, say, tell, with_chosen_model
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.text.formatting import printable
 

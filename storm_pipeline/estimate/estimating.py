@@ -6,9 +6,8 @@ from pathlib import Path
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.formula import CALLS, FOREIGN, REASONING, TOKENS, Plan, RowUsage, searches, usage
-from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default, settled
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.models.windows import settled
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded

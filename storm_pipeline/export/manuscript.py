@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.export.reference import Reference, read_references
-from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.citations import number_references, page_names
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.text.formatting import counted, day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from storm_pipeline.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.languages import detect, split_sentences, stem_set
-from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.references.facts import covering
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Article, Citation

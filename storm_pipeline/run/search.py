@@ -17,10 +17,10 @@ from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.catalogue import pattern_of
 from storm_pipeline.sources.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
-from storm_pipeline.sources.site_patterns import pattern_of
 from storm_pipeline.types import Exclusion, Snippet
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import Given
 from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.prices import settled, why_less
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder, is_here
 from storm_pipeline.run.context import RunContext, UserPieces

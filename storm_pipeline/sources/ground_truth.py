@@ -7,8 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from storm_pipeline.identity import canonical_url, in_form, normalised_text
 from storm_pipeline.search.result import SeenPage
-from storm_pipeline.sources.catalogue import load_catalogue
-from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
+from storm_pipeline.sources.catalogue import SitePattern, load_catalogue, pattern_of
 from storm_pipeline.text.words import words
 
 _CHINESE_VARIANTS = frozenset("zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-my".split())

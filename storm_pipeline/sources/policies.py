@@ -6,9 +6,17 @@ from typing import Literal, get_args
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.render.links import label
-from storm_pipeline.sources.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
+from storm_pipeline.sources.catalogue import (
+    CAUTION,
+    Catalogue,
+    Entry,
+    Rating,
+    SitePattern,
+    SitePatterns,
+    load_catalogue,
+    pattern_of,
+)
 from storm_pipeline.sources.ground_truth import repeats_wikipedia
-from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 from storm_pipeline.types import Article, Source
 
 Policy = Literal["strict", "standard", "any"]

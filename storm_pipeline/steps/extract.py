@@ -10,8 +10,8 @@ from math import ceil
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.judges.spans import with_spans
-from storm_pipeline.references.changing import one_source_per_text
 from storm_pipeline.references.citations import cited_snippet_ids
+from storm_pipeline.references.editions import one_source_per_text
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext

@@ -11,8 +11,8 @@ import numpy as np
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
-from storm_pipeline.references.changing import citing
 from storm_pipeline.references.cleaning import has_sentences
+from storm_pipeline.references.editions import citing
 from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.subject import keep_relevant

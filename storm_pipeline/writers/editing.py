@@ -13,7 +13,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.identity import host_of
 from storm_pipeline.judges.base import Question
 from storm_pipeline.judges.spans import ExplainingJudge
-from storm_pipeline.references.changing import sections_with
+from storm_pipeline.references.editions import sections_with
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.words import folded_words, tidy

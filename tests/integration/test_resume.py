@@ -398,11 +398,11 @@ def test_a_stopped_run_ends_its_download(steady: FakeModel, tmp_path: Path, monk
 
 
 def test_a_resumed_run_keeps_its_evidence(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 8192)
+    monkeypatch.setattr("storm_pipeline.models.prices.listed_window", lambda _: 8192)
     run = stopped(steady, tmp_path, 6, writing="whole")
     assert "1,536 words" in (run / "events.jsonl").read_text()
     assert json.loads((run / "settings.json").read_text())["evidence"] == 1536
-    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 128_000)
+    monkeypatch.setattr("storm_pipeline.models.prices.listed_window", lambda _: 128_000)
     again: list[Event] = []
     storm(steady, tmp_path, sinks=[CallbackSink(again.append)]).resume(run)
     assert json.loads((run / "settings.json").read_text())["evidence"] == 1536

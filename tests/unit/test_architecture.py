@@ -53,7 +53,7 @@ ORDER = [
     {"models.reply_objects"},
     {"models.reply_texts"},
     {"models.prices", "models.prompt_adapter"},
-    {"models.programs", "models.compiled_sets", "models.llama_server", "models.windows"},
+    {"models.programs", "models.compiled_sets", "models.llama_server"},
     {"run.ledger", "run.integrity", "run.folder"},
     {"run.timeline"},
     {"models"},

@@ -16,8 +16,8 @@ from storm_pipeline.export import bibtex, csl, pandoc, ris, wikitext
 from storm_pipeline.export.conversion import CONVERTED
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
-from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.citations import locator, page_span
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow

@@ -16,8 +16,8 @@ from year_judge import YearJudge
 from storm_pipeline.check.refreshing import refresh
 from storm_pipeline.export.formats import export
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.references.changing import one_source_per_text
 from storm_pipeline.references.copies import same_texts
+from storm_pipeline.references.editions import one_source_per_text
 from storm_pipeline.references.passages import passages
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.render.json import from_json

@@ -13,9 +13,17 @@ from typer.testing import CliRunner
 from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.sources import catalogue
-from storm_pipeline.sources.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
+from storm_pipeline.sources.catalogue import (
+    CAUTION,
+    Catalogue,
+    Entry,
+    Rating,
+    SitePattern,
+    SitePatterns,
+    load_catalogue,
+    pattern_of,
+)
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
-from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 HOSTS = st.lists(LABELS, min_size=2, max_size=4).map(".".join)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.identity import source_id
-from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.editions import with_sentences
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
 
