@@ -62,11 +62,10 @@ def export_format(name: str) -> ArticleFormat:
     return found
 
 
-def rendered(article: "Article", name: str) -> str:
-    """An article as a text of :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
-    module = import_module(f"storm_pipeline.output.render.{'html' if name == 'notebook' else name}")
-    text: str = getattr(module, f"to_{name}")(article)
-    return text
+def as_text(article: "Article", name: str) -> bytes:
+    """Return an article as one of :data:`TEXTS`, in UTF-8."""
+    text: str = getattr(article, f"to_{name}")()
+    return text.encode("utf-8", "replace")
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
@@ -97,10 +96,7 @@ def write(article: "Article", name: str, path: Path | str, *, citation_style: st
     Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """
     path = Path(path)
-    if name in TEXTS:
-        content = rendered(article, name).encode("utf-8", "replace")
-    else:
-        content = export(article, name, citation_style=citation_style)
+    content = as_text(article, name) if name in TEXTS else export(article, name, citation_style=citation_style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
