@@ -8,7 +8,6 @@ from storm_pipeline.interfaces.cli.guard import stopping as stopping
 from storm_pipeline.run.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
 )  # fmt: skip
-from storm_pipeline.text.configuration import renamed as renamed
 from storm_pipeline.text.configuration.addresses import redacted as redacted, without_secrets as without_secrets
 from storm_pipeline.interfaces.configuration.layers import configured as configured
 from storm_pipeline.output.articles.reference_list import is_back_matter as is_back_matter
@@ -16,6 +15,7 @@ from storm_pipeline.text.chunks import chunks as chunks, count_words as count_wo
 from storm_pipeline.text.plain import (
     objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,
 )  # fmt: skip
+from storm_pipeline.interfaces.estimate.formula import count_tokens as count_tokens
 from storm_pipeline.text.files import (
     cannot_write as cannot_write, read_bounded as read_bounded, read_toml as read_toml,
     write_atomically as write_atomically,
@@ -26,7 +26,7 @@ from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
-from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
+from storm_pipeline.optimize.metrics import soft_recall as soft_recall
 from storm_pipeline.sources.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.evidence.page_reading import WebPages as WebPages
 from storm_pipeline.evidence.citations import parse_cited as parse_cited

@@ -7,12 +7,17 @@ from functools import partial
 from storm_pipeline.errors import ContradictionError, SettingsError
 from storm_pipeline.evidence.evidence import Evidence, PassageEvidence
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.article import search_for_answer, write_answer, write_article, write_from_memory
+from storm_pipeline.method.steps.article import (
+    gather_evidence,
+    search_for_answer,
+    write_answer,
+    write_article,
+    write_from_memory,
+)
 from storm_pipeline.method.steps.asked import Asked
 from storm_pipeline.method.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.method.steps.exclusions import leave_out_copies, usable
-from storm_pipeline.method.steps.extract import extract, extract_answer
-from storm_pipeline.method.steps.finish import as_article, finish
+from storm_pipeline.method.steps.extract import as_article, extract, extract_answer, finish
 from storm_pipeline.method.steps.interviews import (
     hold_interviews,
     hold_interviews_without_perspectives,
@@ -28,13 +33,11 @@ from storm_pipeline.method.steps.outline import (
 from storm_pipeline.method.steps.points import look_up_points
 from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
-from storm_pipeline.method.steps.section_evidence import gather_evidence
 from storm_pipeline.method.writers.section_loop import write_sections
 from storm_pipeline.method.writers.whole import evidence_cited, evidence_from
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration.renamed import renaming
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 
@@ -292,8 +295,6 @@ def for_recipe(settings: Settings, recipe: str) -> Settings:
 
 def no_such_recipe(name: str, known: Iterable[str]) -> str:
     """What to say of an unknown recipe."""
-    if said := renaming(name):
-        return f"the recipe {said}"
     known = tuple(known)
     hint = did_you_mean(name, known, "")
     return f"there is no recipe {name!r}: choose one of {', '.join(known)}{f'; {hint}' if hint else ''}"

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from storm_pipeline.errors import ContradictionError, InvalidSettingError, SettingsError
 from storm_pipeline.text.configuration.addresses import redacted
-from storm_pipeline.text.configuration.renamed import renaming
 from storm_pipeline.text.configuration.setting_types import (
     IS_CONTENT,
     Content,
@@ -203,9 +202,6 @@ class Settings(BaseModel):
     since: Content[date | None] = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
     until: Content[date | None] = Field(default=None, description="Latest publication date.")
     domains: Content[Domains] = Field(default=(), description="Use only sources on this domain and its subdomains.")
-    without_domains: Content[Domains] = Field(
-        default=(), description="Use no sources on this domain and its subdomains."
-    )
     read_pages: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
@@ -225,10 +221,9 @@ class Settings(BaseModel):
     exclude_titles: Content[Texts] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
         default="use",
-        description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
-        "only, where a miss is an error.",
+        description="Cache of searches and pages on disk, for 30 days; refresh: fetch again and replace; replay: read "
+        "the cache only, where a miss is an error.",
     )
-    search_cache_days: float = Field(default=30.0, gt=0, description="Maximum age of a cached entry in days.")
 
     embedder: str = Field(
         default="all-MiniLM-L6-v2",
@@ -238,7 +233,6 @@ class Settings(BaseModel):
     answer_facts: Content[int] = Field(
         default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
     )
-    section_snippets: Content[int] = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: Content[int] = Field(
         default=5,
         ge=1,
@@ -443,8 +437,6 @@ _SHOWN = 300  # characters of a refused name or value
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
-    if said := renaming(name):
-        return f"the setting {said}"
     name = name[:_SHOWN]
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"

@@ -14,14 +14,12 @@ from typing_extensions import TypeVar
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.support import support_as_judged, support_of
-from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
-from storm_pipeline.evidence.retrieval.embedder_check import require_working
+from storm_pipeline.evidence.retrieval.embedder import Embedder, require_working, shared_embedder
 from storm_pipeline.evidence.run_search import Engine, open_engine
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
-from storm_pipeline.method.session import Parts, require_keys, session
-from storm_pipeline.method.traced import traced
+from storm_pipeline.method.session import Parts, require_keys, session, traced
 from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import Given, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
@@ -45,7 +43,7 @@ from storm_pipeline.text.stubs import filled
 from storm_pipeline.types import Article, Outline, Support, Usage
 
 if TYPE_CHECKING:
-    from storm_pipeline.method.program import Makes, StormProgram
+    from storm_pipeline.method.program import StormProgram
 
 _OUTLINE = "outline"  # recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM
 T = TypeVar("T")
@@ -206,35 +204,6 @@ class Storm:
         """
         return self.write(question, recipe, sinks=sinks, halt=halt)
 
-    def prepare(
-        self,
-        topic: str,
-        recipe: str | None = None,
-        makes: type[Article | Outline] = Article,
-        *,
-        outline: Outline | Path | str | None = None,
-    ) -> Path:
-        """Make the folder of a run that begins later, such as when its turn in a queue comes.
-
-        :meth:`resume` begins it, in this process or another.
-
-        Args:
-            makes: :class:`Article` or :class:`Outline`; other arguments and errors are those of :meth:`write` and
-                :meth:`outline`, and a ``recipe`` of None is the default.
-
-        Returns:
-            The folder, which holds the order and these settings.
-        """
-        name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
-        if makes is Article:
-            self._writing(name)
-        topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
-        chosen = self._choosing(name)
-        require_keys(chosen.settings, own_engine=self._engine_object is not None)
-        with RunStore.create(self.settings.out, topic, name, pieces) as run:
-            run.queue(chosen.settings, chosen._given.chosen_by)
-            return run.folder
-
     def resume(
         self,
         run: Path | str,
@@ -282,36 +251,6 @@ class Storm:
             require_own(store.state.get("models"), self.programs)
             chosen = self._with(settings)._choosing(store.recipe, store.state)
             return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
-
-    def write_from(
-        self, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
-    ) -> Article:
-        """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
-
-        Args:
-            piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
-            run: the earlier run's folder, which is not changed.
-            accept_damage: as for :meth:`resume`.
-            own: as for :meth:`resume`.
-
-        Raises:
-            SettingsError: there is no such piece, or as for :meth:`resume`.
-            RunError: the run or its piece cannot be read. Other errors as :meth:`write`.
-        """
-        if piece not in EDITABLE:
-            raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
-        with self._halting() as halt:
-            with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
-                saved = old.saved_settings()
-                settings = _resumed(old, saved, self.settings, own)
-                require_own(old.state.get("models"), self.programs)
-                chosen = self._with(settings)._choosing(old.recipe, old.state)
-                require_keys(chosen.settings, own_engine=self._engine_object is not None)
-                pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
-                parse_pieces(old.topic, pieces)  # validates them before a folder is made
-                new = old.continued(settings.out, pieces)
-            with new:
-                return chosen._session(new, self._writing(new.recipe), halt, before=saved)
 
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
@@ -426,34 +365,16 @@ class Storm:
         return self._loaded[1]
 
     @property
-    def programs_of_run(self) -> Programs:
-        """:attr:`programs`, as a run has them that begins in this thread; errors likewise."""
-        return self._choosing(DEFAULT).programs
-
-    @property
     def program(self) -> "StormProgram":
         """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`.
 
         A new one at each access, with programs of its own: keep it, and call it, after ``set_lm``.
         """
-        return self.stage("article")
-
-    def stage(self, makes: "Makes") -> "StormProgram":
-        """One stage as a DSPy module, which is given what the stages before it made.
-
-        ``makes``: ``research``, ``outline``, ``section`` or ``lead``. Raises SettingsError: there is no such stage.
-        """
         from storm_pipeline.method.program import StormProgram
 
-        return StormProgram(self, makes)
+        return StormProgram(self)
 
-    def in_run(
-        self, topic: str, work: Callable[[RunContext], T], halt: threading.Event | None = None, *sinks: EventSink
-    ) -> T:
-        """What ``work`` makes in a new run of its own; arguments and errors as for :meth:`write`."""
-        return self._new_run(topic, "storm", work, halt, *sinks)
-
-    def with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
+    def _with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
         """This object with other programs, and another folder for runs; models, engine and encoder are shared."""
         other = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
         other._programs_object = programs
@@ -539,6 +460,66 @@ class StormKeywords(SettingsKeywords, total=False):
     recipes: Mapping[str, Recipe] | None
     sinks: Sequence[EventSink]
     progress: bool | None
+
+
+def prepare(
+    storm: Storm,
+    topic: str,
+    recipe: str | None = None,
+    makes: type[Article | Outline] = Article,
+    *,
+    outline: Outline | Path | str | None = None,
+) -> Path:
+    """Make the folder of a run that begins later, such as when its turn in a queue comes.
+
+    ``storm.resume`` begins it, in this process or another.
+
+    Args:
+        makes: :class:`Article` or :class:`Outline`; other arguments and errors are those of :meth:`Storm.write` and
+            :meth:`Storm.outline`, and a ``recipe`` of None is the default.
+
+    Returns:
+        The folder, which holds the order and the settings.
+    """
+    name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
+    if makes is Article:
+        storm._writing(name)
+    topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
+    chosen = storm._choosing(name)
+    require_keys(chosen.settings, own_engine=storm._engine_object is not None)
+    with RunStore.create(storm.settings.out, topic, name, pieces) as run:
+        run.queue(chosen.settings, chosen._given.chosen_by)
+        return run.folder
+
+
+def write_from(
+    storm: Storm, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
+) -> Article:
+    """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
+
+    Args:
+        piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
+        run: the earlier run's folder, which is not changed.
+        accept_damage, own: as for :meth:`Storm.resume`.
+
+    Raises:
+        SettingsError: there is no such piece, or as for :meth:`Storm.resume`.
+        RunError: the run or its piece cannot be read. Other errors as :meth:`Storm.write`.
+    """
+    if piece not in EDITABLE:
+        raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
+    with storm._halting() as halt:
+        with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
+            saved = old.saved_settings()
+            settings = _resumed(old, saved, storm.settings, own)
+            require_own(old.state.get("models"), storm.programs)
+            chosen = storm._with(settings)._choosing(old.recipe, old.state)
+            require_keys(chosen.settings, own_engine=storm._engine_object is not None)
+            pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
+            parse_pieces(old.topic, pieces)  # validates them before a folder is made
+            new = old.continued(settings.out, pieces)
+        with new:
+            return chosen._session(new, storm._writing(new.recipe), halt, before=saved)
 
 
 def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Unpack[StormKeywords]) -> Article:

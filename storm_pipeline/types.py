@@ -503,50 +503,6 @@ class Article:
         """Serialise everything; :func:`storm_pipeline.run.article_json.from_json` reads it back."""
         return self._rendered("json")
 
-    def to_docx(self, *, citation_style: str | None = None) -> bytes:
-        """Export as a Word document, with citations and references in a CSL style."""
-        return self._exported("docx", citation_style)
-
-    def to_odt(self, *, citation_style: str | None = None) -> bytes:
-        """Export as an OpenDocument text, with citations and references in a CSL style."""
-        return self._exported("odt", citation_style)
-
-    def to_pdf(self, *, citation_style: str | None = None) -> bytes:
-        """Export as PDF pages, with citations and references in a CSL style; needs WeasyPrint or Chromium."""
-        return self._exported("pdf", citation_style)
-
-    def to_epub(self, *, citation_style: str | None = None) -> bytes:
-        """Export as an EPUB book, with citations and references in a CSL style."""
-        return self._exported("epub", citation_style)
-
-    def to_latex(self, *, citation_style: str | None = None) -> str:
-        """Export as a LaTeX document, with citations and references in a CSL style."""
-        return self._exported("latex", citation_style).decode()
-
-    def to_pandoc(self) -> str:
-        """Export as Markdown with CSL references, as Pandoc reads it."""
-        return self._exported("pandoc").decode()
-
-    def to_wikitext(self) -> str:
-        """Export as a MediaWiki page whose references are citation templates."""
-        return self._exported("wikitext").decode()
-
-    def to_bibtex(self) -> str:
-        """Export the references as BibTeX."""
-        return self._exported("bibtex").decode()
-
-    def to_ris(self) -> str:
-        """Export the references as RIS."""
-        return self._exported("ris").decode()
-
-    def to_csl(self) -> str:
-        """Export the references as CSL-JSON."""
-        return self._exported("csl").decode()
-
     def _rendered(self, name: str) -> str:
         text: str = filled("formats").rendered(self, name)
         return text
-
-    def _exported(self, name: str, citation_style: str | None = None) -> bytes:
-        content: bytes = filled("formats").export(self, name, citation_style=citation_style)
-        return content

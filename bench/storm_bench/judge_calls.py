@@ -6,17 +6,29 @@ There is no article yet, so the calls come from a table.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 
 from storm_bench.signatures import judging as asks
 from storm_pipeline import Settings
-from storm_pipeline.interfaces.estimate.estimating import Question, estimate_questions
-from storm_pipeline.interfaces.estimate.results import Range
+from storm_pipeline.api import PromptAdapter, count_tokens
+from storm_pipeline.interfaces.estimate.estimating import Range, known_price
 
 COMPARISONS, CRITERION = 6, 15
 """Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
+
+_CHARACTERS_PER_WORD = 6.2
+_ENDS = (0.85, 1.0, 1.25)  # tokens of a model per token counted here, low, likely and high
+
+
+class Question(NamedTuple):
+    """The calls of one signature: their number, words of each input, and tokens of a reply."""
+
+    signature: type[dspy.Signature]
+    calls: float
+    words: Mapping[str, int]
+    reply: int
 
 
 @dataclass(frozen=True)
@@ -178,4 +190,33 @@ def estimate_judging(
         words = max(1, round(sections * _SECTION_WORDS * written))
         article = ExpectedArticle(words, sections, fields, statements, human_words, *assumed)
         scenarios.append([question for ask in asking for question in ask(article)])
-    return JudgingEstimate(*estimate_questions(settings, model, scenarios))
+    return JudgingEstimate(*_estimated(settings, model, scenarios))
+
+
+def _estimated(
+    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
+) -> tuple[Range, Range, Range, Range | None]:
+    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
+
+    ``scenarios``: the questions of a short, a usual and a long case.
+    """
+    usages = []
+    for rate, questions in zip(_ENDS, scenarios, strict=True):
+        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
+        usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))
+    calls, tokens_in, tokens_out = (_around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
+    price = known_price(model, settings)
+    if price is None:
+        return calls, tokens_in, tokens_out, None
+    return calls, tokens_in, tokens_out, _around(*(price.cost(sent, 0, replied) for _, sent, replied in usages))
+
+
+def _tokens(question: Question) -> float:
+    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
+    messages = PromptAdapter().format(question.signature, [], inputs)
+    return question.calls * count_tokens([message["content"] for message in messages])
+
+
+def _around(short: float, usual: float, long: float) -> Range:
+    """Return the range that spans all three values, with ``usual`` as the likely one."""
+    return Range(min(short, usual, long), usual, max(short, usual, long))

@@ -27,12 +27,11 @@ from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.estimate import formula
-from storm_pipeline.interfaces.estimate.tokens import count_tokens
+from storm_pipeline.interfaces.estimate.formula import count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, RECIPES
 from storm_pipeline.run.events import CallbackSink, Event, Searched, StageStarted
-from storm_pipeline.text.files import table_beside
 
 Key = tuple[str, str, str]  # stage, program, and what is counted: calls, in, out
 SETTINGS: Sequence[Mapping[str, Any]] = (
@@ -125,7 +124,7 @@ def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", r
 def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
     """The formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
     programs, rows = Programs().named(), {}
-    for key, terms in formula.TABLE["rows"].items():
+    for key, terms in formula.ROWS.items():
         stage, _, program = key.split(", ")
         own = [(plan, model.usage) for plan, model in runs if program in plan.asked]
         rows[key] = {what: dict(of) for what, of in terms.items()}
@@ -145,17 +144,17 @@ def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict
 def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     """Write the rows in place of the formula's."""
     file = Path(formula.__file__).with_suffix(".toml")
-    kept = file.read_text(encoding="utf-8").partition("\n[rows")[0]
-    blocks = []
+    kept = file.read_text(encoding="utf-8").partition("[rows]")[0]
+    lines = ["[rows]  # stage, role, program → calls, tokens in, tokens out"]
     for key, terms in rows.items():
-        told = {what: ", ".join(f'"{names}" = {x:g}' for names, x in own.items()) for what, own in terms.items()}
-        blocks.append("\n".join([f'[rows."{key}"]', *(f"{what} = {{ {own} }}" for what, own in told.items())]))
-    file.write_text("\n\n".join([kept, *blocks]) + "\n", encoding="utf-8")
+        told = (", ".join(f'"{names}" = {x:g}' for names, x in own.items()) for own in terms.values())
+        lines.append(f'"{key}" = [{", ".join(f"{{ {own} }}" for own in told)}]')
+    file.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def compared(plan: formula.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
     """A row for each role and all: calls and tokens of the run, by the formula, and the ratio of these to those."""
-    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in formula.TABLE["rows"]}
+    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in formula.ROWS}
     numbers: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
     seen: list[tuple[str, str, int, float]] = [
         (roles[stage, program], what, 0, n) for (stage, program, what), n in model.usage.items()
@@ -185,8 +184,8 @@ def main() -> None:
         runs.append((plan, model := run(own, web, topic, recipe)))
         print(recipe, own, model.searches, f"{formula.searches(plan):.0f}", flush=True)
     if args.write:
-        save(fitted(runs))
-        formula.TABLE |= table_beside(formula.__file__)
+        formula.ROWS |= (found := fitted(runs))
+        save(found)
     for (own, recipe), (plan, model) in zip(asked, runs, strict=True):
         print(f"\n{recipe} {own}; searches: {model.searches}, by the formula {formula.searches(plan):.0f}\n")
         head = ("role", *(f"{what}: run / formula / ratio" for what in ("calls", "tokens in", "tokens out")))

@@ -1,17 +1,106 @@
-"""Which passages say the same in the same words, so that one of them is shown. Pure functions.
+"""Which texts are one, and which passages say the same in the same words, so that one is shown. Pure functions.
 
 Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
 number says something else: it may be a newer count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
+from zlib import crc32
 
-from storm_pipeline.evidence.same_text import SHINGLE, shingles
+import numpy as np
+import numpy.typing as npt
+
 from storm_pipeline.text.marker_forms import MARKS
 from storm_pipeline.text.markers import marked
 from storm_pipeline.text.words import folded_words
+
+SHINGLE = 6
+"""Words of a shingle, the unit in which texts are compared."""
+_CONTAINED = 0.5  # share of the shorter text's shingles above which the longer one contains it
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of the polynomial modulo 2^64 that hashes the words of a shingle
+Hashes = npt.NDArray[np.uint64]
+
+
+def same_texts(
+    texts: Mapping[str, Iterable[str]], may_be_same: Callable[[str, str], bool] = lambda *_: True
+) -> list[tuple[str, ...]]:
+    """Group ids whose texts are one: more than half of the shorter text's six-word shingles stand in the longer one.
+
+    Every two texts of a group are so: two that a collection contains, and that have little in common, stay apart, and
+    the collection goes with the one that it is most like. The most similar pairs (Jaccard) are grouped first, equal
+    ones in the order of their ids, so that the order of ``texts`` decides nothing.
+
+    Args:
+        texts: id → the passages of a text.
+        may_be_same: whether the texts with two ids may be one at all.
+
+    Returns:
+        The groups of two or more, in the order of their lowest ids. In each the text that is most like the others comes
+        first; of equal ones the longer, then the lower id.
+    """
+    found = {name: distinct_shingles(parts) for name, parts in texts.items()}
+    likeness = {pair: like for pair, like in _pairs(found) if may_be_same(*pair)}
+    group_of: dict[str, frozenset[str]] = {}
+    for pair in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
+        one, other = (group_of.get(name, frozenset((name,))) for name in pair)
+        if one != other and all((min(a, b), max(a, b)) in likeness for a in one for b in other):
+            group_of |= dict.fromkeys(one | other, one | other)
+
+    def place(name: str) -> tuple[float, int, str]:
+        others = (likeness[min(name, own), max(name, own)] for own in group_of[name] if own != name)
+        return -sum(sorted(others)), -len(found[name]), name
+
+    return [tuple(sorted(group, key=place)) for group in sorted(set(group_of.values()), key=min)]
+
+
+def shingles(words: Sequence[str]) -> Hashes:
+    """Hashes of all six-word shingles of a text, in their order; none of fewer words."""
+    known = {word: crc32(word.encode("utf-8", "surrogatepass")) for word in set(words)}
+    ids = np.fromiter((known[word] for word in words), np.uint64, len(words))
+    mixed = np.zeros(max(0, len(ids) - SHINGLE + 1), np.uint64)
+    for offset in range(SHINGLE):
+        mixed = mixed * _FACTOR + ids[offset : offset + len(mixed)] + np.uint64(1)
+    return mixed
+
+
+def distinct_shingles(parts: Iterable[str]) -> Hashes:
+    """Hashes of the distinct six-word shingles of a text's passages, ascending."""
+    every = [_of_passage(part) for part in parts]
+    return np.unique(np.concatenate(every)) if every else np.zeros(0, np.uint64)
+
+
+def is_within(part: Hashes, whole: Hashes) -> bool:
+    """Return whether more than half of a text's distinct shingles stand in another one."""
+    return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
+
+
+@lru_cache(1 << 15)
+def _of_passage(text: str) -> Hashes:
+    return shingles(folded_words(text))
+
+
+def _pairs(found: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
+    """Find the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
+
+    An inverted index: shingles that one text alone has are left out, and each text is counted against all at once.
+    """
+    names = sorted(name for name, own in found.items() if len(own))
+    if not names:
+        return
+    sizes = [len(found[name]) for name in names]
+    every, columns = np.unique(np.concatenate([found[name] for name in names]), return_inverse=True)
+    rows = np.repeat(np.arange(len(names)), sizes)
+    is_shared = np.bincount(columns)[columns] > 1
+    columns, rows = columns[is_shared], rows[is_shared]
+    for i, name in enumerate(names):
+        has = np.zeros(len(every), bool)
+        has[columns[rows == i]] = True
+        for j, both in enumerate(np.bincount(rows[has[columns]], minlength=len(names))[:i].tolist()):
+            if both > _CONTAINED * min(sizes[i], sizes[j]):
+                yield (names[j], name), both / (sizes[i] + sizes[j] - both)
+
 
 _OWN = 1 / 12  # most of a copy's words that the others lack, or one
 

@@ -1,13 +1,23 @@
-"""One text, one source: pages that have one text are cited as one of them, which is also at the others' addresses."""
+"""Articles with other sentences; and one source a text: pages that have one text are cited as one of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from storm_pipeline.evidence.copies import counts, numbers_in, own_runs, repeats, shared_shingles
-from storm_pipeline.evidence.same_text import SHINGLE, Hashes, distinct_shingles, is_within, same_texts
+from storm_pipeline.evidence.copies import (
+    SHINGLE,
+    Hashes,
+    counts,
+    distinct_shingles,
+    is_within,
+    numbers_in,
+    own_runs,
+    repeats,
+    same_texts,
+    shared_shingles,
+)
 from storm_pipeline.text.identity import host_of
-from storm_pipeline.types import Citation, Conversation, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Section, Sentence, Snippet, Source
 
 _SENTENCE = 2 * SHINGLE  # fewest words in a row, of a passage that is otherwise another's, that are shown again
 _MOST = 3  # passages of a page that may say together what one of another page says
@@ -17,7 +27,7 @@ _MOST = 3  # passages of a page that may say together what one of another page s
 class Editions:
     """The pages of a run, and which of them have one text.
 
-    Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.same_text.same_texts`
+    Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.copies.same_texts`
     for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
     pages.
     """
@@ -147,3 +157,43 @@ def _shingles(page: Source) -> Hashes:
 
 def _site(page: Source) -> str:
     return host_of(page.url).removeprefix("www.")
+
+
+def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
+    """The article with each sentence replaced; ``change`` is called in reading order, lead first."""
+
+    def paragraphs(own: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
+        return tuple(Paragraph(tuple(map(change, one.sentences))) for one in own)
+
+    def section(own: Section) -> Section:
+        before = paragraphs(own.paragraphs)  # reading order: before the subsections
+        return Section(own.heading, before, tuple(map(section, own.subsections)))
+
+    lead = paragraphs(article.lead)
+    return replace(article, lead=lead, sections=tuple(map(section, article.sections)))
+
+
+def one_source_per_text(article: Article, editions: Editions) -> Article:
+    """The article with the sources of :meth:`~storm_pipeline.evidence.editions.Editions.sources`, citing these."""
+    conversations = tuple(own.with_answers(editions.cited) for own in article.conversations)
+    merged = replace(article, sources=editions.sources(), conversations=conversations)
+    return with_sentences(merged, editions.cited)
+
+
+def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
+    """The sections with each sentence replaced in reading order, or left out, and without what is empty then."""
+    edited: list[Section] = []
+    for own in sections:
+        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
+        kept = (tuple(sentence for sentence in some if sentence is not None) for some in changed)
+        filled = tuple(Paragraph(sentences) for sentences in kept if sentences)
+        below = sections_with(own.subsections, change)
+        if filled or below:
+            edited.append(Section(own.heading, filled, below))
+    return tuple(edited)
+
+
+def citing(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
+    """The sentence with those of its citations that are kept; None if it had others only."""
+    left = tuple(filter(is_kept, sentence.citations))
+    return replace(sentence, citations=left) if left or not sentence.citations else None

@@ -41,11 +41,6 @@ def numbered(facts: Sequence[Fact]) -> str:
     )
 
 
-def names_topic(text: str, topic: str, language: str = "en") -> bool:
-    """Return whether a text has at least half of the topic's content words."""
-    return recall(stem_set(topic, language), stem_set(text, language)) >= 1 / 2
-
-
 def without_topic(topic: str, title: str, language: str = "en") -> str:
     """Return the title without the topic's words; unchanged if there are no others."""
     if has_spaces(language):

@@ -197,7 +197,7 @@ class CachedPages(ModeCache):
 
 def kept_pages(settings: "Settings", fetch: Fetch | None = None) -> CachedPages:
     """Fetches pages as a run does, and keeps them as the settings say."""
-    return CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+    return CachedPages(fetch or WebPages(), settings.cache, settings.search_cache)
 
 
 def _page(record: Any) -> Page | None:

@@ -13,12 +13,11 @@ from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search import result as results
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource, TableOfContents
-from storm_pipeline.text.configuration.renamed import hashed_name
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion
 
 _KEY_SETTINGS = (
-    *("source_language", "region", "since", "until", "domains", "without_domains", "read_pages", "source_policy"),
+    *("source_language", "region", "since", "until", "domains", "read_pages", "source_policy"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
@@ -40,7 +39,7 @@ class RecordedSearch:
         self._journal = journal
         self._events = events
         self._control = control
-        self._identity = [spec, {hashed_name(name): getattr(settings, name) for name in _KEY_SETTINGS}]
+        self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
         self._research = results.Research()
         self._passages: dict[str, tuple[results.PagePassage, ...]] = {}  # by source id
         self._lock = threading.Lock()

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader, kept_pages
 from storm_pipeline.evidence.retrieval.embedder import CountsTokens, Embedder, open_embedder
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.settings import Settings
+from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import Policy, SourcePolicy
@@ -22,6 +23,9 @@ from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 from storm_pipeline.text.chunks import chunks, token_chunks
 from storm_pipeline.text.identity import page_address
 from storm_pipeline.types import Exclusion, Snippet
+
+if TYPE_CHECKING:
+    from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader
 
 _SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
 
@@ -57,7 +61,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         choice = choose()
-    cache = SearchCache(settings.cache, settings.search_cache, settings.search_cache_days)
+    cache = SearchCache(settings.cache, settings.search_cache)
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
@@ -66,7 +70,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
             settings.since,
             settings.until,
             settings.domains,
-            settings.without_domains,
+            tuple(place.host for place in map(pattern_of, settings.deny_sources) if place and not place.path),
         ),
         rate=settings.search_rate,
         on_progress=progress,
@@ -98,7 +102,7 @@ class RunSearch:
     """
 
     def __init__(
-        self, engine: Engine, settings: Settings, *, fetch: Fetch | None = None, embedder: Embedder | None = None
+        self, engine: Engine, settings: Settings, *, fetch: "Fetch | None" = None, embedder: Embedder | None = None
     ) -> None:
         self._engine = engine.search
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
@@ -106,10 +110,12 @@ class RunSearch:
         self._sources = _source_filter(engine, settings)
         self._steps: list[Step] = [bounded, self._sources.usable]
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
+            from storm_pipeline.evidence import page_reading as reading
+
             reads_all = settings.read_pages == "always"
-            pages = kept_pages(settings, fetch)
+            pages = reading.kept_pages(settings, fetch)
             self._caches.append(pages)
-            self._reader = PageReader(
+            self._reader = reading.PageReader(
                 pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
             )
             self._steps += [self._reader.read, self._sources.usable]

@@ -1,13 +1,50 @@
-"""What an extract is about."""
+"""What an article is about, and which texts and pages bear on it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from storm_pipeline.evidence.relevance import bare_name, keep_relevant
+from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.words import folded_words, words
 from storm_pipeline.types import Snippet
+
+NEAR = 0.3
+"""Least cosine of a snippet to the topic, or to the question, from which its page bears on the topic."""
+
+
+def bare_name(name: str) -> str:
+    """Return a name without what follows in brackets and without "the"; unchanged if nothing else is in it."""
+    bare = name.partition(" (")[0].partition("（")[0].strip()
+    return (bare[4:].strip() if bare[:4].casefold() == "the " else bare) or name.strip()
+
+
+def keep_relevant(
+    topic: str, snippets: Iterable[Snippet], embed: Embed, *, question: str = "", language: str = "en"
+) -> tuple[Snippet, ...]:
+    """Return the snippets of the pages that bear on the topic, in order.
+
+    Such a page has the topic's bare name, in any case, in its title or text, or a snippet whose cosine to the topic or
+    to the question is at least 0.3. Pages in another language are kept, which few encoders can compare.
+
+    Args:
+        embed: texts to unit vectors, shape (texts, dimension).
+        language: ISO 639-1 code of the topic and the question.
+    """
+    given = tuple(snippets)
+    name = bare_name(topic).casefold()
+    kept = {
+        one.source_id
+        for one in given
+        if name in f"{one.title} {one.text}".casefold() or detect(one.text) not in {"", language}
+    }
+    doubtful = [one for one in given if one.source_id not in kept]
+    if doubtful:
+        asked = [topic, question] if question else [topic]
+        vectors = embed([*asked, *(f"{one.title}: {one.text}" for one in doubtful)])
+        nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
+        kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
+    return tuple(one for one in given if one.source_id in kept)
 
 
 @dataclass(frozen=True)

@@ -3,31 +3,64 @@
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import dspy
+from dspy.streaming.messages import StreamResponse, sync_send_to_stream
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.program_stream import send_sections
+from storm_pipeline.method.section_markdown import section_to_markdown
+from storm_pipeline.method.steps.article import gather_evidence
 from storm_pipeline.method.steps.conversations import converse
 from storm_pipeline.method.steps.interviews import hold_interviews
 from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinement, refine_outline
-from storm_pipeline.method.steps.section_evidence import gather_evidence
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.section_loop import write_sections
 from storm_pipeline.models.programs import Programs, SafeModule
-from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.events import EventSink, SectionWritten
 from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.run.stream import Stream
 from storm_pipeline.types import Article, Conversation, Outline, Section
+
+Make = Callable[[Sequence[EventSink], threading.Event], dspy.Prediction]
+"""Make a prediction, sending the events of its run to sinks, until it is told to stop."""
+
+
+def send_sections(stream: Any, named: Mapping[str, tuple[str, str]], make: Make) -> dspy.Prediction:
+    """Return the prediction, of which sections are sent as they are written, and the lead at the end.
+
+    The run has a thread of its own, and this one, which DSPy can send from, waits for its events.
+
+    Args:
+        stream: of ``dspy.settings.send_stream``.
+        named: ``section`` and ``lead``, as far as they are wanted → names of predictor and field.
+    """
+    send = partial(sync_send_to_stream, stream)
+    halt = threading.Event()
+    with dspy.context(send_stream=None, stream_listeners=[]):
+        events = Stream(lambda sink: make([sink], halt), halt)
+    with events:
+        for event in events:
+            if isinstance(event, SectionWritten) and "section" in named:
+                send(StreamResponse(*named["section"], event.text, is_last_chunk=True))
+        made: Any = events.article
+    lead = made.get("lead") if "lead" in made else getattr(made.get("article"), "lead", ())
+    if lead and "lead" in named:
+        text = section_to_markdown(Section("", lead)).removeprefix("##").strip()
+        send(StreamResponse(*named["lead"], text, is_last_chunk=True))
+    return made
+
 
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
 T = TypeVar("T")
+_RECIPE = "storm"  # of a run that does one stage
 _REPEATED_WITHIN = 5.0  # seconds
 _Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which prompts, and the ids of its models
 
@@ -36,12 +69,19 @@ class Runs(Protocol):
     """What a program asks of a ``Storm``."""
 
     @property
-    def programs_of_run(self) -> Programs: ...  # noqa: D102
+    def programs(self) -> Programs: ...  # noqa: D102
 
-    def with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...  # noqa: D102
+    def _choosing(self, recipe: str) -> "Runs": ...
 
-    def in_run(  # noqa: D102
-        self, topic: str, work: Callable[[RunContext], T], halt: threading.Event | None = None, *sinks: EventSink
+    def _with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...
+
+    def _new_run(
+        self,
+        topic: str,
+        recipe: str,
+        work: Callable[[RunContext], T],
+        halt: threading.Event | None = None,
+        *sinks: EventSink,
     ) -> T: ...
 
     def write(  # noqa: D102
@@ -64,7 +104,7 @@ class StormProgram(SafeModule):
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
-        self.programs = storm.programs_of_run.deepcopy()
+        self.programs = storm._choosing(_RECIPE).programs.deepcopy()
         self.makes = makes
         self._runs = _Runs(storm)
 
@@ -140,10 +180,10 @@ class StormProgram(SafeModule):
         halt: threading.Event | None = None,
     ) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
-            storm = self._runs.storm.with_programs(programs, Path(place))
+            storm = self._runs.storm._with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
+                made = storm._new_run(topic, _RECIPE, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
                 return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
             article = storm.write(topic, sinks=sinks, halt=halt)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)

@@ -15,12 +15,10 @@ from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.settings import CAPS, CONTENT, Settings, displaced, option_name
 from storm_pipeline.sources.search.registry import choose, engine_info
-from storm_pipeline.text.configuration.renamed import gone_values
 from storm_pipeline.text.formatting import printable
 
 _OF_THE_USER = frozenset(
-    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate "
-    "search_cache_days".split()
+    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate".split()
 )
 """Settings on which no request and no word of the article depends: the user's of now, whatever a run was made with."""
 
@@ -28,7 +26,7 @@ _OF_THE_USER = frozenset(
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     """The settings of a run's last session, overridden by those explicitly set in ``override``.
 
-    Another ``lm`` drops the saved address and key of the old one; of a value that is gone, the default is used. Raises
+    Another ``lm`` drops the saved address and key of the old one. Raises
     SettingsError: the saved settings are no longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
@@ -67,7 +65,7 @@ def resumed_settings(
 
 
 def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
-    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
+    dropped = displaced({"lm"} & now.keys())
     return {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
 
 

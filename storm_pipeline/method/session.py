@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import dspy
 
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.evidence.judges.opening import judge_of_run
@@ -17,14 +20,14 @@ from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
 from storm_pipeline.evidence.run_search import Engine, RunSearch
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.context import RunContext, UserPieces
+from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import Given
 from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import Model, is_object
-from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices, settled, why_less
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.run.assets import EMBEDDER, Progress
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
@@ -34,8 +37,37 @@ from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.sources.search.registry import require_engine_keys
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.text.configuration.providers import provider_with_key
-from storm_pipeline.text.configuration.renamed import gone_values
-from storm_pipeline.types import ModelChoice
+from storm_pipeline.types import Article, ModelChoice, Outline
+
+T = TypeVar("T")
+
+
+class StormRun(dspy.Module):
+    """Does the work of one run; its name is that of the run's span."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self._work = work
+        self.made: Any = None
+
+    def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
+        """Do the work; return what a span shows of the result, an article or outline, as Markdown."""
+        self.made = self._work()
+        return dspy.Prediction(**_as_markdown(self.made))
+
+
+def _as_markdown(made: object) -> dict[str, str]:
+    if isinstance(made, Article):
+        return {"article": made.to_markdown()}
+    return {"outline": outline_to_markdown(made)} if isinstance(made, Outline) else {}
+
+
+def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
+    """Return the result of ``work``, all of whose model calls DSPy's callbacks see as calls of one module."""
+    run = StormRun(work)
+    run(topic=topic, recipe=recipe)
+    made: T = run.made
+    return made
 
 
 @dataclass(frozen=True)
@@ -161,7 +193,6 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
         what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
     own = settings.model_dump(mode="json")
-    notes += [f"{one} {before[one]} is gone: the run goes on with {one} {own[one]}" for one in gone_values(before)]
     changed = [name for name, value in own.items() if before.get(name, value) != value]
     if changed:
         notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")

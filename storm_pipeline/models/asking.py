@@ -13,12 +13,11 @@ from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import object_model, open_model
-from storm_pipeline.models.prices import listed_window, parse_prices
+from storm_pipeline.models.prices import listed_window, longer_replies, parse_prices, window_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.refusals import refuses_limit
 from storm_pipeline.models.request import Request, options_of
-from storm_pipeline.models.windows import longer_replies, window_of
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent

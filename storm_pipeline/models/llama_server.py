@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import ModelError, SettingsError, needs_extra
-from storm_pipeline.models.windows import CONTEXT
+from storm_pipeline.models.prices import CONTEXT
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"

@@ -18,7 +18,6 @@ from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
-from storm_pipeline.text.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
@@ -111,9 +110,9 @@ class RunStore:
         except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
-            return current_settings(saved)
+            return saved
         if recorded := integrity.recorded_content(self.journal, integrity.SETTINGS):
-            return current_settings(recorded)
+            return recorded
         raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
 
     @property
@@ -124,7 +123,7 @@ class RunStore:
     @property
     def recipe(self) -> str:
         """Name of the method; begins with ``outline`` if the run only makes an outline."""
-        return current_recipe(str(self.state["recipe"]))
+        return str(self.state["recipe"])
 
     @property
     def created(self) -> str | None:

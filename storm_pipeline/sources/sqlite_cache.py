@@ -33,9 +33,8 @@ class SqliteCache:
     (``….damaged-<time>``) and replaced. Each operation opens its own connection: threads share nothing.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = Path(path)
-        self._clock = clock
         self._problems: list[str] = []
         self._lock = threading.Lock()
 
@@ -47,7 +46,7 @@ class SqliteCache:
 
     def get(self, key: str, max_age_days: float | None = None) -> Any:
         """Return the value of a key; None if there is none or it is older than ``max_age_days``."""
-        oldest = float("-inf") if max_age_days is None else self._clock() - max_age_days * 86_400
+        oldest = float("-inf") if max_age_days is None else time.time() - max_age_days * 86_400
         sql = "SELECT value FROM entries WHERE key = ? AND saved >= ?"
         if not self._path.exists():
             return None
@@ -57,7 +56,7 @@ class SqliteCache:
     def put(self, key: str, value: Any) -> None:
         """Store a JSON-serialisable value, replacing an earlier one."""
         text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
-        row = (_digest(key), f"{text}\n{_digest(key + text)}", self._clock())
+        row = (_digest(key), f"{text}\n{_digest(key + text)}", time.time())
         self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
 
     def _checked(self, key: str, stored: Any) -> Any:

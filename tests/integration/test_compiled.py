@@ -18,6 +18,7 @@ from test_resume import storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
+from storm_pipeline.method.program import StormProgram
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
@@ -90,20 +91,20 @@ def test_each_stage_is_a_module_that_sends_what_the_whole_pipeline_sends(steady:
     article = whole.write("Silk Road", "storm")
     once = set(prompts(steady))
     steady.asked.clear()
-    found = whole.stage("research")(topic="Silk Road").conversations
-    outline = whole.stage("outline")(topic="Silk Road", conversations=found).outline
+    found = StormProgram(whole, "research")(topic="Silk Road").conversations
+    outline = StormProgram(whole, "outline")(topic="Silk Road", conversations=found).outline
     headings = [own.title for own in outline.sections]
-    write = whole.stage("section")
+    write = StormProgram(whole, "section")
     sections = [write(topic="Silk Road", outline=outline, conversations=found, heading=own).section for own in headings]
     assert told(found) == told(article.conversations) and outline == article.outline
     assert not set(prompts(steady)) - once
     assert [own.heading for own in sections] == headings and any(own.paragraphs for own in sections)
-    lead = whole.stage("lead")(topic="Silk Road", sections=sections).lead
+    lead = StormProgram(whole, "lead")(topic="Silk Road", sections=sections).lead
     assert [one.signature for one in steady.asked[-2:]] == ["WriteLead", "CheckSentences"]
     assert isinstance(lead, tuple)
     assert [name for name, _ in write.named_predictors()] == [name for name, _ in whole.program.named_predictors()]
     with pytest.raises(SettingsError, match="no stage 'nothing'"):
-        whole.stage("nothing")  # type: ignore[arg-type]
+        StormProgram(whole, "nothing")  # type: ignore[arg-type]
 
 
 def test_copied_saved_and_loaded_it_sends_the_same_requests(steady: FakeModel, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from storm_pipeline.errors import DamagedRunError, NothingFoundError, StormError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted, read_events
 from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.storm import write_from
 
 
 def bare(server: FakeModel) -> Storm:
@@ -180,7 +181,7 @@ def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, t
     storm(steady, tmp_path).write("Silk Road")
     run, asked = folder(tmp_path), len(steady.asked)
     (run / "outline.md").write_text("# Goods\n\n# Routes\n", encoding="utf-8")
-    article = storm(steady, tmp_path).write_from("outline", run)
+    article = write_from(storm(steady, tmp_path), "outline", run)
     assert article.usage.calls == len(steady.asked) - asked
     (new,) = set((tmp_path / "runs").iterdir()) - {run}
     (new / "article.md").unlink()
@@ -190,4 +191,4 @@ def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, t
     assert not any("lost" in detail or "lacks" in detail for detail in noted(events))
     (run / "journal.jsonl").unlink()
     with pytest.raises(DamagedRunError, match=r"journal\.jsonl is lost"):
-        storm(steady, tmp_path).write_from("outline", run)
+        write_from(storm(steady, tmp_path), "outline", run)

@@ -17,10 +17,10 @@ from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.batch import Batch, TopicRequest
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.run.events import CallbackSink, Event, RunStopped
+from storm_pipeline.storm import write_from
 
 WRONG: dict[str, tuple[str, ...]] = {
     "--domain": ("", "http://x/y", "x.org/path"),
-    "--without-domain": ("two words",),
     "--exclude-url": ("javascript:alert(1)", "http://[", ""),
     "--exclude-title": (" ",),
     "--allow-source": ("",),
@@ -109,7 +109,7 @@ def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(server: Fake
     (run,) = (tmp_path / "runs").iterdir()
     names = {path.name for path in run.iterdir()}
     with pytest.raises(SettingsError):
-        storm(server, tmp_path, embedder=Broken(ValueError())).write_from("outline", run)
+        write_from(storm(server, tmp_path, embedder=Broken(ValueError())), "outline", run)
     (run / "article.md").unlink()
     with pytest.raises(SettingsError):
         storm(server, tmp_path, embedder=Broken(ValueError())).resume(run)

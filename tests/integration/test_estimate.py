@@ -15,14 +15,12 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range, estimate
-from storm_pipeline.interfaces.estimate.formula import REASONING
-from storm_pipeline.interfaces.estimate.tokens import count_tokens
-from storm_pipeline.method.context import RunContext
+from storm_pipeline.interfaces.estimate.formula import REASONING, count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, OUTLINES, RECIPES
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Article, Price
+from storm_pipeline.types import Price
 
 GPT = "openai/gpt-4o"
 SMALL: dict[str, Any] = {"perspectives": 1, "turns": 2, "queries": 2}
@@ -93,17 +91,6 @@ def test_of_a_method_that_makes_no_extract_the_embedded_models_calls_are_foretol
     assert of(**SMALL, lm="embedded", recipe="rag").calls.likely
     with pytest.raises(SettingsError, match="rag asks language models"):
         of(**SMALL, writing="sentences", recipe="rag")
-
-
-def test_of_a_recipe_of_ones_own_the_nearest_is_estimated_and_named() -> None:
-    def slow(ctx: RunContext, topic: str) -> Article:
-        raise AssertionError
-
-    given = Settings.build({"lm": GPT})
-    made, usual = estimate(given, "Silk Road", recipe=slow), estimate(given, "Silk Road")
-    assert (made.recipe, made.rows) == ("slow", usual.rows)
-    assert made.notes[-1] == "slow is not built in: the numbers are those of storm-iterative"
-    assert estimate(given, "Silk Road", recipe=RECIPES["rag"]).rows == estimate(given, "Silk Road", recipe="rag").rows
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

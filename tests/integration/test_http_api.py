@@ -22,6 +22,7 @@ from servers import Reply, closed_port
 from test_resume import answers
 
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE
+from storm_pipeline.output.export import export
 from storm_pipeline.run.article_json import from_json
 
 pytest.importorskip("fastapi")
@@ -179,7 +180,7 @@ def test_an_article_is_fetched_in_every_format(client: httpx.Client, run: str, p
         assert answer.status_code == 200
         assert answer.content
         assert answer.headers["x-content-type-options"] == "nosniff"
-    assert client.get(f"/runs/{run}/article", params={"format": "docx"}).content == article.to_docx()
+    assert client.get(f"/runs/{run}/article", params={"format": "docx"}).content == export(article, "docx")
     assert client.get(f"/runs/{run}/article?format=exe").status_code == 400
 
 

@@ -7,11 +7,8 @@ from llm import FakeModel
 from test_pipeline import folder
 from test_resume import storm
 
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.estimate import estimate
-from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration import renamed
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -28,19 +25,6 @@ def test_the_chosen_model_judges_and_a_resumed_run_asks_nothing(steady: FakeMode
         again = storm(steady, tmp_path, **given).resume(folder(tmp_path))
         assert again.support == support
         assert (len(steady.asked), len(other.asked)) == asked
-
-
-def test_a_recorded_judge_that_is_gone(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storm(steady, tmp_path, judge="model").write("Silk Road")
-    monkeypatch.setitem(renamed.GONE["judge"], "model", "use screen")
-    assert storm(steady, tmp_path).resume(folder(tmp_path)).support is not None  # a finished article is loaded
-    (folder(tmp_path) / "article.json").unlink()
-    events: list[Event] = []
-    again = storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-    assert "judge model is gone: the run goes on with judge auto" in [e.detail for e in events if isinstance(e, Noted)]
-    assert again.support is not None
-    with pytest.raises(SettingsError, match="there is no such judge any more: use screen"):
-        Settings.build({"judge": "small"})
 
 
 def test_a_judge_takes_at_most_15_percent_more_prompt_tokens() -> None:

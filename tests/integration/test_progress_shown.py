@@ -13,6 +13,7 @@ from test_resume import storm as open_storm
 
 from storm_pipeline import Storm
 from storm_pipeline.interfaces.progress.run_progress import with_progress
+from storm_pipeline.method.program import StormProgram
 from storm_pipeline.run.events import CallbackSink
 
 
@@ -75,7 +76,7 @@ SILENT: dict[str, tuple[dict[str, object], Callable[[Storm], object]]] = {
     "gets a sink": ({}, lambda storm: storm.outline("Silk Road", sinks=[CallbackSink(lambda _: None)])),
     "in a thread of a server": ({}, in_a_thread),
     "a stream": ({}, lambda storm: list(storm.stream("Silk Road", "rag"))),
-    "a DSPy module": ({}, lambda storm: storm.stage("research")(topic="Silk Road")),
+    "a DSPy module": ({}, lambda storm: StormProgram(storm, "research")(topic="Silk Road")),
 }
 
 

@@ -34,6 +34,7 @@ from storm_pipeline.run.events import (
 )
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.storm import write_from
 from storm_pipeline.types import Outline
 
 
@@ -193,7 +194,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeMo
     before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", encoding="utf-8")
     asked = len(steady.asked)
-    article = storm(steady, tmp_path).write_from("outline", run)
+    article = write_from(storm(steady, tmp_path), "outline", run)
     new = {request.signature for request in steady.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
     assert new <= {
@@ -210,7 +211,7 @@ def test_edited_perspectives_are_interviewed(steady: FakeModel, tmp_path: Path) 
     edited = folder(tmp_path) / "perspectives.json"
     edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', encoding="utf-8")
     asked = len(steady.asked)
-    article = storm(steady, tmp_path).write_from("perspectives", folder(tmp_path))
+    article = write_from(storm(steady, tmp_path), "perspectives", folder(tmp_path))
     new = [request.signature for request in steady.asked[asked:]]
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver", "Reader"]
     assert "FindPerspectives" not in new
@@ -233,9 +234,9 @@ def test_a_piece_that_cannot_be_used_is_refused(
     path = folder(tmp_path) / name
     path.unlink() if content is None else path.write_text(content, encoding="utf-8")
     with pytest.raises(RunError, match=complaint):
-        storm(steady, tmp_path).write_from(piece, folder(tmp_path))
+        write_from(storm(steady, tmp_path), piece, folder(tmp_path))
     with pytest.raises(SettingsError, match="choose one of"):
-        storm(steady, tmp_path).write_from("lead", folder(tmp_path))
+        write_from(storm(steady, tmp_path), "lead", folder(tmp_path))
 
 
 def test_a_folder_that_is_deleted_stays_deleted(steady: FakeModel, tmp_path: Path) -> None:
@@ -397,11 +398,11 @@ def test_a_stopped_run_ends_its_download(steady: FakeModel, tmp_path: Path, monk
 
 
 def test_a_resumed_run_keeps_its_evidence(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 8192)
+    monkeypatch.setattr("storm_pipeline.models.prices.listed_window", lambda _: 8192)
     run = stopped(steady, tmp_path, 6, writing="whole")
     assert "1,536 words" in (run / "events.jsonl").read_text()
     assert json.loads((run / "settings.json").read_text())["evidence"] == 1536
-    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 128_000)
+    monkeypatch.setattr("storm_pipeline.models.prices.listed_window", lambda _: 128_000)
     again: list[Event] = []
     storm(steady, tmp_path, sinks=[CallbackSink(again.append)]).resume(run)
     assert json.loads((run / "settings.json").read_text())["evidence"] == 1536

@@ -45,7 +45,7 @@ def test_a_line_a_topic_tells_how_it_stands() -> None:
     made.row(row(3, "written", sections=5, calls=9))
     clock.time = 70.0
     assert drawn(made) == [
-        "1 Topic 1 1 of 8 sections, 3 calls, $0.75 0:01:00 sections",
+        "1 Topic 1 1 of 8 sections, 3 calls, $0.75 0:01:00 -:--:-- sections",
         "1:10 4 topics: 2 written, 1 running, 1 failed",
     ]
 

@@ -18,11 +18,11 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 41_750,
+    "lines": 41_000,
     "regular expressions": 217,
-    "word lists": 78,
-    "thresholds": 290,
-    "thresholds in tuples": 86,
+    "word lists": 77,
+    "thresholds": 286,
+    "thresholds in tuples": 83,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
@@ -32,7 +32,7 @@ ROOMS = {
     "training": (("training/storm_training",), 3_250),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
-MODULES = 180
+MODULES = 160
 """The most modules of the package that ``storm_pipeline.storm`` may import; what a run chooses is opened by the run."""
 
 

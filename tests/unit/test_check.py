@@ -15,7 +15,7 @@ from year_judge import YearJudge
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.evidence.judges.support import support_of
-from storm_pipeline.output.articles.passage_index import PassageIndex
+from storm_pipeline.output.articles.pages import PassageIndex
 from storm_pipeline.output.check import Checked, check_article, read_for_check
 from storm_pipeline.output.check.report import rows, summary, to_page, to_record
 from storm_pipeline.run.article_json import from_json

@@ -68,7 +68,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "depth": ("2", 2),
     "context": ("8192", 8192),
     **dict.fromkeys(("source_language", "region", "article_language"), ("ch", "ch")),
-    **dict.fromkeys(("domains", "without_domains"), ("x.example", ("x.example",))),
+    "domains": ("x.example", ("x.example",)),
 }
 """A text and its value, of settings that do not take just any of their type."""
 HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resume {Path('runs/x')}"
@@ -190,7 +190,7 @@ def test_a_provider_whose_key_is_set_is_proposed_on_a_terminal(
     storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, command: str, answer: str, lm: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("storm_pipeline.interfaces.cli.chosen_model.is_interactive", lambda: True)
+    monkeypatch.setattr("storm_pipeline.interfaces.cli.output.is_interactive", lambda: True)
     result = CliRunner().invoke(app, [command, "Silk Road"], input=answer)
     assert "OPENAI_API_KEY is set. Use openai/gpt-4o" in result.stderr
     assert storm.seen.lm == lm and storm.seen.model_fields_set == {"lm"}
@@ -201,7 +201,7 @@ def test_nothing_is_asked_where_the_model_is_chosen_or_nobody_reads(
     storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("storm_pipeline.interfaces.cli.chosen_model.is_interactive", lambda: True)
+    monkeypatch.setattr("storm_pipeline.interfaces.cli.output.is_interactive", lambda: True)
     result = run("write", "Silk Road", *arguments)
     assert result.exit_code == 0
     assert "OPENAI_API_KEY" not in result.stderr

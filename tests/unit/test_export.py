@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from strategies import articles
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.changing import with_sentences
 from storm_pipeline.evidence.citations import locator, page_span
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.output.export import bibtex, csl, pandoc, ris, wikitext
 from storm_pipeline.output.export.conversion import CONVERTED
 from storm_pipeline.output.export.formats import FORMATS, export, export_format

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.output.export.manuscript import manuscript
-from storm_pipeline.output.for_wikipedia import objections
+from storm_pipeline.output.export.wikitext import objections
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article, Snippet
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.evidence.citations import parse_cited
-from storm_pipeline.evidence.facts import names_topic, without_topic
+from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.steps.conversations import _first_question, _is_farewell
 from storm_pipeline.method.writers.drafts import read_draft, read_replies
@@ -48,21 +48,6 @@ def test_an_opening_is_a_beginning_within_its_budget(text: str, words: int) -> N
     assert "".join(text.split()).startswith("".join(made.split()))
     assert count_words(made) <= words + 1
     assert bool(made) == bool(text.split())
-
-
-@pytest.mark.parametrize(
-    ("language", "topic", "said", "unsaid"),
-    [
-        ("de", "Seidenstraße", "Auf den Seidenstraßen wurde gehandelt.", "Auf den Straßen wurde gehandelt."),
-        ("fr", "Les routes de l’Orient", "La route de l'Orient fut longue.", "Les villes de la côte."),
-        ("ru", "Великий шёлковый путь", "По Великому шёлковому пути шли караваны.", "По рекам шли суда."),
-        ("zh", "丝绸之路", "张骞开辟了丝绸之路。", "船队驶向南方的港口。"),
-        ("ja", "シルクロード", "シルクロードは交易路である。", "船は南の港へ向かった。"),
-    ],
-)
-def test_a_topic_is_known_again_in_other_forms(language: str, topic: str, said: str, unsaid: str) -> None:
-    assert names_topic(said, topic, language)
-    assert not names_topic(unsaid, topic, language)
 
 
 @pytest.mark.parametrize(

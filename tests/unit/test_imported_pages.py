@@ -11,6 +11,7 @@ from export_readers import sentence_table
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles import AvailablePages, Reference, read_article
+from storm_pipeline.output.export import export
 from storm_pipeline.text.files import zipped
 from storm_pipeline.types import Article
 
@@ -36,7 +37,7 @@ def read(folder: Path, name: str, content: bytes) -> Article:
 
 
 def test_our_word_files_are_read_as_they_were_written(tmp_path: Path) -> None:
-    own = read(tmp_path, "a.docx", WRITTEN.to_docx())
+    own = read(tmp_path, "a.docx", export(WRITTEN, "docx"))
     assert own.title == WRITTEN.title
     assert told(own) == told(WRITTEN)
     assert [one.heading for one in own.sections] == ["History", "Law"]
@@ -47,7 +48,7 @@ def test_our_word_files_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_word_files_with_notes_are_read_as_they_were_written(tmp_path: Path, kind: str) -> None:
     lines = (sentence("It lies there.", ORRIN), "Nobody says so.", sentence("He was.", FALK), sentence("So.", ORRIN))
     written = article(section("Law", *lines), sources=(ORRIN, FALK))
-    with zipfile.ZipFile(io.BytesIO(written.to_docx(citation_style="chicago-notes"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(export(written, "docx", citation_style="chicago-notes"))) as archive:
         parts = {name: archive.read(name).replace(b"footnote", kind.encode()) for name in archive.namelist()}
     data = zipped((name.replace("footnote", kind), content) for name, content in parts.items())
     own = read(tmp_path, "a.docx", data)

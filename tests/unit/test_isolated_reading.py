@@ -22,7 +22,7 @@ from storm_pipeline.output.articles import AvailablePages, read_article, reading
 from storm_pipeline.sources.documents import isolated, reader
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable
 from storm_pipeline.sources.documents.isolated import NotReadError, ReadingProcess
-from storm_pipeline.sources.documents.kept import KeptDocuments
+from storm_pipeline.sources.documents.reader import KeptDocuments
 from storm_pipeline.sources.pages.extract import extracted
 from storm_pipeline.sources.pages.fetch import Fetched
 from storm_pipeline.types import Work

@@ -12,10 +12,9 @@ from contexts import Told, run
 
 from storm_pipeline.errors import ModelError, SettingsError
 from storm_pipeline.evidence.judges.base import Label, Parameters, Question, Span, Verdict
-from storm_pipeline.evidence.judges.citation_quality import AlceVerdict, judge_alce
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import judge_of_run
-from storm_pipeline.evidence.judges.support import Verdicts, support_as_judged, support_of
+from storm_pipeline.evidence.judges.support import AlceVerdict, Verdicts, judge_alce, support_as_judged, support_of
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen

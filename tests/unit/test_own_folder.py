@@ -15,9 +15,7 @@ from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents import reader
 from storm_pipeline.sources.documents.document import Document, Record
-from storm_pipeline.sources.documents.kept import KeptDocuments
-from storm_pipeline.sources.documents.reader import read_documents, take_inventory
-from storm_pipeline.sources.documents.recognition import recognise
+from storm_pipeline.sources.documents.reader import KeptDocuments, read_documents, recognise, take_inventory
 from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.types import Work
 
@@ -165,7 +163,7 @@ def test_recognition_takes_no_module_or_option_of_the_folder(tmp_path: Path, mon
     (own / "--version.pdf").write_bytes(b"%PDF-1.4")
     put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr("storm_pipeline.sources.documents.recognition.find_spec", lambda name: name)
+    monkeypatch.setattr("storm_pipeline.sources.documents.reader.find_spec", lambda name: name)
     monkeypatch.chdir(own)
     with pytest.raises(CorpusError, match="could not be recognised"):
         recognise(Path("--version.pdf"))

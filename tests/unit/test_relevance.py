@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.evidence.relevance import bare_name, keep_relevant
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.retrieval.vectors import Vectors
+from storm_pipeline.evidence.subject import bare_name, keep_relevant
 from storm_pipeline.types import Snippet
 
 ODER = "2022 Oder environmental disaster"

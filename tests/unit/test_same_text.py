@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from year_judge import YearJudge
 
-from storm_pipeline.evidence.changing import one_source_per_text
+from storm_pipeline.evidence.copies import same_texts
+from storm_pipeline.evidence.editions import one_source_per_text
 from storm_pipeline.evidence.passages import passages
-from storm_pipeline.evidence.same_text import same_texts
 from storm_pipeline.evidence.snippet_index import SnippetIndex
 from storm_pipeline.output.check.refreshing import refresh
 from storm_pipeline.output.export.formats import export

@@ -50,7 +50,7 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     first, second = one_per_page([*silk.excluded, *jade.excluded])
     assert (first.url, first.query) == (BAD[1], "jade")
     assert second == Exclusion(BAD[0], f"about {BAD[0]}", second.reason, "jade")
-    assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
+    assert second.reason.startswith("generally unreliable: generally unreliable, by Wikipedia")
 
 
 def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:

@@ -4,7 +4,6 @@ import csv
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +13,17 @@ from typer.testing import CliRunner
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.sources.reliable import catalogue
-from storm_pipeline.sources.reliable.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
+from storm_pipeline.sources.reliable.catalogue import (
+    CAUTION,
+    Catalogue,
+    Entry,
+    Rating,
+    SitePattern,
+    SitePatterns,
+    load_catalogue,
+    pattern_of,
+)
 from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
-from storm_pipeline.sources.reliable.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 HOSTS = st.lists(LABELS, min_size=2, max_size=4).map(".".join)
@@ -30,10 +37,10 @@ CODES = {
 }
 
 
-def perennial_rows() -> list[dict[str, Any]]:
+def perennial_places() -> dict[str, list[str]]:
     file = Path(catalogue.__file__).with_name("data") / "perennial.json"
-    rows: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["sources"]
-    return rows
+    places: dict[str, list[str]] = json.loads(file.read_text("utf-8"))["places"]
+    return places
 
 
 def known(**entries: Rating) -> Catalogue:
@@ -216,7 +223,7 @@ def test_no_address_breaks_the_judge(url: str, policy: Policy) -> None:
 def test_the_packaged_rules_say_one_thing_of_each_place() -> None:
     rules = json.loads(Path(catalogue.__file__).with_name("data").joinpath("rules.json").read_text("utf-8"))["rules"]
     places = [(str(where(text)), text) for rule in rules for text in rule["places"]]
-    listed = {text for row in perennial_rows() for text in row["places"]}
+    listed = {text for places in perennial_places().values() for text in places}
     assert not [place for place, n in Counter(place for place, _ in places).items() if n > 1]
     assert not [place for place, _ in places if place in listed], "the list says it already"
     assert not [(place, text) for place, text in places if place != text], "written otherwise than it is read"
@@ -226,12 +233,11 @@ def test_the_packaged_rules_say_one_thing_of_each_place() -> None:
 @pytest.mark.data
 def test_the_packaged_list_holds_the_facts(data_dir: Path) -> None:
     with (data_dir / "rsp" / "rsp_domains.csv").open(encoding="utf-8", newline="") as file:
-        facts = {(where(r["domain"]), CODES[r["status"]], r["blacklisted"] == "1") for r in csv.DictReader(file)}
-    rows = [
-        (where(text), row["status"], row.get("blacklisted", False))
-        for row in perennial_rows()
-        for text in row["places"]
-    ]
+        facts = {
+            (where(r["domain"]), Rating.BLACKLISTED if r["blacklisted"] == "1" else CODES[r["status"]])
+            for r in csv.DictReader(file)
+        }
+    rows = [(where(text), status) for status, places in perennial_places().items() for text in places]
     assert set(rows) == facts
     assert load_catalogue().size == len(rows) == 826
 

@@ -10,7 +10,7 @@ from storm_pipeline.errors import unforeseen
 ROOT = Path(__file__).parents[2]
 FOR_PROGRAMMERS = {
     "storm_pipeline/sources/search/edge.py",  # an engine of one's own
-    "storm_pipeline/evidence/retrieval/embedder_check.py",  # an embedder of one's own
+    "storm_pipeline/evidence/retrieval/embedder.py",  # an embedder of one's own
     "storm_pipeline/interfaces/server/problems.py",  # the documented field `kind`
     "storm_pipeline/sources/documents/isolated.py",  # what another process raised, by which it is raised here
     "bench/storm_bench/experiments/own_code.py",  # a module of one's own

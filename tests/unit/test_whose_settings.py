@@ -34,7 +34,7 @@ OF_NO_REQUEST = set(
     workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate
 """.split()
 )
-OF_NO_REQUEST |= {"search_cache_days", "out", "cache"}
+OF_NO_REQUEST |= {"out", "cache"}
 ADDRESS = "http://localhost:9/v1"
 
 
@@ -161,9 +161,9 @@ def a_value(name: str) -> Any:
     known = {"lm": "openai/x", "prices": ["openai/x=0/0"], "api_base": ADDRESS, "api_key_env": "MINE", "judge": "model"}
     known |= dict.fromkeys(("article_language", "source_language", "region"), "de") | {"length": "short"}
     known |= dict.fromkeys("workers depth perspectives turns queries top_k related_topics outline_depth".split(), 2)
-    known |= dict.fromkeys("answer_facts section_snippets section_facts max_sections process_workers".split(), 7)
+    known |= dict.fromkeys("answer_facts section_facts max_sections process_workers".split(), 7)
     known |= dict.fromkeys(("call_attempts", "parse_attempts"), 7) | dict.fromkeys(("temperature", "top_p"), 0.5)
-    known |= {key: ["a.example"] for key in ("domains", "without_domains", "allow_sources", "deny_sources")}
+    known |= {key: ["a.example"] for key in ("domains", "allow_sources", "deny_sources")}
     known |= {"exclude_urls": ["https://a.example/b"], "exclude_titles": ["A"]}
     return known.get(name, next((numbers[one] for one in numbers if one in types), "openai/x"))
 

@@ -11,9 +11,9 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.prices import ASSUMED, settled, why_less, window_of
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.windows import ASSUMED, settled, why_less, window_of
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
 from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.text.fitting import fitted, most_tokens

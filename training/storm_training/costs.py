@@ -1,8 +1,7 @@
 """What a teacher's replies are expected to cost, before any is paid for."""
 
 from storm_pipeline import Settings
-from storm_pipeline.interfaces.estimate.estimating import estimate
-from storm_pipeline.interfaces.estimate.results import Range
+from storm_pipeline.interfaces.estimate.estimating import Range, estimate
 
 
 def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from storm_bench.datasets.closed_corpus import Sources
 from storm_bench.experiments.own_code import is_own
 from storm_pipeline import Settings
-from storm_pipeline.api import renamed, without_secrets
+from storm_pipeline.api import without_secrets
 from storm_pipeline.recipes import RECIPES
 
 _WITHOUT_SOURCES = frozenset({"direct", "rr-no-documents"})
@@ -27,19 +27,6 @@ class ConfigTable(BaseModel):
     """A table of the file: frozen, with known keys only."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _renamed(cls, values: Any) -> Any:
-        """Names of earlier versions, which folders of experiments hold; a method keeps its label."""
-        if not isinstance(values, Mapping):
-            return values
-        values = dict(values)
-        if isinstance(values.get("settings"), Mapping):
-            values["settings"] = renamed.current_settings(values["settings"])
-        if isinstance(recipe := values.get("recipe"), str) and (now := renamed.current_recipe(recipe)) != recipe:
-            values |= {"recipe": now, "name": values.get("name") or recipe}
-        return values
 
 
 class DataTable(ConfigTable):

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import settings_of
-from storm_bench.experiments.own_code import Recipe, is_own, own_recipe
+from storm_bench.experiments.own_code import is_own
 from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
 from storm_pipeline.api import words
-from storm_pipeline.interfaces.estimate.estimating import estimate
-from storm_pipeline.interfaces.estimate.results import Estimate, Range
+from storm_pipeline.interfaces.estimate.estimating import Estimate, Range, estimate
+from storm_pipeline.recipes import DEFAULT
 
 MANY = 10
 """Number of articles from which single ones hardly matter to a forecast."""
@@ -42,9 +42,10 @@ class Forecast:
     unjudged: tuple[str, ...]  # metrics of support for which no judge is named
 
 
-def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:
+def _recipe(config: ExperimentConfig, method: str) -> str:
+    """Return a method's recipe; one of the user's own is taken to cost what the default does."""
     name = config.method(method).recipe
-    return own_recipe(name, config.code) if config.code and is_own(name) else name
+    return ("storm" if config.writes != "article" else DEFAULT) if is_own(name) else name
 
 
 def forecast(

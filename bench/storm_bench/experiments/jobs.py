@@ -28,7 +28,7 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
-from storm_pipeline.api import fingerprint, from_json, read_bounded, renamed, write_atomically
+from storm_pipeline.api import fingerprint, from_json, read_bounded, write_atomically
 from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
 
 ARTICLE = "article.json"
@@ -37,7 +37,7 @@ _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
     "out cache api_base api_key_env lm_timeout call_attempts workers process_workers prices max_failures search_rate "
-    "search_cache search_cache_days".split()
+    "search_cache".split()
 )
 """Settings that affect how a run executes, not what it writes."""
 
@@ -141,13 +141,12 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
         return fingerprint(imported_hash(method.imported, topic), topic_fingerprint(topic))
     if method.system or method.human:
         return fingerprint(method.system, topic_fingerprint(topic))
-    given = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
-    settings = {renamed.hashed_name(name): value for name, value in given.items()}
+    settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
     search = config.search_of(method)
     corpus = _corpus_fingerprint(config, search, topic)
     own = [source_hash(method.recipe, config.code)] if config.code and is_own(method.recipe) else []
     facts = search.model_dump(mode="json"), topic.title, *corpus, *own
-    return fingerprint(config.writes, renamed.hashed_name(method.recipe), settings, *facts)
+    return fingerprint(config.writes, method.recipe, settings, *facts)
 
 
 @lru_cache(1024)

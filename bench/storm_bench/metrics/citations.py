@@ -12,7 +12,7 @@ from storm_bench.signatures.judging import LONGEST_SOURCES, ClassifyUnsupported,
 from storm_bench.types import Case
 from storm_pipeline.api import Program, is_complete, opening_of, words
 from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question
-from storm_pipeline.evidence.judges.citation_quality import AlceVerdict, judge_alce
+from storm_pipeline.evidence.judges.support import AlceVerdict, judge_alce
 
 ALCE_MEASURES = (Measure("citation_recall_alce"), Measure("citation_precision_alce"))
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))

@@ -14,7 +14,7 @@ from storm_bench.metrics.recall import heading_soft_recall
 from storm_bench.metrics.texts import article_text, body_headings
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.retrieval.vectors import Vectors
-from storm_pipeline.optimize.soft_recall import soft_recall
+from storm_pipeline.optimize.metrics import soft_recall
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 
 AXES = {"north": (1, 0), "east": (0, 1), "north-east": (1, 1), "south": (-1, 0), "north by east": (3, 1)}

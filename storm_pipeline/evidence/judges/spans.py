@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.facts import covering
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.text.languages import detect, split_sentences, stem_set

@@ -1,14 +1,64 @@
 """How well the sources of an article support it, by a run's judge."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question, Verdict
-from storm_pipeline.evidence.judges.citation_quality import each_alone, judge_alce
 from storm_pipeline.evidence.judges.spans import lacking
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word
 from storm_pipeline.types import Article, Sentence, Support, SupportError
+
+
+@dataclass(frozen=True)
+class AlceVerdict:
+    """Verdict on a sentence: whether its citations jointly support it, how many it has, and how many are precise."""
+
+    supported: bool
+    cited: int
+    precise: int
+
+
+def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]:
+    """Judge sentences with the passages that they cite, in order, in at most three batches.
+
+    A citation is precise if the sentence is supported, and it supports it alone or the others do not without it.
+    """
+    judge = CachingJudge.of(judge)
+    judge.judge([_joint(one) for one in sentences if one.passages])
+    several = [one for one in sentences if len(one.passages) > 1 and _supported(judge, one)]
+    judge.judge([alone for one in several for alone in each_alone(one)])
+    judge.judge([_joint(rest) for one in several for alone, rest in _left_out(one) if not _supported(judge, alone)])
+    return [_verdict(judge, one) for one in sentences]
+
+
+def each_alone(sentence: Question) -> list[Question]:
+    """Return the sentence with each of its citations alone, in order."""
+    return [Question(sentence.claim, (passage,)) for passage in sentence.passages]
+
+
+def _verdict(judge: Judge, sentence: Question) -> AlceVerdict:
+    cited = len(sentence.passages)
+    if not cited or not _supported(judge, sentence):
+        return AlceVerdict(supported=False, cited=cited, precise=0)
+    precise = sum(_supported(judge, alone) or not _supported(judge, rest) for alone, rest in _left_out(sentence))
+    return AlceVerdict(supported=True, cited=cited, precise=precise)
+
+
+def _left_out(sentence: Question) -> Iterator[tuple[Question, Question]]:
+    for i, alone in enumerate(each_alone(sentence)):
+        yield alone, Question(sentence.claim, (*sentence.passages[:i], *sentence.passages[i + 1 :]))
+
+
+def _supported(judge: Judge, sentence: Question) -> bool:
+    (verdict,) = judge.judge([_joint(sentence)])
+    return verdict.probability >= judge.threshold
+
+
+def _joint(sentence: Question) -> Question:
+    """Join the citations to one text, as ALCE judges them."""
+    return Question(sentence.claim, ("\n".join(sentence.passages),))
 
 
 class Verdicts:

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
+from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.run.concurrency import torch_threads
@@ -250,3 +251,26 @@ def apart_from(shared: Vector, vectors: Vectors) -> Vectors:
     """Unit vectors without their part along ``shared``, of length 1 again; shorter where hardly anything is left."""
     rest = vectors - np.outer(vectors @ shared, shared)
     return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), TINY), dtype=np.float32)
+
+
+def require_working(embedder: Embedder) -> None:
+    """Embed one word, unless the embedder is the pinned one, whose download is checked and which loads later.
+
+    Raises SettingsError: it cannot be loaded, fails, or gives something other than one vector of its dimension.
+    """
+    if embedder.name.partition("+")[0] == PINNED:
+        return
+    try:
+        vectors, dimension = np.asarray(embedder.embed(["storm"])), embedder.dimension
+    except StormError:
+        raise
+    except Exception as error:  # it may be the user's own, or of any library
+        raise SettingsError(
+            f"the embedder {embedder.name!r} failed on its first text ({type(error).__name__}: {error}): "
+            f"give another, such as {PINNED!r}"
+        ) from error
+    if vectors.shape != (1, dimension) or vectors.dtype.kind != "f" or not np.isfinite(vectors).all():
+        raise SettingsError(
+            f"the embedder {embedder.name!r} gave an array of shape {vectors.shape} and type {vectors.dtype} for one "
+            f"text: float32 of shape (1, {dimension}) without NaN is needed"
+        )

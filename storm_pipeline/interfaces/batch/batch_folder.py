@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from storm_pipeline.interfaces.batch.topic_status import TopicStatus
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
-from storm_pipeline.text.configuration.renamed import current_settings
 from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically
 from storm_pipeline.types import is_plausible
 
@@ -166,8 +164,7 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     for row in rows:
         _check_row(path, row)
-    rows = [replace(row, request=replace(row.request, settings=current_settings(row.request.settings))) for row in rows]
-    return state | {"settings": current_settings(state["settings"]), "topics": rows}
+    return state | {"topics": rows}
 
 
 def _check_row(path: Path, row: TopicStatus) -> None:

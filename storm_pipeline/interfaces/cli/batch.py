@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
 from storm_pipeline.interfaces.cli.options import AllowColumns, OutlineFile, Quiet, argument, flag, option
-from storm_pipeline.interfaces.cli.output import EventLines, Shown, say, table_text, tell
+from storm_pipeline.interfaces.cli.output import EventLines, Shown, configured, say, table_text, tell, with_chosen_model
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.batch import Batch, BatchSink

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import DatasetError, SettingsError
-from storm_pipeline.interfaces.cli.chosen_model import configured
 from storm_pipeline.interfaces.cli.export import article_of
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
-from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
 from storm_pipeline.text.files import write_atomically
 from storm_pipeline.text.formatting import counted, printable, printable_lines
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import argument, option
-from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell, with_chosen_model
 
 if TYPE_CHECKING:
     from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
     from storm_pipeline.optimize.compiling import Job
 
-_PROGRAMS = "Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`."
+_PROGRAMS = "Programs to compile; or `list` for those that can be, or `show SET`."
 _TRAIN = (
     "Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package reads."
 )
@@ -82,7 +81,7 @@ def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) ->
 
 
 def _show_programs(_: list[str]) -> None:
-    from storm_pipeline.interfaces.estimate.asked import recipes_that_ask
+    from storm_pipeline.interfaces.estimate.formula import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
     rows = [
@@ -90,19 +89,6 @@ def _show_programs(_: list[str]) -> None:
         for one in TASKS.values()
     ]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
-
-
-def _compare(places: list[str]) -> None:
-    if len(places) != 2:
-        raise SettingsError("name two sets: storm compile compare SET SET")
-    first, second = (_read(Path(place)).programs for place in places)
-    rows = []
-    for name in dict.fromkeys((*first, *second)):
-        both = [found.get(name) for found in (first, second)]
-        measured = {one and (one.model, one.metric, frozenset(one.held_back)) for one in both}
-        gains = [_gain(one) if one else "–" for one in both]
-        rows.append((name, *gains, "yes" if len(measured) == 1 else "no"))
-    show_table(("program", *places, "same model, metric, topics"), rows)
 
 
 def _gain(one: "Compiled") -> str:
@@ -133,5 +119,5 @@ def _show(found: "CompiledSet") -> None:
     show_table(columns, rows)
 
 
-_INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set, "compare": _compare}
+_INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set}
 """What a word in place of a program shows instead of compiling."""

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import AssetError, SettingsError
-from storm_pipeline.interfaces.cli.chosen_model import configured
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import argument, flag, option
-from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
 
 if TYPE_CHECKING:
     from storm_pipeline.settings import Settings

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import Json, OutlineFile, Topic, option
-from storm_pipeline.interfaces.cli.output import say, show_table
+from storm_pipeline.interfaces.cli.output import configured, say, show_table, with_chosen_model
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.estimate import Estimate, Range
-    from storm_pipeline.interfaces.estimate.results import EstimateRow
+    from storm_pipeline.interfaces.estimate.estimating import EstimateRow
     from storm_pipeline.types import Price
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."

@@ -52,7 +52,7 @@ def _accepted(
     article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
 ) -> "list[ArticleFormat]":
     """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
-    from storm_pipeline.output.for_wikipedia import objections
+    from storm_pipeline.output.export.wikitext import objections
 
     found = objections(article)
     for one in found:

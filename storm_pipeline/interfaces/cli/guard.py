@@ -23,7 +23,6 @@ from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, 
 from storm_pipeline.interfaces.cli.output import tell
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.configuration.addresses import redacted
-from storm_pipeline.text.configuration.renamed import IgnoredSettingWarning
 from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
@@ -39,7 +38,7 @@ class Guard:
     """A context manager and event sink around a command's work.
 
     As a sink it records the run's folder, for messages. As a context manager it silences libraries' warnings and logs
-    unless ``debug``, tells of settings that are gone, and turns an error into one line on standard error and an exit
+    unless ``debug``, and turns an error into one line on standard error and an exit
     code: 2 for a setting, 130 when interrupted, 1 for everything else.
     """
 
@@ -67,8 +66,6 @@ class Guard:
         if not self._debug:
             self._silenced.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
-            warnings.simplefilter("default", IgnoredSettingWarning)
-            warnings.showwarning = lambda message, *_, **__: tell(printable(str(message)))
             self._silenced.callback(logging.disable, logging.root.manager.disable)
             logging.disable(logging.ERROR)
         return self

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from storm_pipeline.text.configuration.renamed import GONE_SETTINGS, SETTINGS
-
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
@@ -79,16 +77,6 @@ class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[
         params: list[Any] = super().get_params(ctx)
         shown = _options(every=ctx.meta.get(_ALL, False))
         return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; an option of earlier versions is refused with its name of now, or why there is none."""
-        for given in (argument.partition("=")[0] for argument in args):
-            if given.startswith("--") and (now := SETTINGS.get(given[2:])):
-                raise typer.BadParameter(f"{given} is called --{now.replace('_', '-')} now", ctx)
-            if given.startswith("--") and (why := GONE_SETTINGS.get(given[2:])):
-                raise typer.BadParameter(f"{given} is gone, leave it out: {why}", ctx)
-        remaining: list[str] = super().parse_args(ctx, args)
-        return remaining
 
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.interfaces.cli.chosen_model import configured
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import Json, Runs, argument
-from storm_pipeline.interfaces.cli.output import distinct_lines, say, show_table, tell
+from storm_pipeline.interfaces.cli.output import configured, distinct_lines, say, show_table, tell
 from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import SettingsGroup, flag, option
-from storm_pipeline.interfaces.cli.output import tell
+from storm_pipeline.interfaces.cli.output import configured, tell, with_chosen_model
 from storm_pipeline.interfaces.cli.tokens import token_app
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.chosen_model import configured
 from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import flag
-from storm_pipeline.interfaces.cli.output import say, show_table, tell
+from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
 from storm_pipeline.text.configuration.addresses import redacted
 from storm_pipeline.text.formatting import printable
 

@@ -60,8 +60,7 @@ def documents(
     ] = "eng",
 ) -> None:
     """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
-    from storm_pipeline.sources.documents.reader import take_inventory
-    from storm_pipeline.sources.documents.recognition import recognise
+    from storm_pipeline.sources.documents.reader import recognise, take_inventory
     from storm_pipeline.text.configuration.variables import default_cache
 
     if not folder.expanduser().exists():

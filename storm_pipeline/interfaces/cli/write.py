@@ -1,17 +1,15 @@
 """``storm write``, ``storm answer``, ``storm outline`` and ``storm resume``."""
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
-from storm_pipeline.interfaces.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
 from storm_pipeline.interfaces.cli.options import (
     AllowColumns,
@@ -23,11 +21,18 @@ from storm_pipeline.interfaces.cli.options import (
     flag,
     option,
 )
-from storm_pipeline.interfaces.cli.output import EventLines, Shown, is_interactive, say, tell
+from storm_pipeline.interfaces.cli.output import (
+    EventLines,
+    Shown,
+    configured,
+    is_interactive,
+    say,
+    tell,
+    with_chosen_model,
+)
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.interfaces.progress.run_progress import ProgressSink
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
@@ -69,13 +74,14 @@ def write(
     if piece:
 
         def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
-            return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
+            from storm_pipeline.storm import write_from
+
+            return write_from(storm, piece, topic, accept_damage=accept_damage, own=configured(folder=None))
 
         _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
     else:
         settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-        expect = _expecting(settings, topic, headings)
-        _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
+        _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown)
 
 
 @guarded
@@ -104,8 +110,7 @@ def outline(
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     shown = Shown(quiet, json_events)
     settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-    expect = _expecting(settings, topic, outline_only=True)
-    _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
+    _run(settings, lambda storm, _: storm.outline(topic), guard, shown)
 
 
 @guarded
@@ -151,7 +156,6 @@ def _run(
     shown: Shown,
     *,
     yes: bool = False,
-    expect: "Callable[[ProgressSink], None] | None" = None,
 ) -> None:
     """Do the work, and print the paths of its article or its outline, and a summary."""
     from storm_pipeline.interfaces.cli import summary
@@ -160,7 +164,7 @@ def _run(
     from storm_pipeline.types import Article
 
     ledger, start = Ledger(), time.monotonic()
-    attempt = partial(_with_progress, settings, work, (guard, ledger), shown, expect)
+    attempt = partial(_with_progress, settings, work, (guard, ledger), shown)
     made = _accepting_damage(attempt, yes=yes)
     if isinstance(made, Article):
         report = summary.of_article(made)
@@ -197,7 +201,6 @@ def _with_progress(
     work: "_Work",
     sinks: "Sequence[EventSink]",
     shown: Shown,
-    expect: "Callable[[ProgressSink], None] | None",
     *,
     accept_damage: bool,
 ) -> "Article | Outline":
@@ -205,25 +208,9 @@ def _with_progress(
 
     with ExitStack() as stack:
         progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
-        if expect and progress and progress.is_live:
-            threading.Thread(target=expect, args=(progress,), name="phases", daemon=True).start()
         own: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
         from storm_pipeline.storm import Storm
 
         storm = Storm(settings, sinks=[*sinks, *own])
         stack.enter_context(stopping(storm))
         return work(storm, accept_damage)
-
-
-def _expecting(
-    settings: "Settings", topic: str, headings: str | None = None, *, outline_only: bool = False
-) -> "Callable[[ProgressSink], None]":
-    """Shows the phases that the run will have; what is wrong with the topic or the outline the run itself reports."""
-
-    def expect(progress: "ProgressSink") -> None:
-        from storm_pipeline.interfaces.progress.phases import expected_phases
-
-        with suppress(StormError):
-            progress.expect(expected_phases(settings, topic, outline_only=outline_only, outline=headings))
-
-    return expect

@@ -21,7 +21,6 @@ from typing import Any, get_origin
 
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.settings import CONTENT, Settings, displaced, no_such_setting, option_name
-from storm_pipeline.text.configuration.renamed import GONE_SETTINGS, SETTINGS, is_gone
 from storm_pipeline.text.configuration.variables import OWN, named_files, user_configuration
 from storm_pipeline.text.files import read_toml
 
@@ -98,16 +97,7 @@ def _with_ways(name: str) -> str:
 
 
 def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
-    """The settings that variables give; ``where`` completes their origin.
-
-    Raises SettingsError: a variable names a setting as earlier versions did.
-    """
-    for name in SETTINGS:
-        if variables.get(OWN + name.upper()):
-            raise SettingsError(f"{OWN + name.upper()}{where}: {no_such_setting(name)}")
-    for name in GONE_SETTINGS:
-        if variables.get(OWN + name.upper()):
-            is_gone(name, OWN + name.upper() + where)
+    """Return the settings that variables give; ``where`` completes their origin."""
     found = {}
     for name, field in Settings.model_fields.items():
         variable = OWN + name.upper()
@@ -136,7 +126,6 @@ def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
     origin = f"[{'.'.join(table)}] in {file}" if table else str(file)
     if not isinstance(values, dict):
         raise SettingsError(f"{origin} is not a table of settings")
-    values = {name: value for name, value in values.items() if not is_gone(name, origin)}
     _check_names(values, origin)
     return {name: Given(value, origin) for name, value in values.items()}
 

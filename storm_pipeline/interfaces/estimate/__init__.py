@@ -1,6 +1,5 @@
 """Estimates of a run's calls, tokens and dollars, as ranges."""
 
-from storm_pipeline.interfaces.estimate.estimating import Question, estimate, estimate_questions
-from storm_pipeline.interfaces.estimate.results import Estimate, EstimateRow, Range
+from storm_pipeline.interfaces.estimate.estimating import Estimate, EstimateRow, Range, estimate
 
-__all__ = ["Estimate", "EstimateRow", "Question", "Range", "estimate", "estimate_questions"]
+__all__ = ["Estimate", "EstimateRow", "Range", "estimate"]

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from storm_pipeline.interfaces.estimate.formula import REASONING
-from storm_pipeline.interfaces.estimate.tokens import count_tokens
+from storm_pipeline.interfaces.estimate.formula import REASONING, count_tokens
 from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter

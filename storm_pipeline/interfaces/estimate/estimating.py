@@ -1,25 +1,106 @@
 """Estimating calls, tokens and dollars of a run by a formula."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import dspy
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.estimate.formula import CALLS, REASONING, TOKENS, Plan, RowUsage, searches, usage
-from storm_pipeline.interfaces.estimate.results import Estimate, EstimateRow, Range
-from storm_pipeline.interfaces.estimate.tokens import ENDS, FOREIGN, count_tokens
+from storm_pipeline.interfaces.estimate.formula import (
+    CALLS,
+    FOREIGN,
+    REASONING,
+    TOKENS,
+    Plan,
+    RowUsage,
+    searches,
+    usage,
+)
 from storm_pipeline.method.user_pieces import parse_pieces, read_outline
-from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default, settled
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.windows import settled
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
-from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.settings import Role, Settings, is_embedded
+from storm_pipeline.text.formatting import amount
 from storm_pipeline.types import Outline, Price
 
-_CHARACTERS_PER_WORD = 6.2
+
+@dataclass(frozen=True)
+class Range:
+    """An estimated number; ``low <= likely <= high``."""
+
+    low: float
+    likely: float
+    high: float
+
+    @classmethod
+    def sum(cls, ranges: Iterable["Range"]) -> "Range":
+        """The sum, as if all were low at once or high at once."""
+        summands = list(ranges)
+        return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
+
+    def amounts(self) -> str:
+        """In words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
+        return likely if low == high else f"{likely} ({low}–{high})"
+
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
+
+@dataclass(frozen=True)
+class EstimateRow:
+    """One program of one stage."""
+
+    stage: str  # as in events and usage, e.g. ``conversations``
+    role: Role  # role of the model
+    program: str  # field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``
+    model: str  # name of the model as in the settings
+    calls: Range  # number of calls
+    tokens_in: Range  # prompt tokens of all calls
+    tokens_out: Range  # completion tokens of all calls, thinking included
+    dollars: Range | None  # US dollars; None if the model's price is unknown
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated usage of a run."""
+
+    topic: str  # topic of the article
+    recipe: str  # the method that writes it
+    rows: tuple[EstimateRow, ...]  # one per program and stage, in the order of stages
+    searches: Range  # queries sent to the search engine
+    prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
+    notes: tuple[str, ...]  # what the numbers leave out or assume, a sentence each
+
+    @property
+    def calls(self) -> Range:
+        """Calls in all."""
+        return Range.sum(row.calls for row in self.rows)
+
+    @property
+    def tokens_in(self) -> Range:
+        """Prompt tokens in all."""
+        return Range.sum(row.tokens_in for row in self.rows)
+
+    @property
+    def tokens_out(self) -> Range:
+        """Completion tokens in all."""
+        return Range.sum(row.tokens_out for row in self.rows)
+
+    @property
+    def dollars(self) -> Range | None:
+        """US dollars in all; None if the price of any model is unknown."""
+        return None if self.unpriced else self.known_dollars
+
+    @property
+    def known_dollars(self) -> Range:
+        """US dollars of the models whose price is known."""
+        return Range.sum(row.dollars for row in self.rows if row.dollars is not None)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Names of the models whose price is unknown."""
+        return tuple(name for name, price in self.prices if price is None)
 
 
 def estimate(
@@ -27,7 +108,7 @@ def estimate(
     topic: str,
     programs: Programs | None = None,
     *,
-    recipe: str | Callable[..., Any] = DEFAULT,
+    recipe: str = DEFAULT,
     outline_only: bool = False,
     outline: Outline | Path | str | None = None,
 ) -> Estimate:
@@ -38,8 +119,7 @@ def estimate(
     the range is no guarantee (caps in the settings are).
 
     Args:
-        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`, or a function like them, which is taken to
-            cost what the default recipe does.
+        recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.
         outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
@@ -51,40 +131,33 @@ def estimate(
     if not topic:
         raise SettingsError("the topic is empty: say what the article should be about")
     known: Mapping[str, object] = OUTLINES if outline_only else RECIPES
-    if isinstance(recipe, str) and recipe not in known:
+    if recipe not in known:
         raise SettingsError(no_such_recipe(recipe, known))
-    name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
-    plan = plan_of(settings, topic, recipe, outline_only=outline_only, outline=outline)
+    plan = _plan(settings, topic, recipe, outline_only=outline_only, outline=outline)
     rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
-    user_prices = parse_prices(settings.prices)
     names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
-    prices = {name: price_of(name, user_prices) for name in names.values()}
+    parse_prices(settings.prices)  # one that is malformed is an error, whatever is asked
+    models = dict.fromkeys(settings.lm_of(row.role) for row in rows)
+    prices = {full_name(name, settings): known_price(name, settings) for name in models}
     shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
     notes = _notes(plan.settings, prices)
-    if not isinstance(recipe, str) and recipe not in RECIPES.values():
-        notes.append(f"{name or 'this recipe'} is not built in: the numbers are those of {plan.recipe}")
-    return Estimate(topic, name, shown, _searches(plan), tuple(prices.items()), tuple(notes))
+    return Estimate(topic, recipe, shown, _searches(plan), tuple(prices.items()), tuple(notes))
 
 
-def plan_of(
-    settings: Settings,
-    topic: str,
-    recipe: str | Callable[..., Any] = DEFAULT,
-    *,
-    outline_only: bool = False,
-    outline: Outline | Path | str | None = None,
+def _plan(
+    settings: Settings, topic: str, recipe: str, *, outline_only: bool, outline: Outline | Path | str | None
 ) -> Plan:
-    """What a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked for in vain.
-
-    See :func:`estimate` for the arguments.
-    """
-    built_in = {method: name for name, method in {**OUTLINES, **RECIPES}.items()}
-    nearest = recipe if isinstance(recipe, str) else built_in.get(recipe, "storm" if outline_only else DEFAULT)
-    own, given = for_recipe(settings, "outline" if outline_only else nearest), None
+    """Return what a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked in vain."""
+    own, given = for_recipe(settings, "outline" if outline_only else recipe), None
     if outline is not None:
-        require_outline(nearest)
+        require_outline(recipe)
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
-    return Plan(settled(own), nearest, outline_only, len(given.sections) if given else 0)
+    return Plan(settled(own), recipe, outline_only, len(given.sections) if given else 0)
+
+
+def known_price(model: str, settings: Settings) -> Price | None:
+    """Return a model's price: as the settings have it, else LiteLLM's; None if none is known."""
+    return price_of(full_name(model, settings), parse_prices(settings.prices))
 
 
 def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> EstimateRow:
@@ -133,36 +206,3 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
     if _is_foreign(settings):
         notes.append("likely tokens are those of English; other languages can take twice as many, as in the high end")
     return notes
-
-
-class Question(NamedTuple):
-    """The calls of one signature: their number, words of each input, and tokens of a reply."""
-
-    signature: type[dspy.Signature]
-    calls: float
-    words: Mapping[str, int]
-    reply: int
-
-
-def estimate_questions(
-    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
-) -> tuple[Range, Range, Range, Range | None]:
-    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
-
-    ``scenarios``: the questions of a short, a usual and a long case.
-    """
-    usages = []
-    for rate, questions in zip(ENDS, scenarios, strict=True):
-        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
-        usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))
-    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
-    price = price_of(full_name(model, settings), parse_prices(settings.prices))
-    if price is None:
-        return calls, tokens_in, tokens_out, None
-    return calls, tokens_in, tokens_out, Range.around(*(price.cost(sent, 0, replied) for _, sent, replied in usages))
-
-
-def _tokens(question: Question) -> float:
-    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
-    messages = PromptAdapter().format(question.signature, [], inputs)
-    return question.calls * count_tokens([message["content"] for message in messages])

@@ -5,20 +5,42 @@ prompt of a program begins with, instructions and examples, is no coefficient: i
 """
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from storm_pipeline.evidence.evidence import words_asked
-from storm_pipeline.interfaces.estimate.asked import ASKED
-from storm_pipeline.interfaces.estimate.tokens import count_tokens
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.sources.search.registry import is_collection
 from storm_pipeline.text.files import table_beside
 
+CHARACTERS_PER_TOKEN = 4.3
+"""In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
+_PIECE = re.compile(r"\d+|[^\w\s]+")
+_MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
+FOREIGN = 2  # tokens of a text in another language than English, at most, per token in English
+
+
+def count_tokens(messages: Sequence[str]) -> float:
+    """Tokens of a prompt that consists of these messages."""
+    return sum(map(_tokens_of, messages)) + _MESSAGE_OVERHEAD * len(messages)
+
+
+def _tokens_of(text: str) -> float:
+    """Tokens of a text by its length; of lists of numbers each number and each sign is one."""
+    pieces = _PIECE.findall(text)
+    letters = len("".join(text.split())) - sum(map(len, pieces))
+    return max(len(text), letters + CHARACTERS_PER_TOKEN * len(pieces)) / CHARACTERS_PER_TOKEN
+
+
 TABLE = table_beside(__file__)
+ROWS = {key: dict(zip(("calls", "in", "out"), terms, strict=True)) for key, terms in TABLE["rows"].items()}
+"""Stage, role and program → the terms of its calls, tokens in and tokens out."""
+ASKED = {recipe: frozenset(programs.split()) for recipe, programs in TABLE["asked"].items()}
+"""Recipe → the programs that it asks; compiling another one changes nothing in its articles."""
 _WORDS = TABLE["words"]
 CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
 """Low, likely and high numbers, as shares of the likely ones."""
@@ -131,7 +153,7 @@ def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
     """The rows of a run, in the order of its stages."""
     sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
     longest = plan.settings.reply_tokens or math.inf
-    for key, own in TABLE["rows"].items():
+    for key, own in ROWS.items():
         stage, role, program = key.split(", ")
         calls = total(own["calls"], sizes)
         if program not in plan.asked or calls <= 0 or (plan.outline_only and stage not in _OUTLINING):
@@ -139,6 +161,13 @@ def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
         number, begins = len(known[program].predictors()), calls * overhead(known[program])
         made, sent, told = (total(own[what], sizes) * share_of(what, number) for what in ("calls", "in", "out"))
         yield RowUsage(stage, cast("Role", role), program, made, begins + sent, min(told, made * longest))
+
+
+def recipes_that_ask(program: str) -> list[str]:
+    """Return the recipes that ask a program; for the judge and what the writer is asked of its doubts, when all do."""
+    if program in {"check", "remarks"}:
+        return [f"all with sources{', unless --judge off' if program == 'check' else ''}"]
+    return [recipe for recipe, asked in ASKED.items() if program in asked]
 
 
 def share_of(what: str, predictors: int) -> float:

@@ -10,8 +10,7 @@ from typing import get_args
 from rich.console import Console
 
 from storm_pipeline.interfaces.batch.topic_status import BatchReport, State, TopicStatus
-from storm_pipeline.interfaces.progress.phases import SoFar
-from storm_pipeline.interfaces.progress.run_progress import Display
+from storm_pipeline.interfaces.progress.run_progress import Display, SoFar
 from storm_pipeline.run import events as ev
 from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable, shortened
 

@@ -8,25 +8,72 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Self
 
 import dspy
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
-from storm_pipeline.interfaces.progress.phases import Phase, SoFar, seconds_left
 from storm_pipeline.run import events as ev
 from storm_pipeline.run.events import Event, EventSink
 from storm_pipeline.text.formatting import amount, clock, counted, printable, shortened
 
 _COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
+_UNITS = {"conversations": "turns", "sections": "sections"}
 _MAX_LABEL_LENGTH = 200
 _MAX_TOPIC_LENGTH = 30
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
 _display = threading.Lock()  # held by the run that shows its progress by itself: two at once would overwrite each other
+
+
+@dataclass
+class SoFar:
+    """What a stage has done: calls, tokens read and written, and steps of the announced total.
+
+    Also its starts, how many of them are under way, the records that were reused, and what it did last.
+    """
+
+    calls: int = 0
+    read: int = 0
+    tokens_out: int = 0
+    steps: int = 0
+    total: int | None = None
+    starts: int = 0
+    running: int = 0
+    reused: int = 0
+    label: str = ""
+
+    def take(self, event: ev.Event) -> None:
+        """Add an event; several starts of one stage, in different threads, are added up."""
+        match event:
+            case ev.StageStarted():
+                known = self.total is not None and event.total is not None
+                total = (self.total or 0) + (event.total or 0) if known else None
+                self.total = total if self.starts else event.total
+                self.starts, self.running = self.starts + 1, self.running + 1
+            case ev.StageAdvanced():
+                self.steps, self.label = self.steps + 1, event.label
+            case ev.StageFinished():
+                self.running = max(0, self.running - 1)
+            case ev.CallFinished():
+                self.calls, self.read = self.calls + 1, self.read + event.tokens_in
+                self.tokens_out += event.tokens_out
+                self.label = self.label if self.steps else f"the {event.role} replied"
+            case ev.Searched():
+                self.label = self.label if self.steps else f"searched for {event.query}"
+            case ev.Reused():
+                self.reused += 1
+
+    def facts(self, stage: str) -> str:
+        """What it has done, in words; empty if nothing is counted."""
+        unit = _UNITS.get(stage, "steps")
+        steps = f"{self.steps} {unit}" if self.total is None else f"{self.steps} of at most {self.total} {unit}"
+        facts = [steps if self.steps or self.total is not None else "", f"{self.reused} reused" if self.reused else ""]
+        return ", ".join(filter(None, [*facts, counted(self.calls, "call") if self.calls else ""]))
 
 
 class Display(Progress):
@@ -43,6 +90,7 @@ class Display(Progress):
             BarColumn(20),
             TextColumn("{task.fields[facts]}", markup=False, table_column=line.copy()),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
             TextColumn("{task.fields[label]}", "dim", markup=False, table_column=Column(no_wrap=True, ratio=1)),
             console=console or _stderr_console(),
             refresh_per_second=4,
@@ -160,9 +208,6 @@ class ProgressSink(Display):
         self._stages: defaultdict[str, SoFar] = defaultdict(SoFar)
         self._sources = 0
         self._counts: Counter[str] = Counter()
-        self._first_call: float | None = None
-        self._latest_reply = 0.0
-        self._phases: tuple[Phase, ...] = ()
 
     def __exit__(self, *error: object) -> None:
         self.show(self.repeated(), "dim")
@@ -175,27 +220,14 @@ class ProgressSink(Display):
             line, style = self._line(event)
         self.show(line, style)
 
-    def expect(self, phases: tuple[Phase, ...]) -> None:
-        """Show from now on when a run of these phases will end; from any thread."""
-        self._phases = phases
-
     def downloading(self, name: str, done: int, total: int) -> None:
         """Show the progress of a download in bytes: a callback for :func:`storm_pipeline.run.assets.fetch`."""
         self.emit(ev.Downloading("", name, done, total))
-
-    def seconds_left(self) -> float | None:
-        """Estimated seconds until the end; None if nothing was expected, or too little is done to say."""
-        if self._first_call is None:
-            return None
-        left = seconds_left(self._phases, self._stages, self._latest_reply - self._first_call)
-        return None if left is None else max(left / 2, left - (self.get_time() - self._latest_reply))
 
     def totals(self) -> str:
         """The run in one line, what matters most first, since narrow terminals cut its end off."""
         counts, stages = self._counts, self._stages.values()
         parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
-        if (left := self.seconds_left()) is not None:
-            parts.append(f"about {clock(left)} left")
         parts += [counted(n, "problem")] if (n := counts["problems"]) else []
         if self._topic:
             calls, read, written = (sum(getattr(one, n) for one in stages) for n in ("calls", "read", "tokens_out"))
@@ -204,23 +236,18 @@ class ProgressSink(Display):
         return ", ".join(parts + [f"{n} {word}" for word in ("retries", "reused") if (n := counts[word])])
 
     def _take(self, event: Event) -> None:
-        own, now = self._stages[event.stage], self.get_time()
+        own = self._stages[event.stage]
         own.take(event)
         self._counts[_COUNTED.get(type(event), "")] += 1
         match event:
             case ev.RunStarted():
                 self._topic = printable(event.topic)
-            case ev.CallFinished():
-                self._latest_reply = now
-                self._first_call = now - event.seconds if self._first_call is None else self._first_call
             case ev.Searched():
                 self._sources = max(self._sources, event.sources)
-            case ev.RunFinished() | ev.RunStopped():
-                self._phases = ()
         if own.running:
             bar = self.bar(event.stage, event.stage)
-            bar.fields |= {"facts": own.facts(event.stage), "label": printable(own.label)[:_MAX_LABEL_LENGTH]}
-            bar.completed, bar.total = own.steps, own.total
+            label = printable(own.label)[:_MAX_LABEL_LENGTH]
+            self.update(bar.id, completed=own.steps, total=own.total, facts=own.facts(event.stage), label=label)
         else:
             self.end_bar(event.stage)
 

@@ -14,7 +14,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.documents import ID
 from storm_pipeline.interfaces.server.places import caller_name, shared
 from storm_pipeline.method.saved_settings import changed_settings
-from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
+from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
@@ -207,6 +207,6 @@ def article_as(article: Article, name: str, *, citation_style: str | None = None
     if citation_style is not None and not re.fullmatch(STYLE, citation_style):
         raise SettingsError("a citation style is given by its name, such as apa, ieee or chicago-author-date")
     if chosen in TEXTS:
-        return rendered(article, chosen).encode("utf-8", "replace")
+        return as_text(article, chosen)
     with _CONVERSIONS.hold(caller_name()):
         return export(article, chosen, citation_style=citation_style)

@@ -21,7 +21,6 @@ from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunErr
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
-from storm_pipeline.text.configuration.renamed import current_recipe
 from storm_pipeline.text.files import LARGEST, is_plain, read_plain
 from storm_pipeline.types import Article
 
@@ -220,7 +219,7 @@ def _order(folder: Path) -> tuple[str, str | None]:
 
 
 def _view(entry: RunEntry) -> RunView:
-    recipe = current_recipe(str(_state(entry.folder).get("recipe", "")))
+    recipe = str(_state(entry.folder).get("recipe", ""))
     caller, documents = _order(entry.folder)
     is_outline = recipe.startswith("outline")
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}

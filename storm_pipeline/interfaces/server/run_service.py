@@ -97,11 +97,13 @@ class RunService(AbstractContextManager["RunService"]):
             self._budgets.check(budget)
             settings = settings.model_copy(update={"max_cost": budget.left})
         self.folders.require_room(caller.name, 1)
+        from storm_pipeline.storm import prepare
+
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
             self.queue.require_room(budget, caller.name)
-            name = storm.prepare(order.topic, order.recipe, makes, outline=_given_outline(order)).name
+            name = prepare(storm, order.topic, order.recipe, makes, outline=_given_outline(order)).name
             try:
                 saved = self.folders.prepare(name, caller, order.documents)
                 if order.documents:

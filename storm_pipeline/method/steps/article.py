@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from storm_pipeline.evidence.evidence import PassageEvidence, words_asked
+from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
 from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.searching import nothing_found, search_all
+from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import checked_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.passage_answers import passages_for
@@ -15,6 +16,14 @@ from storm_pipeline.method.writers.passage_prompts import article_inputs, langua
 from storm_pipeline.method.writers.whole import write_whole
 from storm_pipeline.models.programs import Program
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
+
+
+def gather_evidence(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
+) -> Evidence:
+    """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
+    with ctx.events.in_stage("evidence"):
+        return allocate(ctx, outline, conversations, notes)
 
 
 def write_article(

@@ -7,7 +7,7 @@ together is applied after all of them have finished.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from storm_pipeline.evidence.changing import citing
+from storm_pipeline.evidence.editions import citing
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.asked import piece_of
 from storm_pipeline.types import Conversation, Snippet, Turn

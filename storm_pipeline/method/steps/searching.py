@@ -10,8 +10,8 @@ from itertools import islice, zip_longest
 
 from storm_pipeline.errors import NothingFoundError, SearchError
 from storm_pipeline.evidence.facts import facts_of
-from storm_pipeline.evidence.relevance import bare_name
 from storm_pipeline.evidence.store import MOST_FOUND
+from storm_pipeline.evidence.subject import bare_name
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.run.concurrency import parallel_map

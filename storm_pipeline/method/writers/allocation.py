@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from storm_pipeline.evidence.changing import citing
 from storm_pipeline.evidence.cleaning import has_sentences
+from storm_pipeline.evidence.editions import citing
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
 from storm_pipeline.evidence.passages import Passage, passages, with_neighbours
-from storm_pipeline.evidence.relevance import keep_relevant
+from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.findings import (
     Matrix,
@@ -39,6 +39,7 @@ _FILLED = 0.5  # share of a section's room that snippets fill which no finding c
 _ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
 _FIRST = 4
 """Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
+_SNIPPETS = 16  # retrieved for a section at least
 _WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for a section
 
 
@@ -143,7 +144,7 @@ def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conve
             findings.setdefault(citation.snippet_id, []).append(sentence)
     required = [ctx.store.snippet(snippet_id) for snippet_id in findings]
     needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
-    depth = max(ctx.settings.section_snippets, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
+    depth = max(_SNIPPETS, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
     distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
     relevant = keep_relevant(outline.topic, distinct, ctx.store.embed, language=ctx.settings.article_language)

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.changing import sections_with
+from storm_pipeline.evidence.editions import sections_with
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.method.context import RunContext

@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from storm_pipeline.evidence.cleaning import has_sentences
 from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages
-from storm_pipeline.evidence.relevance import keep_relevant
+from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.drafts import without_prompt_lines
 from storm_pipeline.method.writers.passage_answers import supported, that_fit, words_for_answer

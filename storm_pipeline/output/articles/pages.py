@@ -1,16 +1,48 @@
 """Gives the sentences of an article the passages that they cite, from the pages that are available."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from storm_pipeline.evidence.changing import with_sentences
-from storm_pipeline.output.articles.passage_index import PassageIndex
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
+
+
+class PassageIndex:
+    """The passages of one page by their content words: an article may cite a long page in very many sentences."""
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        import numpy as np
+
+        self._passages = passages
+        self._numbers: dict[str, int] = {}  # of words, in the order in which they come
+        pairs = [
+            (self._numbers.setdefault(word, len(self._numbers)), place)
+            for place, passage in enumerate(passages)
+            for word in dict.fromkeys(terms(passage))
+        ]
+        table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+        words, places = table[np.argsort(table[:, 0], kind="stable")].T
+        ends = np.searchsorted(words, np.arange(1, len(self._numbers)))
+        self._places = np.split(places, ends)  # those of the passages that have a word, by its number
+
+    def best(self, wanted: frozenset[str], most: int) -> list[str]:
+        """Return at most ``most`` passages, those with most of the words first; of equals, the first one."""
+        import numpy as np
+
+        found = [self._places[self._numbers[word]] for word in self._numbers.keys() & wanted]
+        if not found:
+            return list(self._passages[:most])
+        shared, best = np.bincount(np.concatenate(found), minlength=len(self._passages)), []
+        for _ in range(min(most, len(self._passages))):
+            best.append(int(shared.argmax()))
+            shared[best[-1]] = -1
+        return [self._passages[place] for place in best]
+
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_STATEMENTS = 16  # the sentences that are looked at, each for all pages that it cites

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge, Question
 from storm_pipeline.evidence.judges.language_model import AT_ONCE
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Literal
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge, Label, Question, Span, Verdict
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.text.words import has_word, tidy

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.evidence.changing import with_sentences
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.check.judging import Checked, check_article

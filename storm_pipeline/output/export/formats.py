@@ -71,6 +71,11 @@ def rendered(article: "Article", name: str) -> str:
     return _RENDERERS[name](article)
 
 
+def as_text(article: "Article", name: str) -> bytes:
+    """Return an article as one of :data:`TEXTS`, in UTF-8."""
+    return rendered(article, name).encode("utf-8", "replace")
+
+
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
     """An article as the content of a file for another program, in one of :data:`FORMATS`.
 
@@ -99,10 +104,7 @@ def write(article: "Article", name: str, path: Path | str, *, citation_style: st
     Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """
     path = Path(path)
-    if name in TEXTS:
-        content = rendered(article, name).encode("utf-8", "replace")
-    else:
-        content = export(article, name, citation_style=citation_style)
+    content = as_text(article, name) if name in TEXTS else export(article, name, citation_style=citation_style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)

@@ -4,8 +4,8 @@ import datetime
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evidence.changing import with_sentences
 from storm_pipeline.evidence.citations import number_references, page_names
+from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.output.export.reference import Reference, read_references
 from storm_pipeline.text.formatting import counted, day
 from storm_pipeline.text.words import tidy

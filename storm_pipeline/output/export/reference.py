@@ -17,7 +17,11 @@ from storm_pipeline.types import NO_WORK, Article, Source, Work
 _PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
 _KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"}
 """Kind of a work → kind of a reference, where they differ."""
-KINDS: Mapping[str, Mapping[str, str]] = table_beside(__file__)
+_TABLE = table_beside(__file__)
+KINDS: Mapping[str, Mapping[str, str]] = {
+    name: {kind: words[place] for kind, words in _TABLE["kinds"].items()}
+    for place, name in enumerate(_TABLE["formats"])
+}
 """Format → kind of a reference → the format's word for it."""
 _LONGEST_KEY = 24
 _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"

@@ -1,20 +1,26 @@
-"""Wikitext: a page for MediaWiki, each source a citation template in a named reference."""
+"""Wikitext: a page for MediaWiki, each source a citation template in a named reference; and which Wikipedia rejects."""
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from storm_pipeline.evidence.citations import page_span
 from storm_pipeline.output.export.manuscript import Cite, HeadingBlock, Manuscript
 from storm_pipeline.output.export.reference import KINDS, Reference
-from storm_pipeline.output.render.links import host
+from storm_pipeline.output.render.links import host, label
+from storm_pipeline.sources.reliable.catalogue import Rating
+from storm_pipeline.sources.reliable.ground_truth import repeats_wikipedia
+from storm_pipeline.sources.reliable.policies import SourcePolicy
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.person_names import Name
+from storm_pipeline.types import Article, Source
 
 _SPECIAL = str.maketrans({char: f"&#{ord(char)};" for char in "&<>[]{}|="})
 _TOGETHER = ("''", "~~", "__")  # italics, a signature, a switch of the page
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _MAGIC_LINKS = ("RFC", "PMID", "ISBN")
+_PUBLISHED = frozenset({"article", "chapter", "book", "paper", "thesis", "report"})
 _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
 
 
@@ -119,3 +125,37 @@ def _in_comment(text: str) -> str:
     while "--" in text:
         text = text.replace("--", "- -")
     return text.replace(">", "&gt;").rstrip("-")
+
+
+@dataclass(frozen=True)
+class Objection:
+    """A source that editors of Wikipedia would remove."""
+
+    number: int  # of the reference
+    source: str  # its name
+    reason: str  # why, in a few words
+    is_wikipedia: bool = False  # whether it is Wikipedia, or a copy of it
+
+
+def objections(article: Article) -> tuple[Objection, ...]:
+    """The cited sources that Wikipedia does not accept: itself, what its editors rate down, unpublished texts."""
+    policy = SourcePolicy("standard")
+    found = []
+    for number, source in enumerate(article.references, 1):
+        name = label(source)
+        if repeats_wikipedia(source.url):
+            found.append(Objection(number, name, "is Wikipedia or a copy of it", is_wikipedia=True))
+        elif reason := _reason(source, policy):
+            found.append(Objection(number, name, reason))
+    return tuple(found)
+
+
+def _reason(source: Source, policy: SourcePolicy) -> str:
+    verdict = policy.judge(source.url)
+    if verdict.status is Rating.OWN:
+        works = [one.work for one in source.snippets if one.work]
+        is_published = any(work.kind in _PUBLISHED for work in works) or any(one.doi for one in source.snippets)
+        return "" if is_published else "is a document of your own that is not known to be published"
+    if verdict.status is Rating.PREPRINT:
+        return "is a preprint, which is self-published"
+    return "" if verdict.allowed else verdict.reason

@@ -38,7 +38,9 @@ def _record(
     said |= {role: people(*known) for role, known in names["people"].items()}
     said |= {"doi": found_doi(said["doi"]), "language": _language(said["language"]), **own}
     work = {name: said.pop(name) for name in _OF_WORK & said.keys()}
-    return Record(**said, work=Work(kind=names["kinds"].get(kind, ""), **work))
+    return Record(
+        **said, work=Work(kind=next((own for own, known in names["kinds"].items() if kind in known), ""), **work)
+    )
 
 
 def _bibtex_entry(key: str, entry: Any) -> Entry:

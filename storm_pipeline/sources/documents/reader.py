@@ -1,21 +1,130 @@
-"""Reads own documents: finds the files, counts them, and gives what bibliographies beside them say."""
+"""Reads own documents with what bibliographies beside them say; keeps what was read, and recognises scans."""
 
 import os
+import secrets
+import shutil
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.errors import CorpusError
+from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
+from storm_pipeline.run.child_process import run
 from storm_pipeline.sources.documents.bibliography import Bibliography
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
-from storm_pipeline.sources.documents.document import Document, Unreadable
+from storm_pipeline.sources.documents.document import Document, Record, Unreadable
 from storm_pipeline.sources.documents.file_reader import READABLE, READERS, read_entries, read_file
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
-from storm_pipeline.sources.documents.kept import KeptDocuments
-from storm_pipeline.sources.documents.recognition import searchable_copy
+from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.formatting import counted
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
+_SECONDS = 3600
+# 4 GB of memory and an hour of processor time for each of its processes, but on Windows
+_LIMIT = (
+    "import os, resource as r, sys; r.setrlimit(r.RLIMIT_DATA, (4_000_000_000,) * 2); "
+    f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])"
+)
+_LIMITED = (sys.executable, "-P", "-c", _LIMIT) if find_spec("resource") else ()
+_INSTALL = (
+    "text recognition needs OCRmyPDF and Tesseract: pip install 'storm-pipeline[ocr]', and install the system's "
+    "packages tesseract-ocr and ghostscript"
+)
+
+
+def searchable_copy(file: Path) -> Path:
+    """Return the path of a scan's searchable copy."""
+    return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
+
+
+def recognise(file: Path, language: str = "eng") -> Path:
+    """Make a searchable copy of a PDF beside it. ``language``: Tesseract's codes, such as ``deu+eng``.
+
+    Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
+    """
+    file = file.absolute()  # a name that begins with a dash is no option
+    copy = searchable_copy(file)
+    made = copy.with_name(f".{secrets.token_hex(8)}.part.pdf")  # OCRmyPDF would write through a link
+    command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
+    try:
+        done = run(command, seconds=_SECONDS)
+        if done.returncode or not made.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise CorpusError(f"{file} could not be recognised ({said or 'no reason given'})")
+        os.replace(made, copy)  # noqa: PTH105
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CorpusError(f"{file} could not be recognised ({unforeseen(error)})") from error
+    finally:
+        made.unlink(missing_ok=True)
+    return copy
+
+
+def _program() -> list[str]:
+    if not shutil.which("tesseract"):
+        raise MissingExtraError(_INSTALL)
+    if found := shutil.which("ocrmypdf"):
+        return [found]
+    if find_spec("ocrmypdf"):
+        return [sys.executable, "-P", "-m", "ocrmypdf"]  # -P: no module of the current folder
+    raise MissingExtraError(_INSTALL)
+
+
+_VERSION = 7  # incremented when files are read otherwise than before
+FILE = "documents.sqlite"  # name of the file in the cache folder
+
+
+class KeptDocuments:
+    """Documents by file, as long as the file's size and time of change are the same."""
+
+    def __init__(self, folder: Path) -> None:
+        self._cache = SqliteCache(folder / FILE)
+
+    def read(self, file: Path, read: Callable[[Path], Iterator[Document | Unreadable]]) -> list[Document | Unreadable]:
+        """Return what a file holds: as kept, else as ``read`` reads it, which is then kept."""
+        try:
+            stat = file.stat()
+            key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+        except (OSError, ValueError, RuntimeError):  # a broken link, or a loop of them
+            return list(read(file))
+        found: list[Document | Unreadable] | None = _decoded(list[Document | Unreadable], self._cache.get(key))
+        if found is None:
+            found = list(read(file))
+            self._cache.put(key, _type(list[Document | Unreadable]).dump_python(found))
+        return found
+
+    def record(self, doi: str) -> Record | None:
+        """Return what Crossref said of a DOI; None if it was not asked, or not lately."""
+        found: Record | None = _decoded(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
+        return found
+
+    def keep_record(self, doi: str, record: Record) -> None:
+        """Keep what Crossref said of a DOI."""
+        self._cache.put(f"{_VERSION} {doi}", _type(Record).dump_python(record))
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    try:
+        return _type(kind).validate_python(value)
+    except ValueError:
+        return None
+
+
+@cache
+def _type(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _MAX_BIBLIOGRAPHY = 50_000_000
@@ -24,17 +133,14 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 """Extensions of the files that are read: documents, and bibliographies beside them."""
 
 
-def read_documents(
-    path: Path, *, linked: bool = False, kept: KeptDocuments | None = None
-) -> Iterator[Document | Unreadable]:
+def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator[Document | Unreadable]:
     """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
 
-    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``linked``: whether to
-    read files outside the folder, and hidden ones, that links in the folder point to. ``kept``: what was read before;
-    None to read every file anew.
+    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: what was
+    read before; None to read every file anew.
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
@@ -52,7 +158,7 @@ def read_documents(
     problems: list[Unreadable] = []
 
     for file in _files(path, problems):
-        found = _bibliography(file) if linked or stays_below(file, path) else None
+        found = _bibliography(file) if stays_below(file, path) else None
         if isinstance(found, Unreadable):
             problems.append(found)
         elif found is None:
@@ -66,7 +172,7 @@ def read_documents(
             continue
         if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
-        elif linked or stays_below(file, path):
+        elif stays_below(file, path):
             yield from (bibliography.completed(one) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.documents.document import UNKNOWN, Document
-from storm_pipeline.sources.documents.kept import KeptDocuments
-from storm_pipeline.sources.documents.reader import read_documents
+from storm_pipeline.sources.documents.reader import KeptDocuments, read_documents
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.own_records import with_crossref
 from storm_pipeline.sources.search.paging import best_windows

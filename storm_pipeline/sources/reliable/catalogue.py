@@ -1,15 +1,90 @@
 """Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.sources.reliable.site_patterns import SitePattern, SitePatterns, pattern_of
-from storm_pipeline.text.identity import PREPRINT_SERVERS
+from storm_pipeline.text.identity import PREPRINT_SERVERS, canonical_url
+
+T = TypeVar("T")
+
+_OF_HOSTS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+_ARCHIVED = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/(?:(?=https?:)|(?=[^/]+\.))", re.I)
+
+
+@dataclass(frozen=True)
+class SitePattern:
+    """A host with its subdomains, or a path on it with everything below."""
+
+    host: str  # lower case, without ``www.`` and the like; ``edu`` matches every host under that top-level domain
+    # case-folded, with a leading and no trailing slash; empty for the whole host. A trailing ``*`` matches any suffix
+    path: str = ""
+
+    def __str__(self) -> str:
+        return self.host + self.path
+
+    def covers(self, path: str) -> bool:
+        """Whether the pattern matches a path on its host or a subdomain, segment by segment."""
+        if self.path.endswith("*"):
+            return path.startswith(self.path[:-1])
+        return not self.path or path == self.path or path.startswith(self.path + "/")
+
+
+def pattern_of(address: str) -> SitePattern | None:
+    """Parse a URL, a domain, or a domain with a path; None if it is malformed.
+
+    Case, scheme, ``www.``, ``m.`` and ``amp.``, query and a trailing slash are ignored. A Wayback Machine URL counts
+    as the original.
+    """
+    address = address.strip()
+    if archived := _ARCHIVED.match(address):
+        address = address[archived.end() :]
+    if not address.lower().startswith(("http://", "https://")):
+        if ":" in address.partition("/")[0]:  # another scheme: urn:…, file:…
+            return None
+        address = f"https://{address}"
+    try:
+        parts = urlsplit(canonical_url(address))
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    if parts.scheme != "https" or not _OF_HOSTS.issuperset(host) or not all(host.split(".")):
+        return None
+    return SitePattern(host, unquote(parts.path).casefold().rstrip("/"))
+
+
+class SitePatterns(Generic[T]):
+    """A mapping from site patterns to values.
+
+    Args:
+        items: pattern and value; a pattern may have several values.
+    """
+
+    def __init__(self, items: Iterable[tuple[SitePattern, T]]) -> None:
+        known: dict[str, dict[SitePattern, list[T]]] = {}
+        for place, value in items:
+            known.setdefault(place.host, {}).setdefault(place, []).append(value)
+        self._known = {
+            host: sorted(
+                ((place, tuple(values)) for place, values in places.items()), key=lambda item: -len(item[0].path)
+            )
+            for host, places in known.items()
+        }
+
+    def find(self, where: SitePattern) -> tuple[SitePattern, tuple[T, ...]] | None:
+        """The most specific pattern that covers this one, with its values: longest host, then longest path."""
+        labels = where.host.split(".")
+        for start in range(len(labels)):
+            for place, values in self._known.get(".".join(labels[start:]), ()):
+                if place.covers(where.path):
+                    return place, values
+        return None
 
 
 class Rating(StrEnum):
@@ -45,7 +120,7 @@ CAUTION = tuple(Rating)[:6]  # the list's statuses, most cautious last
 
 @dataclass(frozen=True)
 class Entry:
-    """A rating by one row of the list or one rule."""
+    """A rating by the list or by one rule."""
 
     status: Rating
     reason: str  # why, human-readable
@@ -81,7 +156,8 @@ class Catalogue:
 def load_catalogue() -> Catalogue:
     """The package's catalogue."""
     perennial = _table("perennial.json")
-    listed = [entry for row in perennial["sources"] for entry in _entries(row["places"], _listed(row))]
+    ratings = ((places, Entry(Rating(name), name, listed=True)) for name, places in perennial["places"].items())
+    listed = [entry for rating in ratings for entry in _entries(*rating)]
     rules = [(rule["places"], Entry(Rating(rule["status"]), rule["reason"])) for rule in _table("rules.json")["rules"]]
     preprint = Entry(Rating.PREPRINT, "a preprint server, whose papers no journal has reviewed yet")
     others = (entry for rule in [*rules, (sorted(PREPRINT_SERVERS), preprint)] for entry in _entries(*rule))
@@ -95,10 +171,3 @@ def _table(name: str) -> dict[str, Any]:
 
 def _entries(places: list[str], entry: Entry) -> Iterator[tuple[SitePattern, Entry]]:
     return ((place, entry) for place in map(pattern_of, places) if place)
-
-
-def _listed(row: dict[str, Any]) -> Entry:
-    status = Rating.BLACKLISTED if row.get("blacklisted") else Rating(row["status"])
-    topic = f" {row['topic']}" if "topic" in row else ""
-    year = f" ({row['year']})" if "year" in row else ""
-    return Entry(status, f"{row['name']}{topic}: {status}{year}", listed=True)

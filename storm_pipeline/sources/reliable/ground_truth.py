@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from storm_pipeline.sources.reliable.catalogue import load_catalogue
-from storm_pipeline.sources.reliable.site_patterns import SitePattern, pattern_of
+from storm_pipeline.sources.reliable.catalogue import SitePattern, load_catalogue, pattern_of
 from storm_pipeline.sources.search.result import SeenPage
 from storm_pipeline.text.identity import canonical_url, in_form, normalised_text
 from storm_pipeline.text.words import words

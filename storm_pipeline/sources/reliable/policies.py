@@ -5,8 +5,16 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.sources.reliable.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
-from storm_pipeline.sources.reliable.site_patterns import SitePattern, SitePatterns, pattern_of
+from storm_pipeline.sources.reliable.catalogue import (
+    CAUTION,
+    Catalogue,
+    Entry,
+    Rating,
+    SitePattern,
+    SitePatterns,
+    load_catalogue,
+    pattern_of,
+)
 
 Policy = Literal["strict", "standard", "any"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)

@@ -8,7 +8,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.documents.bibliography_formats import csl_record
 from storm_pipeline.sources.documents.document import UNKNOWN, Document, Record
-from storm_pipeline.sources.documents.kept import KeptDocuments
+from storm_pipeline.sources.documents.reader import KeptDocuments
 from storm_pipeline.sources.search.papers import first_text
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient

@@ -50,7 +50,6 @@ class SettingsKeywords(TypedDict, total=False):
     since: date | None
     until: date | None
     domains: tuple[str, ...]
-    without_domains: tuple[str, ...]
     read_pages: Literal["auto", "always", "never"]
     source_policy: Literal["auto", "strict", "standard", "any"]
     allow_sources: tuple[str, ...]
@@ -58,9 +57,7 @@ class SettingsKeywords(TypedDict, total=False):
     exclude_urls: tuple[str, ...]
     exclude_titles: tuple[str, ...]
     search_cache: Literal["use", "off", "refresh", "replay"]
-    search_cache_days: float
     answer_facts: int
-    section_snippets: int
     section_facts: int
     max_sections: int
     outline_depth: int

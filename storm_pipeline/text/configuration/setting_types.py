@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.text.configuration.addresses import endpoint, is_web_address, without_secrets
 from storm_pipeline.text.configuration.providers import model_and_endpoint, qualified
-from storm_pipeline.text.configuration.renamed import GONE
 
 T = TypeVar("T")
 IS_CONTENT = "content"
@@ -57,8 +56,6 @@ def _not_blank(text: str) -> str:
 
 
 def _judge(name: str) -> str:
-    if instead := GONE["judge"].get(name):
-        raise ValueError(f"there is no such judge any more: {instead}")
     return "screen" if name == "off" else name
 
 
