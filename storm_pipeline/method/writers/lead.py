@@ -25,8 +25,12 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
 
     If the model fails, or nothing that it writes is supported, the lead is empty and that is recorded.
     """
-    body = [sentence for section in sections for sentence in section.sentences()]
-    shown = [Passage(s.text, (Snippet(f"sentence:{number}", "", s.text),)) for number, s in enumerate(body)]
+    places = [(section.heading, sentence) for section in sections for sentence in section.sentences()]
+    body = [sentence for _, sentence in places]
+    shown = [
+        Passage(s.text, (Snippet(f"sentence:{number}", "", s.text, heading=heading),))
+        for number, (heading, s) in enumerate(places)
+    ]
     sources = {passage.source_id: sentence for passage, sentence in zip(shown, body, strict=True)}
     inputs = {
         "topic": topic,
@@ -42,7 +46,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
             return ()
 
         def ask_again(remarks: str, concerned: Collection[int]) -> str:
-            resting = "\n".join(f"[{i + 1}] {body[i].text}" for i in sorted(concerned))
+            resting = "\n".join(f"[{i + 1}] {body[i].text} ({places[i][0]})" for i in sorted(concerned))
             return answered_remarks(ctx, topic, "lead", resting, remarks)
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
