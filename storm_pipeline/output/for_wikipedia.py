@@ -22,7 +22,7 @@ class Objection:
 
 
 def objections(article: Article) -> tuple[Objection, ...]:
-    """The cited sources that Wikipedia does not accept: itself, what its editors rate down, unpublished texts."""
+    """Return the cited sources that Wikipedia does not accept: itself, what editors rate down, unpublished texts."""
     policy = SourcePolicy("standard")
     found = []
     for number, source in enumerate(article.references, 1):

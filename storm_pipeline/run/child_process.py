@@ -19,7 +19,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thre
 def run(
     command: Sequence[str], given: bytes = b"", *, seconds: float, folder: str | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program to its end, without a shell; what it wrote and what it exited with.
+    """Run a program to its end, without a shell; return what it wrote and its exit status.
 
     Args:
         given: what it reads.
@@ -67,7 +67,7 @@ class KeptProcess:
         self._kill: Any = None
 
     def ask(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
-        """Ask the process, one caller after the other; gives what ``talk`` returns.
+        """Ask the process, one caller after the other; return what ``talk`` returns.
 
         Args:
             talk: writes a request to the first stream and reads the answer from the second one; raises anything where
@@ -117,7 +117,7 @@ class KeptProcess:
 
 
 def _killed(process: "subprocess.Popen[bytes]") -> int:
-    """Kill a process, close its pipes, and give its exit status."""
+    """Kill a process, close its pipes, and return its exit status."""
     process.kill()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

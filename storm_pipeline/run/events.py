@@ -222,7 +222,7 @@ class JsonLinesSink:
 
 
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
-    """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
+    """Yield the events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
     Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
 
@@ -241,7 +241,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
 
 def adapter_of(kind: Any) -> "TypeAdapter[Any]":
-    """What reads and writes values of a type as JSON; kept, since building one takes longer than using it."""
+    """Return pydantic's adapter of a type; it is kept, since building one takes longer than using it."""
     from pydantic import TypeAdapter
 
     if kind not in _adapters:
@@ -282,7 +282,7 @@ class Events:
             _stage.reset(token)
 
     def advance(self, label: str = "") -> None:
-        """One step of the current stage is done."""
+        """Report that one step of the current stage is done."""
         self.emit(StageAdvanced(self.stage, label))
 
     def count(self, **numbers: int) -> None:

@@ -32,7 +32,7 @@ class RedactingFormatter(logging.Formatter):
     """Formats records, tracebacks included, without passwords and keys."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text."""
+        """Format the record as text without passwords and keys."""
         return redacted(super().format(record))
 
 

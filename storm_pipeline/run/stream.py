@@ -158,7 +158,7 @@ class AsyncStream(_RunStream):
 
 
 def _context_with(loop: asyncio.AbstractEventLoop | None) -> contextvars.Context:
-    """The caller's context, so that its `dspy.context` applies in a run's threads, with the loop it awaits them in."""
+    """Return a copy of the caller's context with ``loop``, so that its `dspy.context` applies in a run's threads."""
     context = contextvars.copy_context()
     context.run(callers_loop.set, loop)
     return context

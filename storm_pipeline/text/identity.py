@@ -106,7 +106,7 @@ def _requoted(path: str) -> str:
 
 
 def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
-    """A text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
+    """Return a text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
 
     Python puts the marks behind a letter in order in the square of their number: a megabyte of them takes an hour.
     """

@@ -96,13 +96,13 @@ class Candidate:
         return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
 
     def is_within(self, shown: int | None) -> bool:
-        """Whether each of its numbers was shown; any but 0 if nobody knows how many were."""
+        """Return whether each of its numbers was shown; any but 0 if it is not known how many were."""
         most = 10**9 if shown is None else shown
         return all(1 <= number <= most for item in self.items for number in item)
 
 
 def with_tags_as_markers(text: str) -> str:
-    """A reply with markers behind what tags that cite span, or in their place, without definitions of footnotes."""
+    """Replace citing tags in a reply by markers, behind what they span, and remove definitions of footnotes."""
     text = text.replace("&#91;", "[").replace("&#93;", "]")
     if "[^" in text:
         text = _DEFINITION.sub("", text)
@@ -116,7 +116,7 @@ def _with_marker(found: re.Match[str]) -> str:
 
 
 def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:
-    """What has a form of markers and can cite what was shown, in order.
+    """Yield, in order, what has a form of markers and can cite what was shown.
 
     Code and formulas, years, exponents, and intervals from 0 or behind an operator cite nothing.
     """
@@ -132,7 +132,7 @@ def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[
 
 
 def are_joined(text: str, one: Candidate, following: Candidate) -> bool:
-    """Whether nothing but what joins markers stands between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
     gap = following.start - one.end
     return one.end >= 0 and gap < _LONGEST_JOIN and bool(JOINED.fullmatch(text, one.end, following.start))
 
@@ -162,7 +162,7 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
 
 
 def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
-    """Whether the numbers can be of what was shown, and nothing before them makes them something else."""
+    """Return whether the numbers can be of what was shown, and nothing before them makes them something else."""
     before = text[max(0, one.start - 4) : one.start].rstrip("\\")
     numbers = [number for item in one.items for number in item]
     if 0 in numbers and (not one.is_single or before[-1:].isalnum()):

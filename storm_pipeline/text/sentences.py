@@ -45,7 +45,7 @@ _AFTER_QUOTATION = ("って", "と")  # what goes on with the sentence behind a 
 
 
 def ordinals_have_stops(language: str) -> bool:
-    """Whether the language writes ordinals as "3."."""
+    """Return whether the language writes ordinals as "3."."""
     return language in _ORDINALS
 
 
@@ -72,7 +72,7 @@ def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) 
 
 @functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence has a word, ends in a stop, not in "e.g." or a title ("Dr."), and closes its brackets."""
+    """Return whether a sentence has a word, ends in a stop, not in "e.g." or "Dr.", and closes its brackets."""
     plain = without_markers(sentence).strip()
     is_closed = plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
     is_title = _token(plain[:-1][-_REACH:]) in _TITLES
@@ -131,7 +131,7 @@ def _with_stops_hidden_inside(pair: re.Match[str]) -> str:
 
 
 def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
-    """Whether the sentence that starts at ``start`` ends at this stop."""
+    """Return whether the sentence that starts at ``start`` ends at this stop."""
     following = _NEXT.match(line, found.end())
     word = following[1] if following else ""
     if found["stop"][-1] in _FULL_WIDTH:
@@ -143,7 +143,7 @@ def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
 
 
 def _is_abbreviated(before: str, following: str, language: str) -> bool:
-    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
+    """Return whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
     token = _token(before.rstrip(_MARK))
     is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
     is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)

@@ -55,7 +55,7 @@ class Checked:
         return sum(own.status == "supported" for own in judged) / len(judged) if judged else None
 
     def failing(self, statuses: Collection[str]) -> tuple[CheckedSentence, ...]:
-        """The sentences with one of the statuses."""
+        """Return the sentences with one of the statuses."""
         return tuple(own for own in self.sentences if own.status in statuses)
 
 

@@ -93,7 +93,7 @@ def _references(place: Path, article: Path) -> Iterable[Reference]:
 
 
 def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
-    """A page of the web with its text; why it could not be read where it could not."""
+    """Read a page of the web; return the reference with its text, or why it could not be read."""
     try:
         page = fetch(reference.url)
     except PageError as error:
@@ -102,7 +102,7 @@ def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference |
 
 
 def joined_text(pages: Iterable[tuple[object, str]]) -> str:
-    """The text of numbered pages as one."""
+    """Return the text of numbered pages as one."""
     return "\n\n".join(text for _, text in pages)
 
 

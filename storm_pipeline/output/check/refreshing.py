@@ -128,7 +128,7 @@ def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: S
 
 
 def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
-    """Whether a page has the words that carry a sentence; all of the passage where they are not known."""
+    """Return whether a page has the words that support a sentence, or all of the passage where they are not known."""
     parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
     return all(tidy(part).casefold() in page for part in parts)
 

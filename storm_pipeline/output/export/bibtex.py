@@ -18,12 +18,12 @@ _IN_DOI = "/:;().,-~!*'+=@$&"
 
 
 def write(manuscript: Manuscript) -> bytes:
-    r"""An entry for each reference; ``annote`` of each are the sentences that cite it, with ``\par`` between them."""
+    r"""Return an entry for each reference; its ``annote`` has the sentences that cite it, joined by ``\par``."""
     return "\n".join(map(_entry, manuscript.references)).encode()
 
 
 def tex_text(text: str) -> str:
-    """A text on one line as LaTeX that typesets it literally.
+    """Return a text on one line as LaTeX that typesets it literally.
 
     Its braces are macros, so that BibTeX, which counts braces whether escaped or not, finds them balanced. Repeated
     hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.

@@ -41,7 +41,7 @@ _CANNOT_LOAD = 3  # exit status: a library of the system is missing
 
 
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
-    """The content of a file of one of the formats :data:`CONVERTED`.
+    """Return the content of a file of one of the formats :data:`CONVERTED`.
 
     The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
     ``style``: of the citations, see :func:`storm_pipeline.output.export.styles.style_text`.

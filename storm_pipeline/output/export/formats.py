@@ -59,7 +59,7 @@ FORMATS = {known.name: known for known in _ALL}
 
 
 def export_format(name: str) -> ArticleFormat:
-    """The format of a name. Raises SettingsError: there is none."""
+    """Return the format of a name. Raises SettingsError: there is none."""
     found = FORMATS.get(name.strip().lower())
     if found is None:
         raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
@@ -67,12 +67,12 @@ def export_format(name: str) -> ArticleFormat:
 
 
 def rendered(article: "Article", name: str) -> str:
-    """An article as a text of :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
+    """Render an article by :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
     return _RENDERERS[name](article)
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
-    """An article as the content of a file for another program, in one of :data:`FORMATS`.
+    """Return an article as the content of a file for another program, in one of :data:`FORMATS`.
 
     Args:
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,

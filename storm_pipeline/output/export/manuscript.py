@@ -61,7 +61,7 @@ class Manuscript:
     language: str  # BCP 47 code of its language, ``und`` if unknown
 
     def sentences(self) -> Iterator[Cited]:
-        """All sentences in reading order."""
+        """Return all sentences in reading order."""
         return _sentences(self.blocks)
 
     @property
@@ -79,7 +79,7 @@ class Manuscript:
 
 
 def manuscript(article: Article) -> Manuscript:
-    """The manuscript of an article."""
+    """Return the manuscript of an article."""
     article = with_sentences(article, _tidied)
     numbers = number_references(article)
     snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}

@@ -18,7 +18,7 @@ _ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in string.punctuation})
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The metadata and the text, a sentence a line; Pandoc puts the references at the end."""
+    """Return the metadata and the text, a sentence a line; Pandoc puts the references at the end."""
     body = "\n".join(_body(manuscript))
     identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
     metadata = {"identifier": identifier, **_metadata(manuscript)}
@@ -27,7 +27,7 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def escape(text: str) -> str:
-    """A text on one line that Pandoc shows literally, wherever it stands."""
+    """Escape a text on one line, so that Pandoc shows it literally everywhere."""
     return text.translate(_ESCAPED)
 
 

@@ -57,7 +57,7 @@ class Reference:
 
 
 def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
-    """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
+    """Return the references in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
     found: list[Reference] = []
     taken: dict[str, int] = {}
@@ -122,7 +122,7 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
 
 
 def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
-    """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
+    """Return a new key such as ``doe2019``, ``example-org2019`` or ``fish-and-debt``; with ``-2`` if it is taken."""
     name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
     plain = in_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
     slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")

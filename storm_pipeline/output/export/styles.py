@@ -14,7 +14,7 @@ _MOST = 2_000_000  # bytes of a style
 
 
 def style_text(style: str | None) -> bytes:
-    """A style as the content of its file.
+    """Return a style as the content of its file.
 
     Args:
         style: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of

@@ -53,7 +53,7 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
 
 def to_notebook(article: Article) -> str:
-    """The page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
+    """Return the page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
     title, page = escape(article.title), escape(to_html(article))
     return f'<iframe title="{title}" srcdoc="{page}" sandbox="{_SANDBOX}" style="{_STYLE}"></iframe>'
 
@@ -107,7 +107,7 @@ class _Page:
 
 
 def duration(seconds: float) -> str:
-    """A duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
+    """Return a duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         return f"{minutes // 60:,} h {minutes % 60:02} min"
@@ -128,7 +128,7 @@ class CostRow(NamedTuple):
 
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
-    """One row per stage and role, summed over models; stages in the order in which a run takes them."""
+    """Return one row per stage and role, summed over models; stages in the order in which a run takes them."""
 
     def place(row: UsageRow) -> tuple[int, str, str]:
         known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
@@ -155,7 +155,7 @@ def _cost_row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
 
 
 def page_environment(package: str) -> "Environment":
-    """A jinja2 environment for a package's folder ``templates``: autoescaping, no control characters, ``csp_hash``."""
+    """Return a jinja2 environment for a package's ``templates``: autoescaping, no control characters, ``csp_hash``."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

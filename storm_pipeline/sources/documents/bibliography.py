@@ -21,7 +21,7 @@ _DASHES = str.maketrans("–—", "--")
 
 
 def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
-    """The entries of a file; None if it is none of the formats. ``name``: its name, whose ending tells the format."""
+    """Return the entries of a file, in the format of its name's ending; None for another format or a damaged file."""
     read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
     if read is None:
         return None
@@ -100,13 +100,13 @@ class Bibliography:
 
 
 def _titles(record: Record) -> set[str]:
-    """The title, and the title without what follows a colon, if they are long enough to tell works apart."""
+    """Return the title with and without its subtitle, folded for comparison, if long enough to tell works apart."""
     whole = {_bare(record.title), _bare(without_subtitle(record.title))}
     return {title for title in whole if len(title) >= _SHORTEST_TITLE}
 
 
 def without_subtitle(title: str) -> str:
-    """A title without what follows a colon, a dash or the end of a sentence."""
+    """Return a title without what follows a colon, a dash or the end of a sentence."""
     for mark in _SUBTITLES:
         title = title.partition(mark)[0]
     return title

@@ -71,7 +71,7 @@ def declared_charsets(data: bytes) -> list[str]:
 
 
 def mended(text: str) -> str:
-    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, if the beginning is damaged so."""
+    """Repair, line by line, UTF-8 that was decoded as Windows-1252 or the like, if the beginning is damaged so."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
 

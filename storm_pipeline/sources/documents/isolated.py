@@ -95,7 +95,7 @@ class ReadingProcess:
 
     @contextmanager
     def _taken(self) -> Iterator[KeptProcess]:
-        """A process for one file."""
+        """Yield a process for one file; wait until one is free."""
         whose = read_for.get()
         with self._returned:
             while not self._returned.wait_for(
@@ -164,7 +164,7 @@ def _answered(
 
 
 def serve(parent: int) -> None:
-    """Answer requests in this process until standard input ends, or the process that asks. ``parent``: its id."""
+    """Answer requests in this process until standard input or the process that asks ends. ``parent``: its id."""
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):  # libraries print what they find
@@ -209,7 +209,7 @@ def _end_with(parent: int) -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """Have the system end this process after so much processor time, where it can; 0 for never."""
+    """Let the system end this process after so many seconds of processor time, where it can; 0: never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -27,7 +27,7 @@ INFO = EngineInfo(
 
 
 def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
-    """The engine of ``corpus:PATH``."""
+    """Open the engine of ``corpus:PATH``."""
     return CorpusSearch(
         Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois, cache=config.cache
     )
@@ -70,7 +70,7 @@ class CorpusSearch:
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` documents (URLs), the best of each first: ``passages``, or ``k`` in all if more."""
+        """Return passages of up to ``k`` documents, best of each first; of few documents more than ``passages``."""
         ranked = (match.position for match in self._index.search(query))
         return best_windows(ranked, self._snippets, k, max(self._passages, k // self._documents))
 

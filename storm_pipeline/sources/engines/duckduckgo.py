@@ -35,7 +35,7 @@ _REGIONS = {code[:2]: code for code in _TABLE["regions"].split()} | _TABLE["spel
 
 
 def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
-    """The engine of the specification ``duckduckgo``."""
+    """Open the engine of the specification ``duckduckgo``."""
     reject_argument("duckduckgo", argument)
     return DuckDuckGoSearch(rate=config.rate or _RATE, options=config.options)
 
@@ -67,7 +67,7 @@ class DuckDuckGoSearch:
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, one passage each; see the protocol."""
+        """Return up to ``k`` pages, best first, one passage each; see the protocol."""
         query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:
             return ()

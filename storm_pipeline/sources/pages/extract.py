@@ -40,7 +40,7 @@ MAX_NAME_CHARS = 200  # characters of a title, a name or a heading
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Whether a text of so many words is only a notice that the page cannot be shown."""
+    """Return whether a text of ``words`` words is only a notice that the page cannot be shown."""
     is_notice = words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
     return is_notice or (words <= _MAX_WORDS and not _CHECKS.isdisjoint(folded_words(text)))
 
@@ -63,7 +63,7 @@ class Page:
 
 
 def extracted(fetched: Fetched) -> Page:
-    """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
+    """Call :func:`extract` in the process for foreign files; raise PageError too if reading takes too long."""
     from storm_pipeline.sources.documents.isolated import NotReadError, reading
 
     body = fetched.body
@@ -197,7 +197,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
 
 
 def main_text(html: str, url: str) -> str:
-    """The main content of a page by trafilatura; empty if it finds none.
+    """Return the main content of a page by trafilatura; empty if it finds none.
 
     Favours precision, which gave the best F1 on 181 news pages (docs/lab/bench.md), unless that leaves too
     little.

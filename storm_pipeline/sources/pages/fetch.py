@@ -84,7 +84,7 @@ class PageResponse:
     deadline: float
 
     def body(self, *, truncate: bool = False) -> bytes:
-        """The body, decompressed; with ``truncate`` one over the limit is truncated.
+        """Return the decompressed body; with ``truncate`` one over the limit is truncated.
 
         Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
@@ -112,7 +112,7 @@ class PageResponse:
 def followed(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
-    """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
+    """Yield the first response that is not a redirect, whatever its status; parameters as :func:`fetch_page`'s."""
     limits, access = limits or Limits(), access or Access()
     visit = visit or (lambda _: contextlib.nullcontext())
     target, left, seen = target_of(url), limits.total, set[str]()
@@ -165,7 +165,7 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
-        """Context in which to request and read one page; raises PageError if robots.txt forbids it."""
+        """Wait for the turn to request and read one page in the block; raise PageError if robots.txt forbids it."""
         parts = urlsplit(url)
         site = self._site(f"{parts.scheme}://{parts.netloc}")
         if site.closed:

@@ -67,7 +67,7 @@ class SourcePolicy:
         self.excludes_nothing = policy == "any" and not denied
 
     def judge(self, url: str) -> SourceVerdict:
-        """The verdict on a page; never raises."""
+        """Return the verdict on a page; never raises."""
         if (where := pattern_of(url)) is None:
             return SourceVerdict(url, allowed=True, status=Rating.OWN, reason="it is not a web page")
         if listed := self._user_lists.find(where):
@@ -92,7 +92,7 @@ class SourcePolicy:
         return SourceVerdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} applies {which}", str(place))
 
     def _decisive(self, statuses: set[Rating]) -> Rating:
-        """The rating that decides among several rows of one place; see the class."""
+        """Return the rating that decides among several rows of one place; see the class."""
         ranked = [status for status in CAUTION if status in statuses] or sorted(statuses)
         return ranked[-1 if self.policy == "strict" else 0]
 

@@ -29,34 +29,34 @@ class IgnoredSettingWarning(UserWarning):
 
 
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Recorded settings by their names of now, without those that are gone."""
+    """Rename recorded settings to their current names, and leave out those that are gone."""
     return {SETTINGS.get(name, name): value for name, value in recorded.items() if not is_gone(name)}
 
 
 def is_gone(name: str, where: str = "a run of an earlier version") -> bool:
-    """Whether a setting is gone, which a warning says; ``where``: the place that has it."""
+    """Return whether a setting is gone, and warn if it is; ``where``: the file or run that has it."""
     if why := GONE_SETTINGS.get(name):
         warnings.warn(f"{where}: the setting {name!r} is ignored: {why}", IgnoredSettingWarning, stacklevel=2)
     return bool(why)
 
 
 def gone_values(recorded: Mapping[str, Any]) -> list[str]:
-    """Names of recorded settings whose values are gone."""
+    """Return the names of recorded settings whose values are gone."""
     return [name for name, values in GONE.items() if recorded.get(name) in values]
 
 
 def current_recipe(recorded: str) -> str:
-    """A recorded recipe's name now."""
+    """Return the current name of a recorded recipe."""
     return _RECIPES.get(recorded, recorded)
 
 
 def hashed_name(name: str) -> str:
-    """The name of a setting or recipe in hashes: the first that it had."""
+    """Return the name of a setting or recipe in hashes: the first that it had."""
     return _BEFORE.get(name, name)
 
 
 def renaming(name: str) -> str:
-    """What to say to somebody who writes an earlier name of a setting or recipe; empty if it is none."""
+    """Return a message about an earlier name of a setting or recipe; empty if the name is not one."""
     if why := GONE_SETTINGS.get(name):
         return f"{name!r} is gone, leave it out: {why}"
     now = SETTINGS.get(name) or _RECIPES.get(name)
