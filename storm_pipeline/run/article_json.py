@@ -17,7 +17,7 @@ SCHEMA = 1  # version of the format; incremented when an older reader would misr
 
 
 def to_json(article: Article) -> str:
-    """Serialise everything: ``{"schema": 1, "article": …}``, with the fields' names as keys.
+    """Serialise all of an article: ``{"schema": 1, "article": …}``, with the fields' names as keys.
 
     Lone surrogates, which UTF-8 cannot encode, become question marks.
     """

@@ -35,7 +35,7 @@ def run(
 
 
 class EndedError(Exception):
-    """The process ended, or was ended, before it answered.
+    """Error of a process that ended, or was ended, before it answered.
 
     Attributes:
         code: its exit status, as :attr:`subprocess.Popen.returncode` has it.
@@ -61,7 +61,7 @@ class KeptProcess:
         self.forget()
 
     def forget(self) -> None:
-        """Leave the process to the one that started it; a forked process does so with its parent's."""
+        """Drop the process without ending it, as a forked process does with its parent's."""
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
         self._kill: Any = None

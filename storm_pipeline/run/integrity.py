@@ -1,4 +1,4 @@
-"""What of a run's files was lost or changed outside of it, found by comparing them with each other."""
+"""Losses and changes of a run's files outside of it, found by comparing them with each other."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _LASTING = ("topic", "recipe", "given", "created", "engine", "from")
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found, one sentence each."""
+    """Findings of a comparison of a run's files, one sentence each."""
 
     notes: tuple[str, ...] = ()  # what costs little or nothing: the run goes on
     # what may cost as much as the run, or change its article: it goes on with the user's consent
@@ -54,7 +54,7 @@ def logged_events(folder: Path) -> LoggedEvents:
 
 
 def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: LoggedEvents) -> Findings:
-    """Compare the files of a run. Raises RunError: a file cannot be read."""
+    """Compare the files of a run and return the findings. Raises RunError: a file cannot be read."""
     if not (folder / STATE).exists():  # a new run
         return Findings()
     logged = [event for _, event in events if isinstance(event, CallFinished)]

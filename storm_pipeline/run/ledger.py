@@ -1,4 +1,4 @@
-"""What a run has used, counted and met with, summed up from its events; and whether it may go on."""
+"""A run's usage, counts and problems, summed up from its events; and whether it may go on."""
 
 import re
 import threading
@@ -111,7 +111,7 @@ class Ledger:
 
 
 class RunControl:
-    """Enforces a run's caps and stop requests; also an event sink that counts usage and failures.
+    """Control of a run's caps and stop requests; also an event sink that counts usage and failures.
 
     ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage of earlier
     sessions of the run; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and work
@@ -151,7 +151,7 @@ class RunControl:
     def seconds_left(self) -> float | None:
         """Return the seconds left by ``max_minutes``; None without such a cap.
 
-        Raises BudgetSpentError: not at all.
+        Raises BudgetSpentError: none are left.
         """
         minutes = self._settings.max_minutes
         if minutes is None:

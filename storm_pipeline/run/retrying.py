@@ -35,7 +35,7 @@ class Patience:
 
 
 class TransientError(SearchError):
-    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted."""
+    """Error of an attempt that failed for a transient reason; a plain SearchError once retries are exhausted."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)

@@ -10,9 +10,9 @@ from storm_pipeline.text.identity import in_form
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
-"""Brackets that mark no citation → what stands for them, so that nothing takes them for markers."""
+"""Brackets that mark no citation → characters in their place, so that nothing takes them for markers."""
 WEAK = ("labelled", "curly", "round", "angle")
-"""Forms that are markers only in replies without any others, where all of a form stand at the ends of clauses."""
+"""Forms that are markers only in replies without any others, where all of a form are at the ends of clauses."""
 _BRACKETS = re.escape(OPENING + CLOSING)
 _NOUN = (
     r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
@@ -29,7 +29,7 @@ _BEHIND = re.compile(
     | ,\s*["“„«].*  # , "words"
     | (?<=\d)\s*:\s*[^\d\s].*  # : the title"""
 )
-"""What may stand behind a marker's numbers: a place in the source, or its title."""
+"""Text that may follow a marker's numbers: a place in the source, or its title."""
 _ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -54,7 +54,7 @@ ANY_FORM = re.compile(
     | (?P<angle> <(?P<in_angle>[^<>\n/=]{{1,40}})>)"""
 )
 IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
-"""The forms that are looked for in text of which nobody knows what its numbers mean."""
+"""The forms that are looked for in text whose numbers have an unknown meaning."""
 _NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
 _AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
@@ -82,7 +82,7 @@ _CITE_TAG = re.compile(r"\[/?cite_?(?:start|end)\]\s?|\[/cite\]", re.I)
 
 @dataclass(frozen=True)
 class Candidate:
-    """What has the form of a marker, wherever it stands."""
+    """A part of a text that has the form of a marker, wherever it is."""
 
     start: int
     end: int

@@ -110,7 +110,7 @@ def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: b
 
 
 def _standing(text: str, found: Sequence[Candidate], shown: int | None) -> list[Candidate]:
-    """Return the candidates that stand where markers do: at the end of a clause, or like those that do."""
+    """Return the candidates in places of markers: at the end of a clause, or in places like those."""
     ends = _kept(text, found)
     spaced = {_is_spaced(text, one) for one in ends if one.form not in ("mark", "raised")} or {True, False}
 

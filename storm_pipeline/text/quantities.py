@@ -77,7 +77,7 @@ def _stated(text: str, language: str) -> frozenset[_Quantity]:
 
 
 class _Stated:
-    """What texts state together, as tables: a sentence may have very many numbers, and so may they."""
+    """All that texts state, as tables, since a sentence and its texts may have very many numbers."""
 
     def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:
         self._all = frozenset[_Quantity]().union(*texts)

@@ -40,7 +40,7 @@ _ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
 _MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
 """Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
 _COMPLETE = re.compile(rf"[{_STOPS}](?:[{_CLOSING}“«‹*_{_MARK}]|[ \u00a0\u202f][»›])*$")
-"""How sentences of any language end; German closes quotations with what opens them elsewhere."""
+"""Ends of sentences in any language; German closes quotations with what opens them elsewhere."""
 _AFTER_QUOTATION = ("って", "と")  # what goes on with the sentence behind a Japanese one
 
 

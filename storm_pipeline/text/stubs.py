@@ -1,4 +1,4 @@
-"""What is imported when it is first used: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
+"""Imports at first use: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
 
 A seam is what a lower room gets of a higher one, which it does not know: the package's ``__init__`` fills it.
 """

@@ -21,7 +21,7 @@ _BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-
 GENITIVE = re.compile(r"['’]s?$")  # behind a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Characters of Chinese and Japanese, for a set in a pattern; no spaces stand between their words."""
+"""Characters of Chinese and Japanese, for a set in a pattern; no spaces are between their words."""
 
 
 def words(text: str) -> list[str]:

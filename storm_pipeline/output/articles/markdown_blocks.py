@@ -77,7 +77,7 @@ def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
 
 
 def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
-    """Return blocks whose paragraphs hold the lines up to a blank one; items, quotations and rows stand alone."""
+    """Return blocks whose paragraphs hold the lines up to a blank one; each item, quotation and row is a block."""
 
     def starts(line: str) -> bool:
         tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)

@@ -6,7 +6,7 @@ from storm_pipeline.text.index_terms import terms
 
 
 class PassageIndex:
-    """The passages of one page by their content words: an article may cite a long page in very many sentences."""
+    """Index of one page's passages by their content words, since very many sentences of an article may cite it."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         import numpy as np

@@ -78,7 +78,7 @@ SUFFIXES = (*_READERS, *_BINARY_READERS)
 
 
 class ArticleReader(Protocol):
-    """Reads another kind of file or folder."""
+    """Reader of another kind of file or folder."""
 
     def reads(self, path: Path) -> bool:
         """Return whether a file or folder is of this kind."""

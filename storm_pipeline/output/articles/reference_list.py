@@ -38,7 +38,7 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
 
 
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
-    """Take the references out of an article. Of two entries with one number the first counts.
+    """Take the references out of an article. The first of two entries with one number counts.
 
     Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
     :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.

@@ -93,7 +93,7 @@ def _plain(code: Any) -> str:
 
 
 def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
-    """Yield headings and paragraphs; the lines of a paragraph stay apart."""
+    """Yield headings and paragraphs; the lines of a paragraph are kept apart."""
     pieces: list[str] = []
     for node in (*code.nodes, None):
         heading = type(node).__name__ == "Heading"

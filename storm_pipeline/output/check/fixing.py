@@ -21,7 +21,7 @@ from storm_pipeline.types import Article, Sentence
 
 @dataclass(frozen=True)
 class Proposal:
-    """A sentence, and what should stand in its place; empty to delete it."""
+    """A sentence and its proposed replacement; empty to delete it."""
 
     place: int  # among all sentences of the article in reading order, from 0
     before: str

@@ -25,7 +25,7 @@ _RUN = "article.json"
 
 @dataclass(frozen=True)
 class Read:
-    """An article, and which of the sources that it cites could not be read."""
+    """An article, and the cited sources that could not be read."""
 
     article: Article  # its passages of unread sources say why they were not read
     unread: Mapping[str, str]  # source id → why, a clause
@@ -54,7 +54,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 
 
 class _Pages(AvailablePages):
-    """Pages of which every reference has a passage: for one that was not read, the reason."""
+    """Pages with a passage for every reference: the reason for one that was not read."""
 
     def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)

@@ -29,7 +29,7 @@ NOT_NAMED = "a file in none of the named folders"
 
 @dataclass(frozen=True)
 class Change:
-    """A sentence one of whose passages is not as it was."""
+    """A sentence one of whose passages has changed or could not be read."""
 
     place: int  # among all sentences of the article in reading order, from 0
     text: str  # the sentence
@@ -54,7 +54,7 @@ class Refreshed:
 
 
 def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:
-    """Read the cited pages again, and compare the words that the sentences rest on; raises as the judge.
+    """Read the cited pages again, and compare the words that support the sentences; raises as the judge.
 
     Args:
         fetch: URL → page as it is now; raises PageError.
@@ -114,7 +114,7 @@ def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snipp
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
-    """Read a source as it is now; return why where it cannot be read."""
+    """Read a source as it is now; return the reason if it cannot be read."""
     if web_address(source.url):
         return read_page(Reference(source.url, source.title), fetch)
     if not source.url.startswith(_FILE):

@@ -1,4 +1,4 @@
-"""What a check found, as JSON, as rows of a table, and as a page with remarks behind the sentences."""
+"""Findings of a check, as JSON, as rows of a table, and as a page with remarks behind the sentences."""
 
 import json
 from collections.abc import Iterator

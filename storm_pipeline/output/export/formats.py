@@ -94,7 +94,7 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
 
 def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
-    """Write an article to a file, whole or not at all, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
+    """Write an article to a file, atomically, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
 
     Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """

@@ -111,7 +111,7 @@ def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
 
 
 def _tidied(sentence: Sentence) -> Sentence:
-    """Return the sentence on one line; without text it cites nothing, else a source would be numbered in vain."""
+    """Return the sentence on one line; without text also without citations, so that it numbers no source."""
     text = tidy(sentence.text)
     return Sentence(text, sentence.citations if text else ())
 

@@ -52,7 +52,7 @@ class Reference:
 
     @property
     def editors(self) -> tuple[Name, ...]:
-        """Who edited the book that it stands in."""
+        """Editors of the book that contains it."""
         return read_names(self.work.editors)
 
 

@@ -59,7 +59,7 @@ def to_notebook(article: Article) -> str:
 
 
 class _Page:
-    """Answers what the template asks of an article; records where each source is used, in the order of asking."""
+    """The template's access to an article; it records where each source is used, in the order of asking."""
 
     def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
         self._remarks = map(remarks.get, count())
@@ -70,7 +70,7 @@ class _Page:
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
 
     def sentences(self, paragraph: Paragraph) -> list[tuple[str, tuple[Mark, ...], Remark | None]]:
-        """Return the sentences that have a text, each with its markers and what stands behind it; ask once."""
+        """Return the sentences that have a text, each with its markers and its remark; call once per paragraph."""
         found = []
         for sentence, remark in zip(paragraph.sentences, self._remarks, strict=False):
             if text := tidy(sentence.text):

@@ -39,7 +39,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a check says of a sentence: its kind, ``not`` for instance, which chooses the colour, and the words."""
+    """A check's remark on a sentence: the kind, such as ``not``, which chooses the colour, and the words."""
 
     kind: str
     text: str
@@ -105,7 +105,7 @@ def passage_link(snippet: Snippet, spans: Spans) -> str:
     """Return the address of a web page with a text fragment: a browser scrolls to the spans and marks them.
 
     Empty without spans, and where the text is a search engine's, of a paged file, or of no web page: its words may
-    stand nowhere on the page. Of a longer span the first and the last words are given.
+    be nowhere on the page. For a longer span, its first and last words are given.
     """
     url = one_line(snippet.url)
     was_read = snippet.origin == "page" and snippet.page is None and is_shared_link(url) and ":~:" not in url

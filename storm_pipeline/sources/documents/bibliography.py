@@ -34,7 +34,7 @@ def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
 
 
 class Bibliography:
-    """Entries by what a document may be known by; looking one up takes the same time however many there are."""
+    """Entries by what a document may be known by; a look-up takes the same time however many there are."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by: dict[str, dict[str, dict[Record, Entry]]] = {}

@@ -206,7 +206,7 @@ class _Tree:
         link.text = "*"
 
     def _position(self, run: Any) -> str:
-        """Return where a run stands: ``sup``, ``sub``, ``note`` or ``hidden``; empty if on the line."""
+        """Return the position of a run: ``sup``, ``sub``, ``note`` or ``hidden``; empty if on the line."""
         properties = run.find(f"{_W}rPr")
         if properties is None:
             return ""

@@ -41,11 +41,11 @@ _START = (
 
 
 class NotReadError(Exception):
-    """A file was not read; the message is the predicate of a sentence whose subject is the file."""
+    """Error of a file that was not read; the message is a predicate whose subject is the file."""
 
 
 class ReadingProcess:
-    """A process in which files are read, one after the other; another where one waits for seconds. Thread-safe.
+    """A process that reads files, one after the other; a second one where one waits for seconds. Thread-safe.
 
     ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
     file's own bytes, where the system can limit it (Linux); some 200 are always used.
@@ -66,7 +66,7 @@ class ReadingProcess:
             one.end()
 
     def forget(self) -> None:
-        """Leave the processes to the one that started them; a forked process does so with its parent's."""
+        """Drop the processes without ending them, as a forked process does with its parent's."""
         for one in self._all:
             one.forget()
         self._share()

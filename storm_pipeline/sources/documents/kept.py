@@ -1,4 +1,4 @@
-"""What files were read as, kept on disk, so that a folder is read once and not at every run."""
+"""Documents read from files, kept on disk, so that a folder is read once and not at every run."""
 
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -128,12 +128,12 @@ def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
 
 
 def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
-    """Take what repeats at the edges of pages, page numbers and footnotes out of the pages.
+    """Remove what repeats at the edges of pages, page numbers and footnotes from the pages.
 
     ``body``: size of the type that the text is set in, in points.
 
     Returns:
-        What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
+        The rest of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
         much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
     """
     edges = [_edge_rows(page) for page in pages]

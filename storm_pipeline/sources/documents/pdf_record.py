@@ -1,4 +1,4 @@
-"""What a PDF's metadata and the head of its first page say of it as a work."""
+"""Data of a PDF as a work: its metadata and the head of its first page."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

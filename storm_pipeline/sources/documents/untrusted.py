@@ -37,11 +37,11 @@ def unreadable(kind: str, error: Exception) -> FileText:
 
 
 class TooLargeError(ValueError):
-    """An archive exceeds the limit on its unpacked size."""
+    """Error of an archive that exceeds the limit on its unpacked size."""
 
 
 class BoundedZip:
-    """Reads the members of a zip archive, up to a total size; raises zipfile.BadZipFile if it is not one.
+    """Reader of a zip archive's members, up to a total size; raises zipfile.BadZipFile if it is not one.
 
     ``max_bytes``: limit on all that is read; counted while unpacking, since headers can lie.
     """

@@ -34,7 +34,7 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 
 
 class CorpusSearch:
-    """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
+    """Search in a file or folder of documents, cut into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
@@ -56,7 +56,7 @@ class CorpusSearch:
         kept = KeptDocuments(cache) if cache else None
         found = list(read_documents(path, kept=kept))
         self.problems = tuple(item.reason for item in found if not isinstance(item, Document))
-        """What was skipped and why: one sentence each, naming the file and, for JSON lines, the line."""
+        """Skipped files and lines, and why: one sentence each, naming the file and, for JSON lines, the line."""
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:
             why = self.problems[0] if self.problems else "it is empty"

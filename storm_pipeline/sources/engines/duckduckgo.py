@@ -41,7 +41,7 @@ def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
 
 
 class DuckDuckGoSearch:
-    """Searches the web through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
+    """Web search through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
     ``patience``: time limits; ``read`` bounds a whole response. ``rate``: requests a second, one at a time. Raises
     MissingExtraError: the package ddgs is not installed; SettingsError: DuckDuckGo does not support the region.

@@ -63,7 +63,7 @@ class Page:
 
 
 def extracted(fetched: Fetched) -> Page:
-    """Call :func:`extract` in the process for foreign files; raise PageError too if reading takes too long."""
+    """Call :func:`extract` in the process for foreign files. Raises PageError: also if reading takes too long."""
     from storm_pipeline.sources.documents.isolated import NotReadError, reading
 
     body = fetched.body
@@ -104,7 +104,7 @@ def extract(fetched: Fetched) -> Page:
 
 
 def _with_real_type(fetched: Fetched) -> Fetched:
-    """Return the page with the content type that its bytes tell, unpacked if it is a gzip file."""
+    """Return the page with the content type that its bytes show, unpacked if it is a gzip file."""
     kind = formats.format_of(fetched.body)
     if kind == formats.GZIP:
         fetched = replace(fetched, body=_unpacked(fetched))

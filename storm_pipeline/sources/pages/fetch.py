@@ -149,7 +149,7 @@ class _Site:
 
 
 class Politeness:
-    """Checks a site's robots.txt before its pages, and limits the requests to it. Thread-safe.
+    """Check of a site's robots.txt before its pages, and limit on the requests to it. Thread-safe.
 
     As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
     connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety

@@ -14,12 +14,12 @@ from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
 _UPLOADS = frozenset("upload uploads wp-content files media assets image images".split())
-"""Folders whose dates tell when a file was stored."""
+"""Folders whose dates say when a file was stored."""
 
 
 @dataclass(frozen=True)
 class SourceFilter:
-    """Leaves pages out that the policy excludes or that are to be kept out.
+    """Filter of the pages that the policy excludes or that are to be kept out.
 
     A result depends only on what was found for its query, since the order of concurrent searches is random. Copies
     of kept-out pages that only other searches reveal are recognised afterwards, by :meth:`copies`.

@@ -21,7 +21,7 @@ _ALLOWED = {
 
 @dataclass(frozen=True)
 class SourceVerdict:
-    """Whether a page may be used."""
+    """Verdict on whether a page may be used."""
 
     url: str  # the page, as given
     allowed: bool
@@ -31,7 +31,7 @@ class SourceVerdict:
 
 
 class SourcePolicy:
-    """Decides which pages may be used. Thread-safe.
+    """Policy that decides which pages may be used. Thread-safe.
 
     ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly, official and
     educational hosts, known or not. ``standard`` also keeps preprints, unknown and disputed sources; it excludes what

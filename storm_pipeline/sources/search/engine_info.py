@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Which results are wanted."""
+    """Restrictions of the wanted results."""
 
     language: str | None = None  # two-letter code (ISO 639-1) of the language of the pages
     region: str | None = None  # two-letter code (ISO 3166-1) of the country to search from
@@ -76,7 +76,7 @@ def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """What an engine is opened with."""
+    """Configuration with which an engine is opened."""
 
     cache: Path = field(default_factory=default_cache)  # folder for downloads
     options: SearchOptions = field(default_factory=SearchOptions)  # which results are wanted

@@ -1,4 +1,4 @@
-"""How many pages, and how many passages of each, a search returns."""
+"""Choice of the pages, and the passages of each, that a search returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest

@@ -23,7 +23,7 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 
 
 class ModeCache:
-    """A cache file that is used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
+    """A cache file, used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
 
     def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
         self._cache, self._mode = SqliteCache(file), mode
@@ -31,7 +31,7 @@ class ModeCache:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is damaged in the cache or keeps it from being used, one sentence each."""
+        """Damage of the cache and reasons why it cannot be used, one sentence each."""
         return self._cache.problems
 
     def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:

@@ -42,7 +42,7 @@ class TableOfContents:
 
 
 class ContentsSource(Protocol):
-    """Looks up the table of contents of an encyclopedia article by its title."""
+    """Look-up of the table of contents of an encyclopedia article by its title."""
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Return the article's headings; None if there is no such article.

@@ -33,7 +33,7 @@ def listed(answer: object, *names: str) -> Any:
 
 @dataclass(frozen=True)
 class WebService:
-    """How a service is asked, and what its answers look like."""
+    """Description of a service: how it is asked, and how its answers are read."""
 
     info: EngineInfo
     _: KW_ONLY
@@ -75,7 +75,7 @@ class WebService:
 
 
 class WebServiceSearch:
-    """Searches through a service.
+    """Search through a service.
 
     ``key``: the API key; by default from the environment. ``base_url``: base URL of a gateway or a local server instead
     of the service's. ``rate``: requests a second; by default the service's. ``options``: sent as far as the service has

@@ -54,7 +54,7 @@ class Limiter:
 
 
 class CircuitOpenError(SearchError):
-    """No request was made, because the service failed too often just before."""
+    """Error of a request that was not made, because the service failed too often just before."""
 
 
 @dataclass(frozen=True)

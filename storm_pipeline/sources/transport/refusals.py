@@ -23,7 +23,7 @@ _MAX_BYTES = 1 << 16
 
 
 class QueryRefusedError(SearchError):
-    """The service rejected this query; other queries may work."""
+    """Error of a query that the service rejected; other queries may work."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _VALUE = re.compile(
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
 _FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
-"""How a secret stands in texts: as it is, in addresses, and in JSON."""
+"""Forms of a secret in texts: as it is, in addresses, and in JSON."""
 
 
 def redacted(text: str, *secrets: str) -> str:

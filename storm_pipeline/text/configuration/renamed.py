@@ -25,7 +25,7 @@ _BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
 
 
 class IgnoredSettingWarning(UserWarning):
-    """A file or a run has a setting that is gone."""
+    """Warning of a setting, in a file or a run, that is gone."""
 
 
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The process's environment, what a file of variables adds to it, and the folders that it names.
 
-What that file says never enters the process's environment, which libraries and child processes would obey.
+The file's variables never enter the process's environment, which libraries and child processes would obey.
 """
 
 import io
