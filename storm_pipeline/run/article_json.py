@@ -69,7 +69,7 @@ def _check_citations(article: Article) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first thing that is wrong, on one line."""
+    """Return the first error on one line."""
     from pydantic_core import ValidationError
 
     if not isinstance(error, ValidationError):

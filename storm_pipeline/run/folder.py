@@ -135,7 +135,7 @@ class RunStore:
             return None
 
     def queue(self, settings: Settings, chosen_by: Mapping[str, str]) -> None:
-        """Save what the run is to be begun with, and that it waits."""
+        """Save the settings with which the run is to begin, and its status ``queued``."""
         self._save_settings(settings)
         self.update_state(status="queued", chosen_by=dict(chosen_by))
 

@@ -214,7 +214,7 @@ class _Found:
             self._hashed.pop(own, None)
 
     def left(self) -> dict[tuple[str, str], deque[Any]]:
-        """Return what was not dropped."""
+        """Return the records that were not dropped."""
         return {own: deque(one for one in records if one is not _GONE) for own, records in self.records.items()}
 
 

@@ -41,7 +41,7 @@ PREPRINT = "preprint"  # how a reference list marks such a source
 
 @functools.lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
-    """Return one address for the many spellings of one page.
+    """Return the same address for the many spellings of one page.
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
     names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the

@@ -180,11 +180,11 @@ def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
 
 
 def _on_the_line(raised: str, shown: int | None) -> str:
-    """Return raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
+    """Return raised digits as plain ones; a number beyond all that were shown is split into its digits."""
     plain = in_form(raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","), "NFKC")
     return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
 
 
 def _value(digits: str) -> int:
-    """Return the value of decimal digits in any script; that of more than nine is out of range anyway."""
+    """Return the value of decimal digits in any script; more than nine digits are out of range anyway."""
     return int(digits) if len(digits) <= 9 else 10**9

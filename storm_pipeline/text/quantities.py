@@ -95,7 +95,7 @@ class _Stated:
                 self._yearless[q.month, 0].add(place)
 
     def supports(self, claimed: _Quantity) -> bool:
-        """Return whether a text states the value, a part of the period, or the date, perhaps with its year apart."""
+        """Return whether a text states the value, a year of the period, or the date, even with its year elsewhere."""
         low, years, month, day = claimed
         if not month:
             at = bisect_left(self._lows, low)

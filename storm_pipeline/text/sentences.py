@@ -80,7 +80,7 @@ def is_complete(sentence: str) -> bool:
 
 
 def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
-    """Return the text with other characters for the stops of names; empty where there are none."""
+    """Return the text with other characters for the full stops of names; empty if there are none."""
     known = {one.strip() for name in names for one in (name, name.partition(" (")[0])}
     stopped = sorted((n for n in known if n != n.translate(_HIDDEN) and has_word(n)), key=len, reverse=True)
     if not stopped or text != text.translate(_SHOWN):
@@ -158,5 +158,5 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
 
 
 def _token(text: str) -> str:
-    """Return what follows the last white space or opening mark of a text, in lower case."""
+    """Return the text after the last white space or opening mark, in lower case."""
     return _TOKEN.search(text)[0].casefold()  # type: ignore[index]

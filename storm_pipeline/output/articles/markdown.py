@@ -86,7 +86,7 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:
-    """Return a part of the tree without back matter below it, its headings without markers."""
+    """Return a part of the tree without back matter below it and without markers in its headings."""
     below = (_body(part, level + 1) for part in part.subsections)
     heading = with_brackets(tidy(MARKS.sub("", part.heading)))
     kept = (part for part in below if not is_back_matter(part.heading, level + 1))

@@ -67,7 +67,7 @@ def _name(tag: Any) -> str:
 
 
 def _key(tag: Any) -> str:
-    """Return what distinguishes references: group and name, or the content of those without a name."""
+    """Return the key of a reference: group and name, or the content if it has no name."""
     group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
     return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
 

@@ -124,7 +124,7 @@ def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) 
 
 
 def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span]) -> Sentence:
-    """Return the sentence whose citations have the words that decided; those of unread sources have none."""
+    """Return the sentence with the decisive words as spans of its citations; those of unread sources have none."""
     found = {
         own.snippet_id: tuple(sorted((one.start, one.end) for one in spans if one.passage == position)) or own.spans
         for position, own in enumerate(cited)

@@ -85,7 +85,7 @@ def _article_in(path: Path) -> Path:
 
 
 def _references(place: Path, article: Path) -> Iterable[Reference]:
-    """Yield the documents of a folder but the article, by the addresses of the file and of the page that it states."""
+    """Yield the documents of a folder except the article, by the addresses of the file and of the page it states."""
     for own in read_documents(place):
         if isinstance(own, Document) and own.url != article.resolve().as_uri():
             for url in dict.fromkeys(filter(None, (own.url, own.record.url))):

@@ -90,7 +90,7 @@ def _pandoc() -> Path:
 def _run(
     command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
 ) -> tuple[int, bytes, str]:
-    """Run a program in a folder; return its exit status, what it writes, and the end of what it says of errors."""
+    """Run a program in a folder; return its exit status, its output, and the end of its error messages."""
     try:
         done = run(command, given, seconds=seconds, folder=folder)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -68,7 +68,7 @@ def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tu
 
 
 def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
-    """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
+    """Return a reference; where its snippets differ, the first one counts, those of read pages before others."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
     def first(field: str) -> str:

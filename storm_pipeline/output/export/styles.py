@@ -32,7 +32,7 @@ def style_text(style: str | None) -> bytes:
 
 
 def _checked(text: bytes) -> bytes:
-    """Return the style, written anew: Pandoc would fetch another file that a style says it depends on."""
+    """Return the style, serialised anew: Pandoc would fetch another file that a style says it depends on."""
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))

@@ -101,7 +101,7 @@ class _Page:
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 
     def links(self, turn: Turn) -> list[Link]:
-        """Return the sources that an answer cites."""
+        """Return links to the sources that an answer cites."""
         ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
         return [link_of(self._sources[i]) for i in ids if i in self._sources]
 

@@ -130,7 +130,7 @@ def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple
 
 
 def _pieces(text: str, spans: Spans) -> tuple[tuple[str, bool], ...]:
-    """Cut a passage at its spans into pieces on one line, each with whether it carries the sentence."""
+    """Cut a passage at its spans into pieces on one line, each with whether it supports the sentence."""
     if not tidy(text):
         return ()
     cuts = [0, *chain.from_iterable(spans), len(text)]

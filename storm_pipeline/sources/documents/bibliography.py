@@ -60,7 +60,7 @@ class Bibliography:
                         same.setdefault(entry.record, entry)
 
     def entry_of(self, document: Document) -> Entry | None:
-        """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
+        """Return a document's one entry by attached file, key, DOI, title, or author and year; None: none, or several."""
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem = _bare(PurePath(file).stem)
         kinds: dict[str, Callable[[], set[str]]] = {
@@ -79,7 +79,7 @@ class Bibliography:
         return None
 
     def _titles_in(self, stem: str) -> Iterator[str]:
-        """Yield the parts of a file's name that begin as titles do and are as long."""
+        """Yield the parts of a file's name that have the beginning and the length of a known title."""
         for at in range(len(stem)):
             for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
                 yield stem[at : at + length]

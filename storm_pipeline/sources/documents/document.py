@@ -37,7 +37,7 @@ class Record:
 
 
 def _lacking(own: object, other: object) -> dict[str, Any]:
-    """Return the fields that are empty in a value, as another one of its type has them."""
+    """Return the other value's fields that are empty in the own one."""
     return {name: value for name, value in vars(other).items() if not getattr(own, name)}
 
 

@@ -247,7 +247,7 @@ def _is_on(switch: Any) -> bool:
 
 
 def _record(tree: _Tree) -> Record:
-    """Return what the properties say, else the paragraphs that are styled as title and author."""
+    """Return the record in the properties, else in the paragraphs that are styled as title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
     read = Record(tree.front.get("title", ""), "; ".join(person_names(tree.front.get("author", ""))))

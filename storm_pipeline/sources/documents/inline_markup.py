@@ -49,7 +49,7 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
 
 
 def can_be_note_mark(raised: str) -> bool:
-    """Return whether a text has the characters of a note's mark alone."""
+    """Return whether a text consists of characters of a note's mark."""
     return raised.strip() != "" and _MARK.issuperset(raised)
 
 

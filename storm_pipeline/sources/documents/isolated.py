@@ -72,7 +72,7 @@ class ReadingProcess:
         self._share()
 
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
-        """Return the values that a function yields there.
+        """Return the values that a function yields in the process.
 
         ``read``: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
         ``arguments``: of the function, as JSON, bytes last; a path must be absolute. ``size``: bytes of the file.
@@ -131,7 +131,7 @@ class ReadingProcess:
 
 
 def size_of(file: Path) -> int:
-    """Return the bytes of a regular file; 0 for anything else."""
+    """Return the size of a regular file in bytes; 0 for anything else."""
     try:
         return file.stat().st_size if file.is_file() else 0
     except (OSError, ValueError):

@@ -22,7 +22,7 @@ class KeptDocuments:
         self._cache = SqliteCache(folder / FILE)
 
     def read(self, file: Path, read: Callable[[Path], Iterator[Document | Unreadable]]) -> list[Document | Unreadable]:
-        """Return what a file holds: as kept, else as ``read`` reads it, which is then kept."""
+        """Return the documents of a file: the kept ones, else those that ``read`` yields, which are then kept."""
         try:
             stat = file.stat()
             key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
@@ -35,12 +35,12 @@ class KeptDocuments:
         return found
 
     def record(self, doi: str) -> Record | None:
-        """Return what Crossref said of a DOI; None if it was not asked, or not lately."""
+        """Return Crossref's record of a DOI; None if it was not asked in the last 180 days."""
         found: Record | None = _decoded(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
         return found
 
     def keep_record(self, doi: str, record: Record) -> None:
-        """Keep what Crossref said of a DOI."""
+        """Keep Crossref's record of a DOI."""
         self._cache.put(f"{_VERSION} {doi}", _type(Record).dump_python(record))
 
 

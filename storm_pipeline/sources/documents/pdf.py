@@ -90,7 +90,7 @@ def _layouts(data: bytes) -> Iterator[_Page | None]:
 
 
 def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
-    """Return the pages' texts without their furniture, with what metadata and the first page say of the file."""
+    """Return the pages' texts without headers, footers and notes, with the record and the labels of the file."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
@@ -198,7 +198,7 @@ def _text(row: Sequence[Line]) -> str:
 
 
 def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
-    """Return the lines without footnotes: small type at the foot of a column that begins with a mark."""
+    """Return the lines without footnotes: small type at the foot of a column, from a line that begins with a mark."""
     kept: list[Line] = []
     run: list[Line] = []
     for line in (*lines, None):

@@ -18,7 +18,7 @@ _MAX_BYTES = 300_000_000
 
 
 def pdf_damage() -> tuple[type[Exception], ...]:
-    """Return what is raised where a PDF's pages or metadata are damaged."""
+    """Return the errors that are raised where a PDF's pages or metadata are damaged."""
     from pypdf.errors import PyPdfError
 
     return (PyPdfError, *DAMAGE)

@@ -175,7 +175,7 @@ def _from_html(fetched: Fetched) -> Page:
 
 
 def _citation_tags(tree: Any) -> dict[str, str | None]:
-    """Return what meta tags declare, by fields of :class:`Page`; only the first 500 are read."""
+    """Return the values of meta tags, by fields of :class:`Page`; only the first 500 tags are read."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()

@@ -176,7 +176,7 @@ class Politeness:
             yield
 
     def _site(self, origin: str) -> _Site:
-        """Return what is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        """Return a site's limiter and rules; the first caller reads its robots.txt, and all others wait for that."""
         with self._lock:
             if origin not in self._sites:
                 self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")

@@ -47,7 +47,7 @@ def named_files() -> NamedFiles:
 
 
 def use_files(config: Path | None = None, env: Path | None = None) -> None:
-    """Let the program use these files, and no others; programs call it once, when they start.
+    """Set the files that the program uses, and no others; programs call it once, when they start.
 
     Raises SettingsError: ``env`` cannot be read.
     """
@@ -66,7 +66,7 @@ def variables() -> dict[str, str]:
 
 
 def child_environment(*, network: bool = False) -> dict[str, str]:
-    """Return the environment for a program that is started: where things are and how texts are shown, and no more.
+    """Return the environment for a child process: only where things are and how texts are shown.
 
     ``network``: whether pip is started, which needs the user's index, proxy and certificates, with their passwords.
     """
@@ -80,7 +80,7 @@ def child_environment(*, network: bool = False) -> dict[str, str]:
 
 
 def secret(name: str) -> str:
-    """Return a variable that the user named as a key's; its value is hidden from then on, whatever its name says."""
+    """Return a variable that the user named as a key's; from then on its value is hidden whatever its name."""
     _named_secrets.add(name)
     return variable(name)
 
