@@ -1,4 +1,4 @@
-"""Looks at an article's sources again: which sentences rest on words that their pages no longer have."""
+"""Compares an article's sources with their pages today: which sentences have lost the words that support them."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
+"""Bibliographies beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -60,7 +60,7 @@ class Bibliography:
                         same.setdefault(entry.record, entry)
 
     def entry_of(self, document: Document) -> Entry | None:
-        """Return a document's one entry by attached file, key, DOI, title, or author and year; None: none, or several."""
+        """Return a document's entry by attached file, key, DOI, title, or author and year; None: none, or several."""
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem = _bare(PurePath(file).stem)
         kinds: dict[str, Callable[[], set[str]]] = {

@@ -109,7 +109,7 @@ class KiwixSearch:
             yield joined(rarest_first[:size], " ")
 
     def _hits(self, pattern: str, k: int) -> tuple[int, list[tuple[str, str]]]:
-        """Return the estimated number of articles with all words of a pattern, and links and titles of the best ``k``."""
+        """Return about how many articles have all words of a pattern, and the links and titles of the best ``k``."""
         asked = {"pattern": pattern, "books.name": self._book, "format": "xml", "pageLength": k}
         answer = self._client.get_xml(asked, f"{self._root}/search")
         if answer.tag != "rss":
