@@ -37,7 +37,7 @@ def locked(folder: Path, name: str) -> BaseFileLock:
 
     Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock's
     file holds something, the folder holds a link, a pipe or a device, by which a folder from elsewhere would have other
-    files read or written, or a folder that cannot be looked into, where one could stand.
+    files read or written, or a folder that cannot be looked into, where one could be.
     """
     _refuse_what_is_no_file(_below(folder))
     return _acquired(folder, name)

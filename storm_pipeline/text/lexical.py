@@ -91,7 +91,7 @@ def load_bm25() -> Any:
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
     """Fuse rankings by reciprocal rank (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
 
-    Entries stand in order of first occurrence.
+    Entries are in order of first occurrence.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:

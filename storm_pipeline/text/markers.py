@@ -32,7 +32,7 @@ _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
 _ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
-"""Punctuation glued to a bracket behind which its clause goes on."""
+"""Punctuation directly behind a bracket after which the clause goes on."""
 _STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
 _WRAPPED = re.compile(
     rf"[`_{{]((?:{MARKS.pattern})+)[`_}}]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
@@ -70,7 +70,7 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
     """Replace the markers of a text by a :func:`mark` for each citation; all else is unchanged.
 
     A marker whose number was not shown becomes ``mark(0)``; a range the numbers shown within it, and ``mark(0)`` for
-    each end that lies outside.
+    each end that is outside.
 
     Args:
         shown: how many numbers were shown, from 1.

@@ -1,7 +1,7 @@
 """Takes the list of references out of a Markdown article.
 
 An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; its page is the first link or address in it.
-``[1]: …`` and ``[^1]: …`` are entries wherever they stand, the others below a heading such as "References", and
+``[1]: …`` and ``[^1]: …`` are entries wherever they are, the others below a heading such as "References", and
 ``[1] …`` with an address also in the lines that end the text.
 """
 

@@ -24,7 +24,7 @@ from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _FILE = "file:"
 NOT_NAMED = "a file in none of the named folders"
-"""Why a file was not read: nobody named its folder."""
+"""Reason why a file was not read: its folder was not named."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
     Args:
         checked: how the article was checked; said in place of how it was made, if given.
-        remarks: place of a sentence among all sentences in reading order, from 0 → what stands behind it.
+        remarks: place of a sentence among all sentences in reading order, from 0 → its remark.
     """
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(

@@ -100,7 +100,7 @@ class Bibliography:
 
 
 def _titles(record: Record) -> set[str]:
-    """Return the title with and without its subtitle, folded for comparison, if long enough to tell works apart."""
+    """Return the title with and without its subtitle, folded for comparison, if long enough to identify a work."""
     whole = {_bare(record.title), _bare(without_subtitle(record.title))}
     return {title for title in whole if len(title) >= _SHORTEST_TITLE}
 

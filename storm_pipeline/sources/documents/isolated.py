@@ -30,7 +30,7 @@ PAGE_SECONDS = 0.2
 _PAGES = range(1, 1001)  # the pages that add it
 _MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
 read_for: ContextVar[str] = ContextVar("storm_read_for", default="")
-"""For whom files are read: who is named holds one process at most, so that his slow files hold up nobody else's."""
+"""Caller for whom files are read; one that is named holds at most one process, so that its files delay no others."""
 _LEAST_ANSWERED = 200_000  # bytes that the smallest file may hold
 _PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}

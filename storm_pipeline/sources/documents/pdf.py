@@ -38,7 +38,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
     """Return the text of a PDF. Never raises: what can't be read is reported among the problems.
 
     Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are not
-    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
+    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that is known.
 
     ``max_pages``: maximum number of pages read; None for all.
     """

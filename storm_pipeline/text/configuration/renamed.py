@@ -1,7 +1,7 @@
 """Names that settings and recipes had in earlier versions, and settings and values that are gone.
 
 Earlier names are refused where people write them, with the name of now; read where runs and batches recorded them; and
-stand in hashes, so that what an earlier version made is found again. Settings that are gone are ignored in files,
+are in hashes, so that what an earlier version made is found again. Settings that are gone are ignored in files,
 with a warning.
 """
 
