@@ -107,7 +107,7 @@ class _Stated:
 
 
 def _mentions(text: str, language: str) -> Iterator[_Mention]:
-    """Yield the dates of a text, its periods, and all its numbers, also those within the others."""
+    """Return an iterator over the dates of a text, its periods, and all its numbers, also those within the others."""
     plain = without_markers(text, "\0").translate(str.maketrans("，．／٫٬", ",./.,"))
     return chain(_dates(plain, language), _periods(plain, language), _numbers(plain, language))
 

@@ -40,7 +40,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def resolve_host(host: str) -> list[str]:
-    """Return all addresses of a host, by the system's resolver. Raises OSError: none, or the look-up failed."""
+    """Return all addresses of a host by the system's resolver. Raises OSError: it has none, or is not found."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 

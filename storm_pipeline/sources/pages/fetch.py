@@ -112,7 +112,7 @@ class PageResponse:
 def followed(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
-    """Yield the first response that is not a redirect, whatever its status; parameters as :func:`fetch_page`'s."""
+    """Yield the first response that is not a redirect, of any status; arguments and errors as :func:`fetch_page`."""
     limits, access = limits or Limits(), access or Access()
     visit = visit or (lambda _: contextlib.nullcontext())
     target, left, seen = target_of(url), limits.total, set[str]()
