@@ -17,7 +17,7 @@ SCHEMA = 1  # version of the format; incremented when an older reader would misr
 
 
 def to_json(article: Article) -> str:
-    """Serialise everything: ``{"schema": 1, "article": …}``, with the fields' names as keys.
+    """Serialise all of an article: ``{"schema": 1, "article": …}``, with the fields' names as keys.
 
     Lone surrogates, which UTF-8 cannot encode, become question marks.
     """
@@ -69,7 +69,7 @@ def _check_citations(article: Article) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first thing that is wrong, on one line."""
+    """Return the first error on one line."""
     from pydantic_core import ValidationError
 
     if not isinstance(error, ValidationError):

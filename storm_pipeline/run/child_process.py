@@ -19,7 +19,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thre
 def run(
     command: Sequence[str], given: bytes = b"", *, seconds: float, folder: str | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program to its end, without a shell; what it wrote and what it exited with.
+    """Run a program to its end, without a shell; return what it wrote and its exit status.
 
     Args:
         given: what it reads.
@@ -35,7 +35,7 @@ def run(
 
 
 class EndedError(Exception):
-    """The process ended, or was ended, before it answered.
+    """Error of a process that ended, or was ended, before it answered.
 
     Attributes:
         code: its exit status, as :attr:`subprocess.Popen.returncode` has it.
@@ -61,13 +61,13 @@ class KeptProcess:
         self.forget()
 
     def forget(self) -> None:
-        """Leave the process to the one that started it; a forked process does so with its parent's."""
+        """Drop the process without ending it, as a forked process does with its parent's."""
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
         self._kill: Any = None
 
     def ask(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
-        """Ask the process, one caller after the other; gives what ``talk`` returns.
+        """Ask the process, one caller after the other; return what ``talk`` returns.
 
         Args:
             talk: writes a request to the first stream and reads the answer from the second one; raises anything where
@@ -117,7 +117,7 @@ class KeptProcess:
 
 
 def _killed(process: "subprocess.Popen[bytes]") -> int:
-    """Kill a process, close its pipes, and give its exit status."""
+    """Kill a process, close its pipes, and return its exit status."""
     process.kill()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

@@ -129,7 +129,7 @@ def tune_process() -> None:
 
 
 class TorchThreads:
-    """Limits torch's threads for a block and restores the previous number afterwards.
+    """Limit on torch's threads for a block; the previous number is restored afterwards.
 
     torch applies the number to all threads that first use it later: concurrent blocks restore what the first found.
     """
@@ -162,7 +162,7 @@ torch_threads = TorchThreads()
 
 @contextmanager
 def process_slot(name: str, limit: int) -> Iterator[None]:
-    """Hold one of ``limit`` process-wide slots of a name; waits until one is free."""
+    """Hold one of ``limit`` process-wide slots of a name; wait until one is free."""
     with _changed:
         _changed.wait_for(lambda: _in_flight[name] < limit)
         _in_flight[name] += 1

@@ -30,7 +30,7 @@ class Event:
 
 @dataclass(frozen=True)
 class RunStarted(Event):
-    """A run starts or is resumed: topic, folder (empty if nothing is written), and number of the session from 1."""
+    """Start or resumption of a run: topic, folder (empty if nothing is written), and number of the session from 1."""
 
     topic: str
     folder: str
@@ -39,7 +39,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True)
 class Downloading(Event):
-    """``done`` of ``total`` bytes of a pinned download have arrived."""
+    """Progress of a pinned download: ``done`` of ``total`` bytes have arrived."""
 
     name: str
     done: int
@@ -48,21 +48,21 @@ class Downloading(Event):
 
 @dataclass(frozen=True)
 class StageStarted(Event):
-    """A stage starts; ``total`` is its number of steps, if known."""
+    """Start of a stage; ``total`` is its number of steps, if known."""
 
     total: int | None = None
 
 
 @dataclass(frozen=True)
 class StageAdvanced(Event):
-    """One step of a stage is done; ``label`` describes it for display."""
+    """End of one step of a stage; ``label`` describes it for display."""
 
     label: str = ""
 
 
 @dataclass(frozen=True)
 class SectionWritten(Event):
-    """A section was written; the copy editor may still change it."""
+    """A written section; the copy editor may still change it."""
 
     number: int  # its place in the outline, from 1; sections are written side by side, so they come in any order
     heading: str  # its heading
@@ -72,14 +72,14 @@ class SectionWritten(Event):
 
 @dataclass(frozen=True)
 class StageFinished(Event):
-    """A stage ended after ``seconds``."""
+    """End of a stage after ``seconds``."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class CallFinished(Event):
-    """A model replied. Units as in :class:`storm_pipeline.types.UsageRow`; ``estimated``: whether tokens are."""
+    """Reply of a model. Units as in :class:`storm_pipeline.types.UsageRow`; ``estimated``: whether tokens are."""
 
     role: str
     model: str
@@ -93,7 +93,7 @@ class CallFinished(Event):
 
 @dataclass(frozen=True)
 class Retried(Event):
-    """A call or a search is retried after ``wait`` seconds because of ``reason``."""
+    """Retry of a call or a search after ``wait`` seconds because of ``reason``."""
 
     what: str
     reason: str
@@ -102,14 +102,14 @@ class Retried(Event):
 
 @dataclass(frozen=True)
 class Reused(Event):
-    """A record of an earlier session was reused: a ``reply``, ``search`` or ``contents``."""
+    """Reuse of a record of an earlier session: a ``reply``, ``search`` or ``contents``."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class Searched(Event):
-    """A query was answered with ``results`` snippets; ``sources`` is the number of distinct pages known so far."""
+    """Answer to a query, with ``results`` snippets; ``sources`` is the number of distinct pages known so far."""
 
     engine: str
     query: str
@@ -120,7 +120,7 @@ class Searched(Event):
 
 @dataclass(frozen=True)
 class Excluded(Event):
-    """A page was found but is not used, and why."""
+    """A page that was found but is not used, and why."""
 
     url: str
     reason: str
@@ -128,7 +128,7 @@ class Excluded(Event):
 
 @dataclass(frozen=True)
 class Counted(Event):
-    """Adds ``number`` to the count ``name`` of the article's report."""
+    """Addition of ``number`` to the count ``name`` of the article's report."""
 
     name: str
     number: int
@@ -136,7 +136,7 @@ class Counted(Event):
 
 @dataclass(frozen=True)
 class Revised(Event):
-    """A sentence or its citations were changed after writing; fields as in :class:`Revision`."""
+    """Change of a sentence or its citations after writing; fields as in :class:`Revision`."""
 
     where: str
     before: str
@@ -154,14 +154,14 @@ class Noted(Event):
 
 @dataclass(frozen=True)
 class Degraded(Event):
-    """A piece is poorer than it could be, and why. Recorded in the article's report."""
+    """A piece that is poorer than it could be, and why. Recorded in the article's report."""
 
     detail: str
 
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A piece is missing, and why; the run goes on. Recorded in the article's report."""
+    """A missing piece, and why; the run goes on. Recorded in the article's report."""
 
     detail: str  # what failed, in one sentence
     counts: bool = True  # whether it counts towards ``max_failures``; a piece left out because of a cap does not
@@ -169,7 +169,7 @@ class Failed(Event):
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """The run finished; this session took ``seconds``."""
+    """End of a finished run; this session took ``seconds``."""
 
     seconds: float
     folder: str
@@ -177,7 +177,7 @@ class RunFinished(Event):
 
 @dataclass(frozen=True)
 class RunStopped(Event):
-    """The run ended early, after ``seconds`` of this session; it can be resumed if its folder was ``kept``."""
+    """Early end of a run, after ``seconds`` of this session; it can be resumed if its folder was ``kept``."""
 
     seconds: float
     reason: str
@@ -192,13 +192,13 @@ _adapters: dict[Any, "TypeAdapter[Any]"] = {}
 
 
 class EventSink(Protocol):
-    """Receives every event in order, one at a time; must return quickly and not raise."""
+    """Receiver of every event in order, one at a time; must return quickly and not raise."""
 
     def emit(self, event: Event) -> None: ...  # noqa: D102
 
 
 class CallbackSink:
-    """Calls a function with each event."""
+    """Sink that calls a function with each event."""
 
     def __init__(self, callback: Callable[[Event], None]) -> None:
         self._callback = callback
@@ -209,7 +209,7 @@ class CallbackSink:
 
 
 class JsonLinesSink:
-    """Writes each event as one JSON line: ``{"event": name, "at": seconds since 1970, …}``."""
+    """Sink that writes each event as one JSON line: ``{"event": name, "at": seconds since 1970, …}``."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -222,7 +222,7 @@ class JsonLinesSink:
 
 
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
-    """The events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
+    """Yield the events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
     Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
 
@@ -241,7 +241,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
 
 def adapter_of(kind: Any) -> "TypeAdapter[Any]":
-    """What reads and writes values of a type as JSON; kept, since building one takes longer than using it."""
+    """Return pydantic's adapter of a type; it is kept, since building one takes longer than using it."""
     from pydantic import TypeAdapter
 
     if kind not in _adapters:
@@ -250,7 +250,7 @@ def adapter_of(kind: Any) -> "TypeAdapter[Any]":
 
 
 class Events:
-    """Sends events to sinks, one at a time from any thread, and tracks the current stage."""
+    """Sender of events to sinks, one at a time from any thread; tracks the current stage."""
 
     def __init__(self, *sinks: EventSink) -> None:
         self._sinks = sinks
@@ -282,7 +282,7 @@ class Events:
             _stage.reset(token)
 
     def advance(self, label: str = "") -> None:
-        """One step of the current stage is done."""
+        """Report that one step of the current stage is done."""
         self.emit(StageAdvanced(self.stage, label))
 
     def count(self, **numbers: int) -> None:

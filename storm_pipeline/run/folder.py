@@ -87,7 +87,7 @@ class RunStore:
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
     def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
-        """A new run on the same topic with a copy of this run's journal and with pieces from the user.
+        """Make a new run on the same topic with a copy of this run's journal and with pieces from the user.
 
         Raises RunError: the folder cannot be made or the journal cannot be copied.
         """
@@ -100,7 +100,7 @@ class RunStore:
         return new
 
     def saved_settings(self) -> SavedSettings:
-        """The settings of the last session; from the journal if the file is missing or damaged.
+        """Return the settings of the last session; from the journal if the file is missing or damaged.
 
         Raises RunError: the file is missing or damaged, and no settings are on record.
         """
@@ -134,7 +134,7 @@ class RunStore:
             return None
 
     def queue(self, settings: Settings, chosen_by: Mapping[str, str]) -> None:
-        """Save what the run is to be begun with, and that it waits."""
+        """Save the settings with which the run is to begin, and its status ``queued``."""
         self._save_settings(settings)
         self.update_state(status="queued", chosen_by=dict(chosen_by))
 
@@ -171,7 +171,7 @@ class RunStore:
         self._write(integrity.STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
 
     def piece(self, name: str) -> str | None:
-        """Text of a piece that is unchanged since it was written; None if there is none."""
+        """Return the text of a piece that is unchanged since it was written; None if there is none."""
         if name not in self._sums:
             return None
         return (self.folder / name).read_text(encoding="utf-8")
@@ -242,13 +242,13 @@ class RunStore:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a piece's name stays in the folder: a run from elsewhere may have any text in its journal."""
+    """Return whether a piece's name stays in the folder: a run from elsewhere may have any text in its journal."""
     path = Path(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
 
 
 def read_state(folder: Path) -> dict[str, Any]:
-    """Content of a run's ``run.json``. Raises RunError: there is none, it is damaged, or it is of a newer version."""
+    """Return the content of a run's ``run.json``. Raises RunError: it is absent, damaged, or of a newer version."""
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
     absent = f"{folder} is not a run's folder: it has no {integrity.STATE}; `storm runs` lists the runs"
     state = locking.read_state(folder / integrity.STATE, FORMAT, required, absent=absent)
@@ -258,7 +258,7 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process holds a run's folder; False if that cannot be determined."""
+    """Return whether a process holds a run's folder; False if that cannot be determined."""
     return locking.is_held(folder, _LOCK)
 
 
@@ -267,7 +267,7 @@ def _sum(data: bytes) -> str:
 
 
 def slug(topic: str) -> str:
-    """The topic as a file name: words joined by hyphens, at most 60 characters and 100 bytes of UTF-8, never empty.
+    """Return the topic as a file name: words joined by hyphens, 1 to 60 characters and at most 100 bytes of UTF-8.
 
     File systems limit names to 255 bytes, some to 143; callers add a number, a time and suffixes.
     """

@@ -1,4 +1,4 @@
-"""What of a run's files was lost or changed outside of it, found by comparing them with each other."""
+"""Losses and changes of a run's files outside of it, found by comparing them with each other."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,20 +29,20 @@ _LASTING = ("topic", "recipe", "given", "created", "engine", "from")
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found, one sentence each."""
+    """Findings of a comparison of a run's files, one sentence each."""
 
     notes: tuple[str, ...] = ()  # what costs little or nothing: the run goes on
     # what may cost as much as the run, or change its article: it goes on with the user's consent
     costly: tuple[str, ...] = ()
 
     def require_consent(self, folder: Path) -> None:
-        """Raise what is costly. Raises DamagedRunError: something is."""
+        """Raise DamagedRunError if something costly was found."""
         if self.costly:
             raise DamagedRunError(folder, self.costly)
 
 
 def logged_events(folder: Path) -> LoggedEvents:
-    """The events of a run's earlier sessions, as far as ``events.jsonl`` has them.
+    """Return the events of a run's earlier sessions, as far as ``events.jsonl`` has them.
 
     Raises RunError: the file cannot be read.
     """
@@ -54,7 +54,7 @@ def logged_events(folder: Path) -> LoggedEvents:
 
 
 def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: LoggedEvents) -> Findings:
-    """Compare the files of a run. Raises RunError: a file cannot be read."""
+    """Compare the files of a run and return the findings. Raises RunError: a file cannot be read."""
     if not (folder / STATE).exists():  # a new run
         return Findings()
     logged = [event for _, event in events if isinstance(event, CallFinished)]
@@ -69,7 +69,7 @@ def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: Lo
 
 
 def with_recorded_calls(events: LoggedEvents, journal: Journal) -> LoggedEvents:
-    """The events with the calls that only the journal knows: what was spent is known without ``events.jsonl``."""
+    """Return the events, with the calls of the journal in place of theirs if it has more of them."""
     calls = list(recorded_calls(journal))
     if len(calls) <= sum(isinstance(event, CallFinished) for _, event in events):
         return events
@@ -79,7 +79,7 @@ def with_recorded_calls(events: LoggedEvents, journal: Journal) -> LoggedEvents:
 
 
 def recorded_content(journal: Journal, name: str) -> dict[str, Any] | None:
-    """The last content of run.json or settings.json on record; None if there is none."""
+    """Return the last content of run.json or settings.json on record; None if there is none."""
     contents = _contents(journal, name)
     return contents[-1] if contents else None
 
@@ -102,7 +102,7 @@ def _lost_replies(logged: Sequence[CallFinished], kept: int, *, empty: bool) -> 
 
 
 def _lost_events(log: Path, logged: int, kept: int) -> Iterator[str]:
-    """That spending is not in the log of events."""
+    """Yield a note if spending is not in the log of events."""
     if not log.exists():
         yield (
             f"{EVENTS} is lost: what was spent is counted from {JOURNAL}; --max-minutes counts from now, and "
@@ -113,7 +113,7 @@ def _lost_events(log: Path, logged: int, kept: int) -> Iterator[str]:
 
 
 def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
-    """How a file differs from what was written last; empty if it does not, or if nothing is on record."""
+    """Return how a file differs from its content on record; empty if it does not, or if nothing is on record."""
     contents = _contents(journal, path.name)
     if not contents:
         return ""
@@ -146,7 +146,7 @@ def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:
 
 
 def recorded_calls(journal: Journal) -> Iterator[CallFinished]:
-    """What the calls in a journal used; absurd numbers, by which a cap could be passed, are left out."""
+    """Yield the calls in a journal, without those of absurd numbers, by which a cap could be passed."""
     for call in journal.own_calls:
         with suppress(ValidationError):
             made: CallFinished = adapter_of(CallFinished).validate_python(call)

@@ -22,7 +22,7 @@ from storm_pipeline.text.files import cannot_write, read_records
 
 
 def fingerprint(*parts: object) -> str:
-    """Hash of JSON values, 32 hexadecimal digits; the same in every process."""
+    """Return the hash of JSON values, 32 hexadecimal digits; the same in every process."""
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
 
@@ -50,7 +50,7 @@ def at_place(name: str) -> Iterator[None]:
 
 
 def current_place() -> str:
-    """The place of the calling context, see :func:`at_place`; tasks inherit it."""
+    """Return the place of the calling context, see :func:`at_place`; tasks inherit it."""
     return _place.get()
 
 
@@ -86,18 +86,18 @@ class Journal:
             self._read(_lines(path, times))
 
     def unused(self, kind: str) -> int:
-        """Number of records of this kind, from earlier sessions, that were not taken yet."""
+        """Return the number of records of this kind, from earlier sessions, that were not taken yet."""
         with self._lock:
             return sum(len(values) for (kind_, _), values in self._unused.items() if kind_ == kind)
 
     def take(self, kind: str, key: str) -> Any | None:
-        """The oldest record of this kind and key that was not taken yet; None if there is none."""
+        """Take the oldest record of this kind and key that was not taken yet; None if there is none."""
         with self._lock:
             values = self._unused.get((kind, key))
             return values.popleft() if values else None
 
     def earlier(self, kind: str) -> Mapping[str, Sequence[Any]]:
-        """Key → untaken records of this kind from earlier sessions, oldest first."""
+        """Return key → untaken records of this kind from earlier sessions, oldest first."""
         with self._lock:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
 
@@ -123,7 +123,7 @@ class Journal:
                 raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
     def unparsed(self, kind: str, key: str) -> None:
-        """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
+        """Handle a last record that does not parse: keep it, so that a resumed run behaves alike."""
 
     def reject(self, kind: str, key: str, value: Any) -> None:
         """Mark a record as unusable, at :meth:`close`: later sessions do not get it, but one after a kill does."""
@@ -214,7 +214,7 @@ class _Found:
             self._hashed.pop(own, None)
 
     def left(self) -> dict[tuple[str, str], deque[Any]]:
-        """Return what was not dropped."""
+        """Return the records that were not dropped."""
         return {own: deque(one for one in records if one is not _GONE) for own, records in self.records.items()}
 
 
@@ -258,7 +258,7 @@ def _record(line: bytes) -> tuple[str, str, Any] | None:
 
 
 def _is_readable(kind: object, key: object, value: object) -> bool:
-    """Whether an intact record has the form that this version reads."""
+    """Return whether an intact record has the form that this version reads."""
     if not isinstance(kind, str) or not isinstance(key, str):
         return False
     marks = kind in {_REJECTED, _FORGOTTEN}

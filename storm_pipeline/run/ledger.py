@@ -1,4 +1,4 @@
-"""What a run has used, counted and met with, summed up from its events; and whether it may go on."""
+"""A run's usage, counts and problems, summed up from its events; and whether it may go on."""
 
 import re
 import threading
@@ -83,11 +83,11 @@ class Ledger:
         )
 
     def usage(self, seconds: float) -> Usage:
-        """Usage so far; ``seconds`` is the wall time of this session."""
+        """Return the usage so far; ``seconds`` is the wall time of this session."""
         return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(self._seconds + seconds, 1))
 
     def report(self) -> Report:
-        """Counts and problems so far; the problems are sorted, so their order does not depend on threads.
+        """Return counts and problems so far; the problems are sorted, so their order does not depend on threads.
 
         A degradation that came about several times is listed once, with how often.
         """
@@ -98,11 +98,11 @@ class Ledger:
         return Report(**self._counts, problems=tuple(problems), models=())
 
     def revisions(self) -> tuple[Revision, ...]:
-        """Revisions so far, sorted, so that their order does not depend on threads."""
+        """Return the revisions so far, sorted, so that their order does not depend on threads."""
         return tuple(sorted(self._revisions, key=lambda revision: (revision.where, revision.before, revision.reason)))
 
     def failure_summary(self) -> str:
-        """The first three failures so far in one line, each reason once; empty if nothing failed."""
+        """Return the first three failures so far in one line, each reason once; empty if nothing failed."""
         failures = [problem.detail.partition(": ") for problem in self.problems if problem.kind == "failure"][:3]
         pieces: dict[str, list[str]] = {}
         for piece, colon, reason in failures:
@@ -111,7 +111,7 @@ class Ledger:
 
 
 class RunControl:
-    """Enforces a run's caps and stop requests; also an event sink that counts usage and failures.
+    """Control of a run's caps and stop requests; also an event sink that counts usage and failures.
 
     ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage of earlier
     sessions of the run; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and work
@@ -149,9 +149,9 @@ class RunControl:
             )
 
     def seconds_left(self) -> float | None:
-        """How long the run may go on by ``max_minutes``; None without such a cap.
+        """Return the seconds left by ``max_minutes``; None without such a cap.
 
-        Raises BudgetSpentError: not at all.
+        Raises BudgetSpentError: none are left.
         """
         minutes = self._settings.max_minutes
         if minutes is None:
@@ -205,5 +205,5 @@ class RunControl:
 
 
 def _sum_of(dollars: float, more: float) -> float:
-    """The sum, rounded to 12 decimals, so that it does not depend on the order in which threads add."""
+    """Return the sum, rounded to 12 decimals, so that it does not depend on the order in which threads add."""
     return round(dollars + round(more, 12), 12)

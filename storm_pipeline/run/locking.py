@@ -37,14 +37,14 @@ def locked(folder: Path, name: str) -> BaseFileLock:
 
     Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock's
     file holds something, the folder holds a link, a pipe or a device, by which a folder from elsewhere would have other
-    files read or written, or a folder that cannot be looked into, where one could stand.
+    files read or written, or a folder that cannot be looked into, where one could be.
     """
     _refuse_what_is_no_file(_below(folder))
     return _acquired(folder, name)
 
 
 def is_held(folder: Path, name: str) -> bool:
-    """Whether a process holds the folder's lock; False if that cannot be determined. No lock is made for it."""
+    """Return whether a process holds the folder's lock; False if that cannot be determined. No lock is made for it."""
     try:
         if not is_plain(folder / name):
             return False
@@ -55,7 +55,7 @@ def is_held(folder: Path, name: str) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """All that a folder holds, at any depth; no link is followed. Raises RunError: a folder cannot be listed."""
+    """Yield all that a folder holds, at any depth, following no links. Raises RunError: a folder can't be listed."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):  # another process may just have renamed it
@@ -92,7 +92,7 @@ def _number(digits: str) -> int:
 def read_state(
     path: Path, newest: int, required: Mapping[str, type] | None = None, *, absent: str, remedy: str = ""
 ) -> dict[str, Any]:
-    """Content of a folder's state file.
+    """Return the content of a folder's state file.
 
     Args:
         absent: error message if there is no such file.

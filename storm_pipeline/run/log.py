@@ -29,15 +29,15 @@ _LEVELS: dict[type[Event], int] = {
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats records, tracebacks included, without passwords and keys."""
+    """Formatter of records, tracebacks included, that hides passwords and keys."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text."""
+        """Format the record as text without passwords and keys."""
         return redacted(super().format(record))
 
 
 class LoggingSink:
-    """Logs the events of a run, each as one line: ``<run>: <event> <field>=<value> …``."""
+    """Sink that logs the events of a run, each as one line: ``<run>: <event> <field>=<value> …``."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -52,7 +52,7 @@ class LoggingSink:
 
 
 class LogSink:
-    """Appends a run's events to its ``events.jsonl``. Raises RunError: from :meth:`emit`, when the disk is full."""
+    """Sink that appends a run's events to its ``events.jsonl``. Raises RunError in :meth:`emit`: the disk is full."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVENTS

@@ -35,7 +35,7 @@ class Patience:
 
 
 class TransientError(SearchError):
-    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted."""
+    """Error of an attempt that failed for a transient reason; a plain SearchError once retries are exhausted."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ def with_retries(attempt: Callable[[], T], patience: Patience) -> T:
 
 
 def retry_after_seconds(value: str | None) -> float | None:
-    """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed."""
+    """Return the seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed."""
     from urllib3 import Retry
     from urllib3.exceptions import InvalidHeader
 
@@ -101,7 +101,7 @@ def retry_after_seconds(value: str | None) -> float | None:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T | None:
-    """The result of ``work``, or None if it takes longer; it then goes on in a thread that keeps no process alive.
+    """Return the result of ``work``; None if it takes longer: it goes on in a thread that keeps no process alive.
 
     Raises whatever ``work`` raises in time.
     """

@@ -77,7 +77,7 @@ class _RunStream:
 
 
 class Stream(_RunStream):
-    """Iterates over the events of a run as they happen, then holds the article. One consumer; also in ``with``.
+    """Iterator over the events of a run as they happen, then holder of the article. One consumer; also in ``with``.
 
     The run executes in a background thread. An error that ends it is raised after the last event. :meth:`close`,
     leaving the ``with`` block, and dropping the stream (a loop over ``storm.stream(topic)`` that is left) stop it
@@ -107,7 +107,7 @@ class Stream(_RunStream):
 
 
 class AsyncStream(_RunStream):
-    """As :class:`Stream`, for asyncio: ``async for event in storm.astream(topic)``; also in ``async with``.
+    """Version of :class:`Stream` for asyncio: ``async for event in storm.astream(topic)``; also in ``async with``.
 
     Awaiting :meth:`aclose`, leaving the block, dropping the stream, and cancelling the task that waits for an event
     stop the run gracefully. Raises RuntimeError: no event loop runs in this thread.
@@ -158,7 +158,7 @@ class AsyncStream(_RunStream):
 
 
 def _context_with(loop: asyncio.AbstractEventLoop | None) -> contextvars.Context:
-    """The caller's context, so that its `dspy.context` applies in a run's threads, with the loop it awaits them in."""
+    """Return a copy of the caller's context with ``loop``, so that its `dspy.context` applies in a run's threads."""
     context = contextvars.copy_context()
     context.run(callers_loop.set, loop)
     return context

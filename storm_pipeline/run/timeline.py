@@ -12,7 +12,7 @@ from storm_pipeline.types import Problem, Usage, UsageRow
 
 Logged = tuple[float, Event]  # an event, and its time in seconds since 1970
 Ending = Literal["finished", "stopped", "interrupted", "running"]
-"""How a session ended: completed; stopped early with a reason; killed without an end event; or still running."""
+"""The end of a session: completed; stopped early with a reason; killed without an end event; or still running."""
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 class _DamageError(sqlite3.DatabaseError):
-    """The file is damaged."""
+    """Error of a damaged file."""
 
 
 class SqliteCache:
-    """Maps text keys to JSON values in a file that is created at the first use.
+    """A map from text keys to JSON values in a file that is created at the first use.
 
     An I/O error, reported once, and a value whose checksum is wrong count as misses. A damaged file is moved aside
     (``….damaged-<time>``) and replaced. Each operation opens its own connection: threads share nothing.
@@ -40,7 +40,7 @@ class SqliteCache:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return what was damaged or could not be used, one sentence each; also logged as warnings."""
+        """Damage and failures so far, one sentence each; also logged as warnings."""
         with self._lock:
             return tuple(self._problems)
 

@@ -53,7 +53,7 @@ def chunks(text: str, limit: int = 150) -> list[str]:
 
 
 def overlapping(passages: Iterable[str]) -> Iterator[str]:
-    """Yield the passages of a text, each behind the last sentences of the one before, unless they are long."""
+    """Yield the passages of a text, each after the last sentences of the previous one, unless they are long."""
     end = ""
     for passage in passages:
         yield f"{end} {passage}".lstrip()

@@ -151,7 +151,7 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
 def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
     """Acquire the lock whose file is at a path; the file is made if there is none.
 
-    A file that holds something is no lock: locking would empty it. ``timeout``: seconds; below 0 for ever. Raises
+    A file that holds something is not a lock: locking would empty it. ``timeout``: seconds; below 0 for ever. Raises
     filelock.Timeout: another process holds it; OSError: the file is a link, holds something, or cannot be made.
     """
     from filelock import FileLock

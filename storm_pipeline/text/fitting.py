@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 def most_tokens(text: str) -> int:
-    """Approximate upper bound of a text's tokens, by its characters, also for tokenizers weak in its language.
+    """Return an approximate upper bound of a text's tokens, by characters, also for tokenizers weak in its language.
 
     Three letters of English are a token, and a digit; four characters of Greek, Cyrillic, Hebrew or Arabic are three
     tokens, and five of Chinese, Japanese or an Indian script seven.
@@ -36,7 +36,7 @@ def most_tokens(text: str) -> int:
 
 
 def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """The inputs of a prompt by name, whose texts are shortened if :func:`most_tokens` counts more than ``room``.
+    """Shorten the texts of a prompt's inputs (by name) if :func:`most_tokens` counts more than ``room``.
 
     The longest are cut first, to a common length. Whole lines are removed, from the end, or from the beginning of a
     conversation; a single line that is too long is truncated.
@@ -73,7 +73,7 @@ def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
 
 
 def without_control_tokens(text: str) -> str:
-    """The text with a space behind the first character of each control token, such as ``< |im_end|>``. Idempotent.
+    """Put a space behind the first character of each control token, such as ``< |im_end|>``. Idempotent.
 
     A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit or an underscore are
     of tokenizers, not of HTML but for ``<h2>``. Signs of a heading within a line are set apart too: ``###`` opens a

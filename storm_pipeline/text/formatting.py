@@ -9,32 +9,32 @@ _MONTHS = "January February March April May June July August September October N
 
 
 def printable(text: str) -> str:
-    """One line without control sequences: runs of whitespace and control characters become one space."""
+    """Return a text on one line: runs of whitespace and control characters become one space."""
     return " ".join("".join(c if is_printable(c) else " " for c in text).split())
 
 
 def printable_lines(text: str) -> str:
-    """Lines without control sequences: a blank stands for each control character but line ends and tabs."""
+    """Replace each control character except line ends and tabs by a blank."""
     return "".join(c if c in "\n\t" or is_printable(c) else " " for c in text)
 
 
 def is_printable(text: str) -> bool:
-    """Whether a text has no control characters; the joiners of Persian, Hindi and emoji (U+200C, U+200D) are none."""
+    """Return whether a text has no control characters; the joiners of Persian, Hindi and emoji are allowed."""
     return text.translate(_JOINERS).isprintable()
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or its beginning and an ellipsis: at most so many characters."""
+    """Shorten a text to at most ``most`` characters, the last of which is then an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: ``1 source``, ``2,000 sources``."""
+    """Return a number of things: ``1 source``, ``2,000 sources``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def day(iso: str) -> str:
-    """An ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; any other text as it is."""
+    """Return an ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; else the text."""
     found = ISO_DATE.fullmatch(iso)
     if not found or not found[2]:
         return iso
@@ -43,7 +43,7 @@ def day(iso: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
+    """Return ``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
     import difflib
 
     by_form = {one.replace("-", "_"): one for one in known}
@@ -52,26 +52,26 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def first_line(error: object) -> str:
-    """The first line of an error's message, at most 300 characters."""
+    """Return the first line of an error's message, at most 300 characters."""
     return next(iter(str(error).strip().splitlines()), "no reason given")[:300]
 
 
 def clock(seconds: float) -> str:
-    """Seconds as ``m:ss`` or ``h:mm:ss``."""
+    """Return seconds as ``m:ss`` or ``h:mm:ss``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def amount(number: int) -> str:
-    """A number of tokens: ``950``, ``12.3k``, ``4.56M``."""
+    """Return a number of tokens as text: ``950``, ``12.3k``, ``4.56M``."""
     if number < 1000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1e6:.2f}M"
 
 
 def dollars(cost: float | None) -> str:
-    """US dollars: ``$1.25``, ``$0.0031``, ``under $0.0001``; ``unknown`` for None, never an empty string."""
+    """Return US dollars as text: ``$1.25``, ``$0.0031``, ``under $0.0001``; ``unknown`` for None, never empty."""
     if cost is None:
         return "unknown"
     if cost == 0 or cost >= 0.01:
@@ -80,7 +80,7 @@ def dollars(cost: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago, in its largest unit: ``48 s``, ``12 min``, ``5 h``, ``3 d``."""
+    """Return how long ago something was, in its largest unit: ``48 s``, ``12 min``, ``5 h``, ``3 d``."""
     whole = max(0, int(seconds))
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if whole >= size:

@@ -41,7 +41,7 @@ PREPRINT = "preprint"  # how a reference list marks such a source
 
 @functools.lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
-    """Return one address for the many spellings of one page.
+    """Return the same address for the many spellings of one page.
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
     names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the
@@ -106,7 +106,7 @@ def _requoted(path: str) -> str:
 
 
 def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
-    """A text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
+    """Return a text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
 
     Python puts the marks behind a letter in order in the square of their number: a megabyte of them takes an hour.
     """

@@ -16,14 +16,14 @@ _stemmers = threading.local()  # a stemmer keeps the word that it is at
 
 @cache
 def english_stop_words() -> frozenset[str]:
-    """English stop words in lower case, those of bm25s (NLTK's list)."""
+    """Return English stop words in lower case, those of bm25s (NLTK's list)."""
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
     return frozenset(STOPWORDS_EN_PLUS)
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text, in order, with repetitions: folded, stemmed as English; bigrams of Han and kana."""
+    """Return the index terms of a text, in order, repeated ones too: folded English stems; bigrams of Han and kana."""
     stop, text = english_stop_words(), _folded(text)
     unspaced = _HAN_KANA.search(text)
     found: list[str] = []
@@ -37,7 +37,7 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str, algorithm: str = "english") -> str:
-    """Stem of a word in lower case, at most 64 characters, by one of Snowball's algorithms, such as ``german``."""
+    """Return the stem of a word in lower case, cut to 64 characters, by a Snowball algorithm such as ``german``."""
     if algorithm not in vars(_stemmers):
         import snowballstemmer
 

@@ -55,7 +55,7 @@ class LexicalIndex:
             self._bm25.index(tokens, create_empty_token=False, show_progress=False)
 
     def search(self, query: str) -> Iterator[Match]:
-        """All matches above the floor, best first; ties in the order of the texts. Lazy."""
+        """Yield all matches above the floor, best first; ties in the order of the texts."""
         query_terms = list(dict.fromkeys(terms(query)))[:_MAX_QUERY_TERMS]
         if self._bm25 is None or not query_terms:
             return
@@ -89,9 +89,9 @@ def load_bm25() -> Any:
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
-    """Reciprocal rank fusion (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
+    """Fuse rankings by reciprocal rank (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
 
-    Entries stand in order of first occurrence.
+    Entries are in order of first occurrence.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:

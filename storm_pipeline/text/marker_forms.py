@@ -10,9 +10,9 @@ from storm_pipeline.text.identity import in_form
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
-"""Brackets that mark no citation → what stands for them, so that nothing takes them for markers."""
+"""Brackets that mark no citation → characters in their place, so that nothing takes them for markers."""
 WEAK = ("labelled", "curly", "round", "angle")
-"""Forms that are markers only in replies without any others, where all of a form stand at the ends of clauses."""
+"""Forms that are markers only in replies without any others, where all of a form are at the ends of clauses."""
 _BRACKETS = re.escape(OPENING + CLOSING)
 _NOUN = (
     r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
@@ -29,7 +29,7 @@ _BEHIND = re.compile(
     | ,\s*["“„«].*  # , "words"
     | (?<=\d)\s*:\s*[^\d\s].*  # : the title"""
 )
-"""What may stand behind a marker's numbers: a place in the source, or its title."""
+"""Text that may follow a marker's numbers: a place in the source, or its title."""
 _ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -54,7 +54,7 @@ ANY_FORM = re.compile(
     | (?P<angle> <(?P<in_angle>[^<>\n/=]{{1,40}})>)"""
 )
 IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
-"""The forms that are looked for in text of which nobody knows what its numbers mean."""
+"""The forms that are looked for in text whose numbers have an unknown meaning."""
 _NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
 _AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
@@ -82,7 +82,7 @@ _CITE_TAG = re.compile(r"\[/?cite_?(?:start|end)\]\s?|\[/cite\]", re.I)
 
 @dataclass(frozen=True)
 class Candidate:
-    """What has the form of a marker, wherever it stands."""
+    """A part of a text that has the form of a marker, wherever it is."""
 
     start: int
     end: int
@@ -96,13 +96,13 @@ class Candidate:
         return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
 
     def is_within(self, shown: int | None) -> bool:
-        """Whether each of its numbers was shown; any but 0 if nobody knows how many were."""
+        """Return whether each of its numbers was shown; any but 0 if it is not known how many were."""
         most = 10**9 if shown is None else shown
         return all(1 <= number <= most for item in self.items for number in item)
 
 
 def with_tags_as_markers(text: str) -> str:
-    """A reply with markers behind what tags that cite span, or in their place, without definitions of footnotes."""
+    """Replace citing tags in a reply by markers, behind what they span, and remove definitions of footnotes."""
     text = text.replace("&#91;", "[").replace("&#93;", "]")
     if "[^" in text:
         text = _DEFINITION.sub("", text)
@@ -116,7 +116,7 @@ def _with_marker(found: re.Match[str]) -> str:
 
 
 def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:
-    """What has a form of markers and can cite what was shown, in order.
+    """Yield, in order, what has a form of markers and can cite what was shown.
 
     Code and formulas, years, exponents, and intervals from 0 or behind an operator cite nothing.
     """
@@ -132,7 +132,7 @@ def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[
 
 
 def are_joined(text: str, one: Candidate, following: Candidate) -> bool:
-    """Whether nothing but what joins markers stands between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
     gap = following.start - one.end
     return one.end >= 0 and gap < _LONGEST_JOIN and bool(JOINED.fullmatch(text, one.end, following.start))
 
@@ -162,7 +162,7 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
 
 
 def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
-    """Whether the numbers can be of what was shown, and nothing before them makes them something else."""
+    """Return whether the numbers can be of what was shown, and nothing before them makes them something else."""
     before = text[max(0, one.start - 4) : one.start].rstrip("\\")
     numbers = [number for item in one.items for number in item]
     if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
@@ -180,11 +180,11 @@ def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
 
 
 def _on_the_line(raised: str, shown: int | None) -> str:
-    """Return raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
+    """Return raised digits as plain ones; a number beyond all that were shown is split into its digits."""
     plain = in_form(raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","), "NFKC")
     return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
 
 
 def _value(digits: str) -> int:
-    """Return the value of decimal digits in any script; that of more than nine is out of range anyway."""
+    """Return the value of decimal digits in any script; more than nine digits are out of range anyway."""
     return int(digits) if len(digits) <= 9 else 10**9

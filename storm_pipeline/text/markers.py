@@ -32,7 +32,7 @@ _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
 _ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
-"""Punctuation glued to a bracket behind which its clause goes on."""
+"""Punctuation directly behind a bracket after which the clause goes on."""
 _STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
 _WRAPPED = re.compile(
     rf"[`_{{]((?:{MARKS.pattern})+)[`_}}]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
@@ -42,35 +42,35 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
 
 def mark(number: int) -> str:
-    """The citation of what was shown under a number, in characters of no text; 0: of nothing shown."""
+    """Return the citation of what was shown under a number, in characters of no text; 0 cites nothing shown."""
     return str(number).translate(_DIGITS) + "\ufdea"
 
 
 def marked_number(found: str) -> int:
-    """The number of a :func:`mark`."""
+    """Return the number of a :func:`mark`."""
     return int(found[:-1].translate(_PLAIN_DIGITS))
 
 
 def literal(text: str) -> str:
-    """The text with its brackets hidden, so that they mark no citation; :func:`with_brackets` restores them."""
+    """Hide the brackets of a text, so that they mark no citation; :func:`with_brackets` restores them."""
     return text.translate(HIDDEN)
 
 
 def with_brackets(text: str) -> str:
-    """The text with the brackets that :func:`literal` hid."""
+    """Restore the brackets that :func:`literal` hid."""
     return text.translate(_SHOWN)
 
 
 def without_reserved(text: str) -> str:
-    """The text without the characters of :func:`mark` and :func:`literal`, which Unicode assigns to no text."""
+    """Remove the characters of :func:`mark` and :func:`literal`, which Unicode assigns to no text."""
     return _RESERVED.sub("", text)
 
 
 def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
-    """The text with a :func:`mark` for each citation in place of its markers; all else stays as it is.
+    """Replace the markers of a text by a :func:`mark` for each citation; all else is unchanged.
 
     A marker whose number was not shown becomes ``mark(0)``; a range the numbers shown within it, and ``mark(0)`` for
-    each end that lies outside.
+    each end that is outside.
 
     Args:
         shown: how many numbers were shown, from 1.
@@ -88,7 +88,7 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
 
 
 def without_markers(text: str, fill: str = "") -> str:
-    """The text without its markers in brackets, whatever their numbers; ``fill`` stands for each character."""
+    """Remove the markers in brackets, whatever their numbers, or put ``fill`` in place of each of their characters."""
     if not _RESERVED.search(text) and not any(char in text for char in OPENING):
         return text
     pieces, at = [], 0
@@ -110,7 +110,7 @@ def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: b
 
 
 def _standing(text: str, found: Sequence[Candidate], shown: int | None) -> list[Candidate]:
-    """Return the candidates that stand where markers do: at the end of a clause, or like those that do."""
+    """Return the candidates in places of markers: at the end of a clause, or in places like those."""
     ends = _kept(text, found)
     spaced = {_is_spaced(text, one) for one in ends if one.form not in ("mark", "raised")} or {True, False}
 
@@ -139,7 +139,7 @@ def _is_spaced(text: str, one: Candidate) -> bool:
 
 
 def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
-    """Whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
+    """Return whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
     if marker and are_joined(text, one, marker):
         return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
     after = text[one.end : one.end + 1]
@@ -162,7 +162,7 @@ def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
 
 
 def _is_ending(char: str) -> bool:
-    """Whether a character that is glued to a bracket ends its clause: punctuation and marks, in any script."""
+    """Return whether a character directly behind a bracket ends its clause: punctuation and marks, in any script."""
     return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
 
 

@@ -32,13 +32,13 @@ class Name:
 
 
 def read_names(text: str | None) -> tuple[Name, ...]:
-    """The names in a text, ``Given Family`` or ``Family, Given``, which ``;`` separates; an institution's is whole."""
+    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``; an institution's is whole."""
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
 
 def person_names(line: str) -> tuple[str, ...]:
-    """The persons, each ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``; empty for others."""
+    """Return the persons, as ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``, else nothing."""
     plain = _NOTE_MARKS.sub("", _BY.sub("", " ".join(line.split())))
     parts = [part for part in (one.strip(" .;,") for one in _BETWEEN_NAMES.split(plain)) if part]
     names = [_name(part) for part in parts]

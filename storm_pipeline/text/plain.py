@@ -13,7 +13,7 @@ from storm_pipeline.text.words import folded_words
 _SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
 """Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
 PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
-"""What these programs put before a file's name where its title should stand."""
+"""Prefixes that these programs put before a file's name in place of its title."""
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
 _DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)", re.A)
@@ -54,7 +54,7 @@ def readable_title(value: object) -> str:
 
 
 def _decoded(title: str) -> str:
-    """Return what a title in Base64 says; empty if it is not: it decodes to words, with capitals and small letters."""
+    """Return the decoded text of a title in Base64; empty if it does not decode to words, or has only one case."""
     if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
         return ""
     try:
@@ -88,7 +88,7 @@ def iso_date(value: object) -> str | None:
 
 
 def stated_date(text: str, title: str = "") -> str | None:
-    """Return the day on which a line near the top of a page says that it was published, or else changed.
+    """Return the day of publication, else of change, that a line near the top of a page states.
 
     The line is a label and a date; or a date alone, within three lines below the page's title. None where such lines
     name several days.
@@ -120,7 +120,7 @@ def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
 
 
 def _day(line: str, language: str) -> str:
-    """Return the day of a line that is nothing but a date, with its month in letters or in ISO's form; else empty."""
+    """Return the day of a line that is only a date, with its month in letters or in ISO's form; else empty."""
     words = (word.strip(".,") for word in line.split())
     has_month = iso_date(line) or any(len(word) >= 3 and word.isalpha() for word in words)
     if len(line) > 40 or sum(map(str.isdigit, line)) < 5 or "/" in line or not has_month:
@@ -148,7 +148,7 @@ def found_doi(text: str) -> str:
 
 
 def page_number(value: object) -> int | None:
-    """Return a positive integer; None for anything else."""
+    """Return the value if it is a positive integer, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
 
 

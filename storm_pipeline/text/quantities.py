@@ -35,7 +35,7 @@ class _Quantity(NamedTuple):
 def missing(
     sentence: str, sources: Iterable[str], *, language: str = "en", source_languages: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """The numbers in digits and the dates of a sentence that no source states: as spelt, in order, each once.
+    """Return the numbers in digits and the dates of a sentence that no source states: as spelt, in order, each once.
 
     Values must be equal. A year in a decade or century supports it. Number words, digits within names, months alone
     and citation markers are ignored. Takes linear time; never raises.
@@ -53,7 +53,7 @@ def missing(
 
 @functools.cache
 def month_names(language: str) -> dict[str, int]:
-    """Full and short names of months in a language and English, as texts capitalise them: name → 1–12."""
+    """Return full and short names of months in a language and English, as texts capitalise them: name → 1–12."""
     forms = (form for code in ("en", "en_GB", language) for form in _locale(code).months.values())
     tables = [form[width] for form in forms for width in ("wide", "abbreviated") if width in form]
     names = {name.strip(" ."): n for table in tables for n, name in table.items()}
@@ -77,7 +77,7 @@ def _stated(text: str, language: str) -> frozenset[_Quantity]:
 
 
 class _Stated:
-    """What texts state together, as tables: a sentence may have very many numbers, and so may they."""
+    """All that texts state, as tables, since a sentence and its texts may have very many numbers."""
 
     def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:
         self._all = frozenset[_Quantity]().union(*texts)
@@ -95,7 +95,7 @@ class _Stated:
                 self._yearless[q.month, 0].add(place)
 
     def supports(self, claimed: _Quantity) -> bool:
-        """Return whether a text states the value, a part of the period, or the date, perhaps with its year apart."""
+        """Return whether a text states the value, a year of the period, or the date, even with its year elsewhere."""
         low, years, month, day = claimed
         if not month:
             at = bisect_left(self._lows, low)
@@ -107,7 +107,7 @@ class _Stated:
 
 
 def _mentions(text: str, language: str) -> Iterator[_Mention]:
-    """The dates of a text, its periods, and all its numbers, also those within the others."""
+    """Return an iterator over the dates of a text, its periods, and all its numbers, also those within the others."""
     plain = without_markers(text, "\0").translate(str.maketrans("，．／٫٬", ",./.,"))
     return chain(_dates(plain, language), _periods(plain, language), _numbers(plain, language))
 
@@ -158,7 +158,7 @@ def _numbers(text: str, language: str) -> Iterator[_Mention]:
 
 @functools.cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int], str]:
-    """What finds numbers and centuries in texts of a language, its magnitudes, and its decimal sign."""
+    """Return regexes of numbers and centuries in texts of a language, its magnitudes, and its decimal sign."""
     from babel.units import format_unit
 
     both = _locale("en"), _locale(language)

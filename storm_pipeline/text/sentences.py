@@ -40,12 +40,12 @@ _ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
 _MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
 """Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
 _COMPLETE = re.compile(rf"[{_STOPS}](?:[{_CLOSING}“«‹*_{_MARK}]|[ \u00a0\u202f][»›])*$")
-"""How sentences of any language end; German closes quotations with what opens them elsewhere."""
+"""Ends of sentences in any language; German closes quotations with what opens them elsewhere."""
 _AFTER_QUOTATION = ("って", "と")  # what goes on with the sentence behind a Japanese one
 
 
 def ordinals_have_stops(language: str) -> bool:
-    """Whether the language writes ordinals as "3."."""
+    """Return whether the language writes ordinals as "3."."""
     return language in _ORDINALS
 
 
@@ -72,7 +72,7 @@ def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) 
 
 @functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence has a word, ends in a stop, not in "e.g." or a title ("Dr."), and closes its brackets."""
+    """Return whether a sentence has a word, ends in a stop, not in "e.g." or "Dr.", and closes its brackets."""
     plain = without_markers(sentence).strip()
     is_closed = plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
     is_title = _token(plain[:-1][-_REACH:]) in _TITLES
@@ -80,7 +80,7 @@ def is_complete(sentence: str) -> bool:
 
 
 def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
-    """Return the text with other characters for the stops of names; empty where there are none."""
+    """Return the text with other characters for the full stops of names; empty if there are none."""
     known = {one.strip() for name in names for one in (name, name.partition(" (")[0])}
     stopped = sorted((n for n in known if n != n.translate(_HIDDEN) and has_word(n)), key=len, reverse=True)
     if not stopped or text != text.translate(_SHOWN):
@@ -131,7 +131,7 @@ def _with_stops_hidden_inside(pair: re.Match[str]) -> str:
 
 
 def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
-    """Whether the sentence that starts at ``start`` ends at this stop."""
+    """Return whether the sentence that starts at ``start`` ends at this stop."""
     following = _NEXT.match(line, found.end())
     word = following[1] if following else ""
     if found["stop"][-1] in _FULL_WIDTH:
@@ -143,7 +143,7 @@ def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
 
 
 def _is_abbreviated(before: str, following: str, language: str) -> bool:
-    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
+    """Return whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
     token = _token(before.rstrip(_MARK))
     is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
     is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
@@ -158,5 +158,5 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
 
 
 def _token(text: str) -> str:
-    """Return what follows the last white space or opening mark of a text, in lower case."""
+    """Return the text after the last white space or opening mark, in lower case."""
     return _TOKEN.search(text)[0].casefold()  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""What is imported when it is first used: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
+"""Imports at first use: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
 
 A seam is what a lower room gets of a higher one, which it does not know: the package's ``__init__`` fills it.
 """
@@ -13,14 +13,14 @@ _FILLERS: dict[str, str] = {}
 
 
 def names_of(file: str) -> dict[str, str]:
-    """Name → the module that defines it, of all that the stub beside a module's file imports."""
+    """Return name → the module that defines it, for all that the stub beside a module's file imports."""
     tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a module: imports what defines a name; ``AttributeError`` for any other name."""
+    """Return a module's ``__getattr__``, which imports what defines a name; AttributeError for any other name."""
 
     def look_up(name: str) -> object:
         if name not in names:
@@ -31,7 +31,7 @@ def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
 
 
 def fill(**fillers: str) -> None:
-    """Say which module fills a seam; it is imported when something is asked of it."""
+    """Register the modules that fill seams; each is imported when something is asked of it."""
     _FILLERS.update(fillers)
 
 

@@ -21,42 +21,42 @@ _BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-
 GENITIVE = re.compile(r"['’]s?$")  # behind a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Characters of Chinese and Japanese, for a set in a pattern; no spaces stand between their words."""
+"""Characters of Chinese and Japanese, for a set in a pattern; no spaces are between their words."""
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as written, without punctuation; each Han or kana character counts as one word."""
+    """Return the words of a text as written, without punctuation; each Han or kana character counts as one word."""
     return _word_in(text).findall(text)
 
 
 def has_word(text: str) -> bool:
-    """Whether a text has any :func:`words`."""
+    """Return whether a text has any :func:`words`."""
     return _word_in(text).search(text) is not None
 
 
 def word_count(text: str) -> int:
-    """Number of :func:`words`."""
+    """Return the number of :func:`words`."""
     return len(words(text))
 
 
 def folded_words(text: str) -> list[str]:
-    """The words of a text for comparison: Unicode forms, case and apostrophes normalised."""
+    """Return the words of a text for comparison: Unicode forms, case and apostrophes normalised."""
     return list(_folded(text))
 
 
 def caseless(text: str) -> str:
-    """A text in lower case, in which ``in`` finds whatever ``re.IGNORECASE`` finds of lower-case Latin letters."""
+    """Lower the case of a text, so that ``in`` finds what ``re.IGNORECASE`` finds of lower-case Latin letters."""
     low = text.lower()
     return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
 
 
 def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
-    """A text in a compatibility form of Unicode, but no digits are glued: of 1904³ and 3½, "1904 3" and "3 1⁄2"."""
+    """Return a text in a compatibility form of Unicode, without gluing digits: 1904³ is "1904 3" and 3½ is "3 1⁄2"."""
     return in_form(text if text.isascii() else _BEHIND_NUMBER.sub(" ", text), form)
 
 
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
-    """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
+    """Return the share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
     A script counts as used from 5 % of the letters of the reference, ``like``; if that has none, nothing is foreign.
     ``own``: scripts that are never foreign, by their Unicode names.
@@ -77,7 +77,7 @@ def _script_of(char: str) -> str:
 
 
 def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
-    """The longest run of consecutive words that both texts share, ignoring case and punctuation, as spelt in ``a``.
+    """Return the longest run of consecutive words in both texts, ignoring case and punctuation, as spelt in ``a``.
 
     Empty if it has fewer words than ``at_least``. Faster if ``a`` is the shorter text.
     """
@@ -90,12 +90,12 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text in digits, without thousands separators; :mod:`.quantities` has values."""
+    """Return the numbers of a text in digits, without thousands separators; :mod:`.quantities` has values."""
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
 def overlap(a: str, b: str, n: int = 3) -> float:
-    """Share of the distinct word n-grams of ``a`` that ``b`` contains too, in [0, 1].
+    """Return the share of the distinct word n-grams of ``a`` that ``b`` contains too, in [0, 1].
 
     A text shorter than n words is compared whole; an empty ``a`` gives 0.0. Not symmetric.
     """
@@ -105,24 +105,24 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """A text on one line, of characters that XML 1.0 allows: white space collapsed; see :func:`without_controls`."""
+    """Put a text on one line: collapse white space, and remove characters as :func:`without_controls`."""
     return " ".join(without_controls(text).split())
 
 
 def without_controls(text: str) -> str:
-    """A text without control characters, overrides of direction, lone surrogates, U+FFFE, U+FFFF; space stays."""
+    """Remove control characters, overrides of direction, lone surrogates, U+FFFE and U+FFFF; white space stays."""
     return _NOT_TEXT.sub("", text)
 
 
 def encodable(text: str) -> str:
-    """A text without lone surrogates, which UTF-8 cannot encode: U+FFFD stands for each; pairs become characters."""
+    """Replace lone surrogates, which UTF-8 cannot encode, by U+FFFD; join surrogate pairs to characters."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def encodable_values(value: Any) -> Any:
-    """JSON values with all texts :func:`encodable`, the keys of objects included; values of other types stay."""
+    """Make all texts of JSON values :func:`encodable`, the keys of objects included; other values are unchanged."""
     if isinstance(value, list):
         return [encodable_values(item) for item in value]
     if isinstance(value, dict):

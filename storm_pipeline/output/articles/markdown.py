@@ -16,7 +16,7 @@ from storm_pipeline.types import Article, Citation, Paragraph
 
 _CAPTIONED_IMAGE = re.compile(r"^!\[.{0,2000}\]\(\S{1,2000}\)\n\*.*\*$", re.M)
 _COUNTS = re.compile(r"^---\n+\*[\d,]+ sentences?, .* sources? cited\.\*(?:\n+\*.*\*)?\s*\Z", re.M)
-"""How :func:`storm_pipeline.output.render.markdown.to_markdown` ends."""
+"""The end of a text by :func:`storm_pipeline.output.render.markdown.to_markdown`."""
 _LINKED_NUMBER = re.compile(
     r"\[(?:\\?\[)?\s*\^?(?P<number>\d{1,3})\s*(?:\\?\])?\]\(\s*<?(?P<url>(?:[^()<>\s]|\([^()\s]{0,500}\)){1,2000}?)>?"
     r"(?:\s+\"[^\"]*\")?\s*\)"
@@ -86,7 +86,7 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:
-    """Return a part of the tree without back matter below it, its headings without markers."""
+    """Return a part of the tree without back matter below it and without markers in its headings."""
     below = (_body(part, level + 1) for part in part.subsections)
     heading = with_brackets(tidy(MARKS.sub("", part.heading)))
     kept = (part for part in below if not is_back_matter(part.heading, level + 1))

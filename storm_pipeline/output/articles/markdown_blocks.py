@@ -57,11 +57,11 @@ class HeadingNode:
 
     @classmethod
     def of_markdown(cls, text: str, title: str) -> "HeadingNode":
-        """The tree of a text without its title, one paragraph per line."""
+        """Return the tree of a text without its title, one paragraph per line."""
         return cls.of_blocks(without_title(markdown_blocks(text), title))
 
     def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:
-        """The non-empty paragraphs directly under the heading, and the sections below it; ``read`` parses a text."""
+        """Return the non-empty paragraphs directly under the heading, and the sections below; ``read`` parses texts."""
         paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)
         return paragraphs, tuple(Section(part.heading, *part.read(read)) for part in self.subsections)
 
@@ -72,12 +72,12 @@ def plain_markdown(text: str) -> str:
 
 
 def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
-    """Headings and paragraphs in order, one paragraph per line. A short bold line is a heading of the lowest level."""
+    """Return headings and paragraphs in order, one per line; a short bold line is a heading of the lowest level."""
     return tuple(block for line in text.splitlines() if (block := markdown_block(line)).text)
 
 
 def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
-    """Return blocks whose paragraphs hold the lines up to a blank one; items, quotations and rows stand alone."""
+    """Return blocks whose paragraphs hold the lines up to a blank one; each item, quotation and row is a block."""
 
     def starts(line: str) -> bool:
         tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
@@ -106,7 +106,7 @@ def without_title(blocks: Sequence[TextBlock], title: str) -> tuple[TextBlock, .
 
 
 def markdown_block(line: str) -> TextBlock:
-    """A line as a heading or plain text; its text is empty where only marks stand."""
+    """Return a line as a heading or plain text; the text is empty if the line has only marks."""
     bold = line.strip().rstrip(":")
     inside = bold[2:-2] if bold[:2] in {"**", "__"} and bold[-2:] == bold[:2] else ""
     if 0 < len(inside.split()) <= _LONGEST_BOLD and {"*", "_"}.isdisjoint(inside):
@@ -130,7 +130,7 @@ def _parser() -> Any:
 
 
 def first_link(text: str) -> tuple[str, str]:
-    """Address and words, as Markdown, of the first link of a line; empty if there is none."""
+    """Return the address and words, as Markdown, of the first link of a line; empty if there is none."""
     children = [child for own in _parser().parse(text.lstrip()) for child in own.children or ()]
     start = next((i for i, child in enumerate(children) if child.type == "link_open"), len(children))
     end = next((i for i, child in enumerate(children) if i > start and child.type == "link_close"), start)

@@ -61,7 +61,7 @@ def _article(title: str, root: Any) -> NumberedArticle:
 
 
 def _take_references(root: Any) -> dict[int, Reference]:
-    """Take out the entries that marks lead to, numbered as they are cited, and put markers in place of the marks."""
+    """Remove the entries that marks link to, numbered as they are cited, and replace the marks by markers."""
     references: dict[int, Reference] = {}
     numbers: dict[str, int] = {}
     ids = {element.get("id"): element for element in root.iter() if isinstance(element.tag, str)}
@@ -98,7 +98,7 @@ def _text(element: Any) -> str:
 
 
 def _passages(root: Any) -> dict[str, dict[str, None]]:
-    """Return the passages that the marks of our own pages show, by the name of the entry that a mark leads to."""
+    """Return the passages in the cards of our own pages, by the name of the entry that a mark links to."""
     found: dict[str, dict[str, None]] = {}
     for passage in root.xpath("//span[@class='passage']"):
         for link in passage.xpath("(ancestor::*[@class='entry' or @class='cite'])[last()]/a[1]"):

@@ -93,7 +93,7 @@ class AvailablePages:
         return tuple(Snippet(page.url, page.title, text, origin="page") for text in best)
 
     def cite(self, imported: NumberedArticle) -> Article:
-        """Return an article with the best passages of the references that it cites; the report counts the others."""
+        """Return the article with the best passages of its references; the report counts citations without any."""
         if imported.references is None:
             return imported.article
         cited: dict[int, list[Snippet]] = {}

@@ -42,7 +42,7 @@ def json_article(title: str, text: str) -> NumberedArticle:
 
     Our own articles keep their citations and the passages that their runs saw. The other form is ``{"title": …,
     "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first source. ``text``
-    may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source without a text is the
+    may replace ``markdown``; without ``sources`` the list in the Markdown counts. A source without a text is the
     available page at its address. Raises DatasetError: it is neither, or damaged.
     """
     try:
@@ -78,7 +78,7 @@ SUFFIXES = (*_READERS, *_BINARY_READERS)
 
 
 class ArticleReader(Protocol):
-    """Reads another kind of file or folder."""
+    """Reader of another kind of file or folder."""
 
     def reads(self, path: Path) -> bool:
         """Return whether a file or folder is of this kind."""

@@ -1,7 +1,7 @@
 """Takes the list of references out of a Markdown article.
 
 An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; its page is the first link or address in it.
-``[1]: …`` and ``[^1]: …`` are entries wherever they stand, the others below a heading such as "References", and
+``[1]: …`` and ``[^1]: …`` are entries wherever they are, the others below a heading such as "References", and
 ``[1] …`` with an address also in the lines that end the text.
 """
 
@@ -38,7 +38,7 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
 
 
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
-    """Take the references out of an article. Of two entries with one number the first counts.
+    """Remove the references from an article; the first of two entries with one number counts.
 
     Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
     :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
@@ -66,7 +66,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lines by headings; the first heading is empty."""
+    """Yield each heading with the lines below it; the first heading is empty."""
     heading, own = "", list[str]()
     for line in lines:
         if markdown_block(line).level or _heads_list(line):

@@ -67,7 +67,7 @@ def _name(tag: Any) -> str:
 
 
 def _key(tag: Any) -> str:
-    """Return what distinguishes references: group and name, or the content of those without a name."""
+    """Return the key of a reference: group and name, or the content if it has no name."""
     group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
     return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
 
@@ -93,7 +93,7 @@ def _plain(code: Any) -> str:
 
 
 def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
-    """Yield headings and paragraphs; the lines of a paragraph stay apart."""
+    """Yield headings and paragraphs; the lines of a paragraph are kept apart."""
     pieces: list[str] = []
     for node in (*code.nodes, None):
         heading = type(node).__name__ == "Heading"

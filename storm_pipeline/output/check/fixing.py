@@ -21,7 +21,7 @@ from storm_pipeline.types import Article, Sentence
 
 @dataclass(frozen=True)
 class Proposal:
-    """A sentence, and what should stand in its place; empty to delete it."""
+    """A sentence and its proposed replacement; empty to delete it."""
 
     place: int  # among all sentences of the article in reading order, from 0
     before: str
@@ -31,7 +31,7 @@ class Proposal:
 def propose(
     checked: Checked, failing: Sequence[CheckedSentence], judge: Judge, models: LanguageModels, settings: Settings
 ) -> tuple[Proposal, ...]:
-    """What the writer's model would have instead, as it answers the remarks of a run's own check.
+    """Ask the writer's model to replace failing sentences, as it answers the remarks of a run's own check.
 
     A new wording that the judge does not find supported by the passages shown is left out, and so is a sentence without
     a source that was read. Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
@@ -80,7 +80,7 @@ def _marked(own: CheckedSentence, shown: Sequence[Passage]) -> str:
 
 
 def applied(text: str, proposals: Sequence[Proposal]) -> tuple[str, tuple[Proposal, ...]]:
-    """A file's text with the proposals made, and those that could not be: their sentence must stand there once."""
+    """Apply proposals to a file's text; return it and those left out, whose sentence is not there exactly once."""
     left = []
     for one in proposals:
         if text.count(one.before) == 1:
@@ -91,7 +91,7 @@ def applied(text: str, proposals: Sequence[Proposal]) -> tuple[str, tuple[Propos
 
 
 def with_proposals(article: Article, proposals: Sequence[Proposal]) -> Article:
-    """The article with the proposals made: a new wording keeps the sources; its words in them are found anew."""
+    """Return the article with the proposals made; a new wording keeps its sources, but not the spans in them."""
     made = {one.place: one.after for one in proposals}
     places = count()
 
@@ -104,6 +104,6 @@ def with_proposals(article: Article, proposals: Sequence[Proposal]) -> Article:
 
 
 def diff(before: str, after: str, name: str) -> str:
-    """The changes of a text as a unified diff; empty if there are none."""
+    """Return the changes of a text as a unified diff; empty if there are none."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     return "".join(difflib.unified_diff(old, new, name, f"{name} (fixed)"))

@@ -55,7 +55,7 @@ class Checked:
         return sum(own.status == "supported" for own in judged) / len(judged) if judged else None
 
     def failing(self, statuses: Collection[str]) -> tuple[CheckedSentence, ...]:
-        """The sentences with one of the statuses."""
+        """Return the sentences with one of the statuses."""
         return tuple(own for own in self.sentences if own.status in statuses)
 
 
@@ -124,7 +124,7 @@ def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) 
 
 
 def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span]) -> Sentence:
-    """Return the sentence whose citations have the words that decided; those of unread sources have none."""
+    """Return the sentence with the decisive words as spans of its citations; those of unread sources have none."""
     found = {
         own.snippet_id: tuple(sorted((one.start, one.end) for one in spans if one.passage == position)) or own.spans
         for position, own in enumerate(cited)

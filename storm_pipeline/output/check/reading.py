@@ -25,7 +25,7 @@ _RUN = "article.json"
 
 @dataclass(frozen=True)
 class Read:
-    """An article, and which of the sources that it cites could not be read."""
+    """An article, and the cited sources that could not be read."""
 
     article: Article  # its passages of unread sources say why they were not read
     unread: Mapping[str, str]  # source id → why, a clause
@@ -54,7 +54,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 
 
 class _Pages(AvailablePages):
-    """Pages of which every reference has a passage: for one that was not read, the reason."""
+    """Pages with a passage for every reference: the reason for one that was not read."""
 
     def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)
@@ -85,7 +85,7 @@ def _article_in(path: Path) -> Path:
 
 
 def _references(place: Path, article: Path) -> Iterable[Reference]:
-    """Yield the documents of a folder but the article, by the addresses of the file and of the page that it states."""
+    """Yield the documents of a folder except the article, by the addresses of the file and of the page it states."""
     for own in read_documents(place):
         if isinstance(own, Document) and own.url != article.resolve().as_uri():
             for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
@@ -93,7 +93,7 @@ def _references(place: Path, article: Path) -> Iterable[Reference]:
 
 
 def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
-    """A page of the web with its text; why it could not be read where it could not."""
+    """Read a page of the web; return the reference with its text, or why it could not be read."""
     try:
         page = fetch(reference.url)
     except PageError as error:
@@ -102,7 +102,7 @@ def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference |
 
 
 def joined_text(pages: Iterable[tuple[object, str]]) -> str:
-    """The text of numbered pages as one."""
+    """Return the text of numbered pages as one."""
     return "\n\n".join(text for _, text in pages)
 
 

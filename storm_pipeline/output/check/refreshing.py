@@ -1,4 +1,4 @@
-"""Looks at an article's sources again: which sentences rest on words that their pages no longer have."""
+"""Compares an article's sources with their pages today: which sentences have lost the words that support them."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,12 +24,12 @@ from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _FILE = "file:"
 NOT_NAMED = "a file in none of the named folders"
-"""Why a file was not read: nobody named its folder."""
+"""Reason why a file was not read: its folder was not named."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A sentence one of whose passages is not as it was."""
+    """A sentence one of whose passages has changed or could not be read."""
 
     place: int  # among all sentences of the article in reading order, from 0
     text: str  # the sentence
@@ -54,7 +54,7 @@ class Refreshed:
 
 
 def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:
-    """Read the cited pages again, and compare the words that the sentences rest on; raises as the judge.
+    """Read the cited pages again, and compare the words that support the sentences; raises as the judge.
 
     Args:
         fetch: URL → page as it is now; raises PageError.
@@ -114,7 +114,7 @@ def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snipp
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
-    """Read a source as it is now; return why where it cannot be read."""
+    """Read a source as it is now; return the reason if it cannot be read."""
     if web_address(source.url):
         return read_page(Reference(source.url, source.title), fetch)
     if not source.url.startswith(_FILE):
@@ -128,7 +128,7 @@ def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: S
 
 
 def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
-    """Whether a page has the words that carry a sentence; all of the passage where they are not known."""
+    """Return whether a page has the words that support a sentence, or all of the passage where they are not known."""
     parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
     return all(tidy(part).casefold() in page for part in parts)
 

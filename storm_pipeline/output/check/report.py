@@ -1,4 +1,4 @@
-"""What a check found, as JSON, as rows of a table, and as a page with remarks behind the sentences."""
+"""Findings of a check, as JSON, as rows of a table, and as a page with remarks behind the sentences."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _LONGEST = 160  # characters of a sentence in a table
 
 
 def rows(checked: Checked) -> list[tuple[str, ...]]:
-    """The sentences that are not supported, in reading order, under :data:`COLUMNS`."""
+    """Return the sentences that are not supported, in reading order, under :data:`COLUMNS`."""
     found: list[tuple[str, ...]] = []
     for own in checked.sentences:
         if own.status != "supported":
@@ -34,7 +34,7 @@ def rows(checked: Checked) -> list[tuple[str, ...]]:
 
 
 def summary(checked: Checked) -> str:
-    """``12 of 20 sentences supported, 3 not …``; which judge says so, and how many sources were not read."""
+    """Return ``20 sentences: 12 supported, …``, with the judge's name and how many sources could not be read."""
     counts = {name: number for name, number in checked.counts.items() if number}
     said = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
     unread = f"; {counted(len(checked.unread), 'source')} could not be read" if checked.unread else ""
@@ -42,7 +42,7 @@ def summary(checked: Checked) -> str:
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
-    """Everything as JSON values; ``sentence`` is a number from 1, ``spans`` are the words of a passage that decided."""
+    """Return all of it as JSON values; ``sentence`` counts from 1, ``spans`` are the words that decided."""
     return {
         "schema": SCHEMA,
         "title": checked.article.title,
@@ -59,12 +59,12 @@ def to_record(checked: Checked) -> dict[str, Any]:
 
 
 def to_json(checked: Checked) -> str:
-    """As :func:`to_record`, as JSON that can be written in UTF-8."""
+    """Return the value of :func:`to_record` as JSON that can be written in UTF-8."""
     return encodable(json.dumps(to_record(checked), ensure_ascii=False, indent=1))
 
 
 def to_page(checked: Checked) -> str:
-    """The article as a page: remarks stand behind what is not supported, and cards show the words that decided."""
+    """Return the article as a page with remarks behind what is not supported, and cards with the words that decided."""
     remarks = {own.place: Remark(own.status, _said(own)) for own in checked.sentences if own.status != "supported"}
     how = (
         f"{summary(checked)}. A verdict is a judge's, with the chance that it gives to all of a sentence following "

@@ -18,12 +18,12 @@ _IN_DOI = "/:;().,-~!*'+=@$&"
 
 
 def write(manuscript: Manuscript) -> bytes:
-    r"""An entry for each reference; ``annote`` of each are the sentences that cite it, with ``\par`` between them."""
+    r"""Return an entry for each reference; its ``annote`` has the sentences that cite it, joined by ``\par``."""
     return "\n".join(map(_entry, manuscript.references)).encode()
 
 
 def tex_text(text: str) -> str:
-    """A text on one line as LaTeX that typesets it literally.
+    """Return a text on one line as LaTeX that typesets it literally.
 
     Its braces are macros, so that BibTeX, which counts braces whether escaped or not, finds them balanced. Repeated
     hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.
@@ -76,14 +76,14 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    """Return when an address was opened, or where a source without one is; and the other addresses of its text."""
+    """Return when a linked source was opened, else its address, and the other addresses of its text."""
     accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
     also = f"Also at {', '.join(reference.also)}" if reference.also else ""
     return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
 
 
 def _name(name: Name) -> str:
-    """Return a name, with braces around what BibTeX would cut, and around one that is not parted."""
+    """Return a name, with braces around parts that BibTeX would split, and around one without a given name."""
     parts = (name.family, name.given) if name.given else (name.family,)
     cut = [not name.given or "," in part or "and" in folded_words(part) for part in parts]
     return ", ".join(

@@ -41,7 +41,7 @@ _CANNOT_LOAD = 3  # exit status: a library of the system is missing
 
 
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
-    """The content of a file of one of the formats :data:`CONVERTED`.
+    """Return the content of a file of one of the formats :data:`CONVERTED`.
 
     The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
     ``style``: of the citations, see :func:`storm_pipeline.output.export.styles.style_text`.
@@ -90,7 +90,7 @@ def _pandoc() -> Path:
 def _run(
     command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
 ) -> tuple[int, bytes, str]:
-    """Run a program in a folder; return its exit status, what it writes, and the end of what it says of errors."""
+    """Run a program in a folder; return its exit status, its output, and the end of its error messages."""
     try:
         done = run(command, given, seconds=seconds, folder=folder)
     except (OSError, subprocess.TimeoutExpired) as error:

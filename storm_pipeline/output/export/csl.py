@@ -10,7 +10,7 @@ from storm_pipeline.text.person_names import Name
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The references as a JSON list; ``custom`` of each: the sentences that cite it, pages cited, other addresses."""
+    """Return the references as a JSON list; ``custom`` has each one's citing sentences, pages and other addresses."""
     items = []
     for one in manuscript.references:
         custom = {"sentences": one.sentences, "pages": page_span(one.pages), "also": one.also}
@@ -20,7 +20,7 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def csl_item(reference: Reference) -> dict[str, Any]:
-    """A reference as a CSL-JSON item; what is not known is left out."""
+    """Return a reference as a CSL-JSON item; what is not known is left out."""
     work = reference.work
     fields = {
         "id": reference.key,

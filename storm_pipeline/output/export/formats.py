@@ -59,7 +59,7 @@ FORMATS = {known.name: known for known in _ALL}
 
 
 def export_format(name: str) -> ArticleFormat:
-    """The format of a name. Raises SettingsError: there is none."""
+    """Return the format of a name. Raises SettingsError: there is none."""
     found = FORMATS.get(name.strip().lower())
     if found is None:
         raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
@@ -67,7 +67,7 @@ def export_format(name: str) -> ArticleFormat:
 
 
 def rendered(article: "Article", name: str) -> str:
-    """An article as a text of :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
+    """Render an article by :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
     return _RENDERERS[name](article)
 
 
@@ -77,7 +77,7 @@ def as_text(article: "Article", name: str) -> bytes:
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
-    """An article as the content of a file for another program, in one of :data:`FORMATS`.
+    """Return an article as the content of a file for another program, in one of :data:`FORMATS`.
 
     Args:
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
@@ -99,7 +99,7 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
 
 def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
-    """Write an article to a file, whole or not at all, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
+    """Write an article to a file, atomically, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
 
     Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """

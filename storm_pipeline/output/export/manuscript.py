@@ -61,7 +61,7 @@ class Manuscript:
     language: str  # BCP 47 code of its language, ``und`` if unknown
 
     def sentences(self) -> Iterator[Cited]:
-        """All sentences in reading order."""
+        """Return all sentences in reading order."""
         return _sentences(self.blocks)
 
     @property
@@ -79,7 +79,7 @@ class Manuscript:
 
 
 def manuscript(article: Article) -> Manuscript:
-    """The manuscript of an article."""
+    """Return the manuscript of an article."""
     article = with_sentences(article, _tidied)
     numbers = number_references(article)
     snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
@@ -111,7 +111,7 @@ def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
 
 
 def _tidied(sentence: Sentence) -> Sentence:
-    """Return the sentence on one line; without text it cites nothing, else a source would be numbered in vain."""
+    """Return the sentence on one line; without text also without citations, so that it numbers no source."""
     text = tidy(sentence.text)
     return Sentence(text, sentence.citations if text else ())
 

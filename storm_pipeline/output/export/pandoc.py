@@ -18,7 +18,7 @@ _ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in string.punctuation})
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The metadata and the text, a sentence a line; Pandoc puts the references at the end."""
+    """Return the metadata and the text, a sentence a line; Pandoc puts the references at the end."""
     body = "\n".join(_body(manuscript))
     identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
     metadata = {"identifier": identifier, **_metadata(manuscript)}
@@ -27,7 +27,7 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def escape(text: str) -> str:
-    """A text on one line that Pandoc shows literally, wherever it stands."""
+    """Escape a text on one line, so that Pandoc shows it literally everywhere."""
     return text.translate(_ESCAPED)
 
 
@@ -41,7 +41,7 @@ def _body(manuscript: Manuscript) -> Iterator[str]:
 
 
 def _sentence(sentence: Cited, references: tuple[Reference, ...]) -> str:
-    """Return the sentence and what it cites; Pandoc takes what begins with no digit for pages if it is in braces."""
+    """Return the sentence with its citations; pages that begin with no digit are in braces, as Pandoc requires."""
     cites = []
     for one in sentence.cites:
         pages = escape(page_span(one.pages))
@@ -64,7 +64,7 @@ def _metadata(manuscript: Manuscript) -> dict[str, Any]:
 
 
 def _item(reference: Reference) -> dict[str, Any]:
-    """Return the item with the other addresses of its text; one with author and date needs no file's name."""
+    """Return the CSL item with the other addresses of its text; without a file's name if author and date are known."""
     item = csl_item(reference)
     if reference.authors and reference.published:
         item.pop("archive_location", None)

@@ -56,12 +56,12 @@ class Reference:
 
     @property
     def editors(self) -> tuple[Name, ...]:
-        """Who edited the book that it stands in."""
+        """Editors of the book that contains it."""
         return read_names(self.work.editors)
 
 
 def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
-    """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
+    """Return the references in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
     found: list[Reference] = []
     taken: dict[str, int] = {}
@@ -72,7 +72,7 @@ def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tu
 
 
 def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
-    """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
+    """Return a reference; where its snippets differ, the first one counts, those of read pages before others."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
     def first(field: str) -> str:
@@ -126,7 +126,7 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
 
 
 def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
-    """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
+    """Return a new key such as ``doe2019``, ``example-org2019`` or ``fish-and-debt``; with ``-2`` if it is taken."""
     name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
     plain = in_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
     slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")

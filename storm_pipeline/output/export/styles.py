@@ -14,7 +14,7 @@ _MOST = 2_000_000  # bytes of a style
 
 
 def style_text(style: str | None) -> bytes:
-    """A style as the content of its file.
+    """Return a style as the content of its file.
 
     Args:
         style: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of
@@ -32,7 +32,7 @@ def style_text(style: str | None) -> bytes:
 
 
 def _checked(text: bytes) -> bytes:
-    """Return the style, written anew: Pandoc would fetch another file that a style says it depends on."""
+    """Return the style, serialised anew: Pandoc would fetch another file that a style says it depends on."""
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))

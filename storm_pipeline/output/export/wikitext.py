@@ -25,7 +25,7 @@ _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The page: a sentence a line with its references behind it, which MediaWiki lists at the end."""
+    """Return the page: a sentence a line with its references behind it, which MediaWiki lists at the end."""
     return ("\n".join(_lines(manuscript)) + "\n").encode()
 
 
@@ -49,7 +49,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
 
 
 def _bold(sentence: str, title: str) -> str:
-    """The escaped sentence, the article's title in it bold; not beside an apostrophe, which would join the marks."""
+    """Return the escaped sentence with the article's title in bold, unless an apostrophe or a letter is beside it."""
     start = sentence.lower().find(title.lower())
     end = start + len(title)
     beside = f"{sentence[:start][-1:]}{sentence[end : end + 1]}{title[:1]}{title[-1:]}" if start >= 0 else "'"
@@ -60,7 +60,7 @@ def _bold(sentence: str, title: str) -> str:
 
 
 def escape(text: str) -> str:
-    """A text on one line that MediaWiki shows literally, in a template's parameter and at the start of a line too."""
+    """Escape a text on one line for MediaWiki, also in a template's parameter and at the start of a line."""
     text = text.translate(_SPECIAL).replace("://", ":&#47;/")
     for pair in _TOGETHER:
         text = text.replace(pair, f"&#{ord(pair[0])};" * 2)

@@ -36,7 +36,7 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
     Args:
         checked: how the article was checked; said in place of how it was made, if given.
-        remarks: place of a sentence among all sentences in reading order, from 0 → what stands behind it.
+        remarks: place of a sentence among all sentences in reading order, from 0 → its remark.
     """
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(
@@ -53,13 +53,13 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
 
 def to_notebook(article: Article) -> str:
-    """The page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
+    """Return the page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
     title, page = escape(article.title), escape(to_html(article))
     return f'<iframe title="{title}" srcdoc="{page}" sandbox="{_SANDBOX}" style="{_STYLE}"></iframe>'
 
 
 class _Page:
-    """Answers what the template asks of an article; records where each source is used, in the order of asking."""
+    """The template's access to an article; it records where each source is used, in the order of asking."""
 
     def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
         self._remarks = map(remarks.get, count())
@@ -70,7 +70,7 @@ class _Page:
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
 
     def sentences(self, paragraph: Paragraph) -> list[tuple[str, tuple[Mark, ...], Remark | None]]:
-        """Return the sentences that have a text, each with its markers and what stands behind it; ask once."""
+        """Return the sentences that have a text, each with its markers and its remark; call once per paragraph."""
         found = []
         for sentence, remark in zip(paragraph.sentences, self._remarks, strict=False):
             if text := tidy(sentence.text):
@@ -101,13 +101,13 @@ class _Page:
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 
     def links(self, turn: Turn) -> list[Link]:
-        """Return the sources that an answer cites."""
+        """Return links to the sources that an answer cites."""
         ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
         return [link_of(self._sources[i]) for i in ids if i in self._sources]
 
 
 def duration(seconds: float) -> str:
-    """A duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
+    """Return a duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         return f"{minutes // 60:,} h {minutes % 60:02} min"
@@ -128,7 +128,7 @@ class CostRow(NamedTuple):
 
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
-    """One row per stage and role, summed over models; stages in the order in which a run takes them."""
+    """Return one row per stage and role, summed over models; stages in the order in which a run takes them."""
 
     def place(row: UsageRow) -> tuple[int, str, str]:
         known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
@@ -155,7 +155,7 @@ def _cost_row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
 
 
 def page_environment(package: str) -> "Environment":
-    """A jinja2 environment for a package's folder ``templates``: autoescaping, no control characters, ``csp_hash``."""
+    """Return a jinja2 environment for a package's ``templates``: autoescaping, no control characters, ``csp_hash``."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

@@ -39,19 +39,19 @@ class Mark:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a check says of a sentence: its kind, ``not`` for instance, which chooses the colour, and the words."""
+    """A check's remark on a sentence: the kind, such as ``not``, which chooses the colour, and the words."""
 
     kind: str
     text: str
 
 
 def one_line(url: str) -> str:
-    """The address without control characters and with ``%20`` for white space."""
+    """Return the address without control characters and with ``%20`` for white space."""
     return tidy(url).replace(" ", "%20")
 
 
 def is_link(url: str) -> bool:
-    """Whether an address may be rendered as a link: an absolute http, https or file address."""
+    """Return whether an address may be rendered as a link: an absolute http, https or file address."""
     try:
         parts = urlsplit(one_line(url))
     except ValueError:
@@ -60,12 +60,12 @@ def is_link(url: str) -> bool:
 
 
 def shared_address(url: str) -> str:
-    """The address as it may leave the machine: a local file's name alone, everything else as :func:`one_line`."""
+    """Return the address as it may leave the machine: only the name of a local file, else as :func:`one_line`."""
     return unquote(host(url)) if _is_file(url) else one_line(url)
 
 
 def is_shared_link(url: str) -> bool:
-    """Whether an address may be a link in a document that is passed on: as :func:`is_link`, but no local file."""
+    """Return whether an address may be a link in a shared document: as :func:`is_link`, but not of a local file."""
     return is_link(url) and not _is_file(url)
 
 
@@ -74,7 +74,7 @@ def _is_file(url: str) -> bool:
 
 
 def host(url: str) -> str:
-    """The host name without ``www.``; without a host, the file's name or the scheme."""
+    """Return the host name without ``www.``; without a host, the file's name or the scheme."""
     try:
         parts = urlsplit(one_line(url))
     except ValueError:
@@ -85,27 +85,27 @@ def host(url: str) -> str:
 
 
 def label(source: Source) -> str:
-    """Display name of a source: its title, else its host, else its address."""
+    """Return the display name of a source: its title, else its host, else its address."""
     return tidy(source.title) or host(source.url) or one_line(source.url)
 
 
 def link_of(source: Source, to_passage: str = "") -> Link:
-    """A source as a link: to the words of a passage if their address is given, else to the page."""
+    """Return a source as a link: to the words of a passage if their address is given, else to the page."""
     url = shared_address(source.url)
     href = to_passage or url
     return Link(label(source), unquote(host(source.url)), url, href if is_shared_link(source.url) else "")
 
 
 def also_links(source: Source) -> list[Link]:
-    """The other pages with the source's text as links."""
+    """Return the other pages with the source's text as links."""
     return [link_of(Source(source.id, url, source.title)) for url in source.also]
 
 
 def passage_link(snippet: Snippet, spans: Spans) -> str:
-    """The address of a web page that was read, with a text fragment: a browser scrolls to the spans and marks them.
+    """Return the address of a web page with a text fragment: a browser scrolls to the spans and marks them.
 
     Empty without spans, and where the text is a search engine's, of a paged file, or of no web page: its words may
-    stand nowhere on the page. Of a longer span the first and the last words are given.
+    be nowhere on the page. For a longer span, its first and last words are given.
     """
     url = one_line(snippet.url)
     was_read = snippet.origin == "page" and snippet.page is None and is_shared_link(url) and ":~:" not in url
@@ -122,7 +122,7 @@ def _text_directive(text: str) -> str:
 
 
 def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple[Passage, ...]]:
-    """A link to the first words cited that a browser can find, and the passages, whose spans are given by their ids."""
+    """Return a link to the first cited words that a browser can find, and the passages; ``spans``: by passage id."""
     snippets = [snippet for snippet in source.snippets if snippet.id in spans]
     links = (passage_link(snippet, spans[snippet.id]) for snippet in snippets)
     link = link_of(source, next(filter(None, links), ""))
@@ -130,7 +130,7 @@ def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple
 
 
 def _pieces(text: str, spans: Spans) -> tuple[tuple[str, bool], ...]:
-    """Cut a passage at its spans into pieces on one line, each with whether it carries the sentence."""
+    """Cut a passage at its spans into pieces on one line, each with whether it supports the sentence."""
     if not tidy(text):
         return ()
     cuts = [0, *chain.from_iterable(spans), len(text)]

@@ -52,7 +52,7 @@ def _check_space(asset: Asset, folder: Path, needed: int) -> None:
 
 
 def has_hash(path: Path, sha256: str) -> bool:
-    """Whether the file exists and has this SHA-256."""
+    """Return whether the file exists and has this SHA-256."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -60,7 +60,7 @@ def has_hash(path: Path, sha256: str) -> bool:
 
 
 def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
-    """Path of a fetched asset; None if it is absent, incomplete, or was never verified.
+    """Return the path of a fetched asset; None if it is absent, incomplete, or was never verified.
 
     Cheap: compares file sizes with the stamp that :func:`fetch` writes. :func:`verify` hashes everything. Raises
     AssetError: no asset has this name.
@@ -126,7 +126,7 @@ def _stamp(asset: Asset, models: Path) -> Path:
 
 
 def _inventory(asset: Asset, models: Path) -> str:
-    """A line per file: pinned hash, size on disk, path. Equal to the stamp if nothing has changed."""
+    """Return a line per file: pinned hash, size on disk, path; equal to the stamp if nothing has changed."""
     return "".join(f"{sha} {(models / path).stat().st_size} {path}\n" for path, sha in asset.files.items())
 
 

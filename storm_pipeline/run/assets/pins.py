@@ -49,7 +49,7 @@ class Asset:
 
 
 def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
-    """All assets in a file of pins, by default the package's.
+    """Return all assets in a file of pins, by default the package's.
 
     Raises AssetError: the pins cannot be read, or would write outside the cache.
     """
@@ -66,7 +66,7 @@ def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
 
 
 def named(name: str, pins: Path) -> Asset:
-    """The asset of that name in a pins file; raises AssetError if there is none."""
+    """Return the asset of that name in a file of pins. Raises AssetError: there is none."""
     assets = {asset.name: asset for asset in catalogue(pins)}
     if name not in assets:
         raise AssetError(f"no asset is named {name!r}; choose one of {', '.join(assets)}")
@@ -74,7 +74,7 @@ def named(name: str, pins: Path) -> Asset:
 
 
 def _check_paths(asset: Asset) -> None:
-    """Refuse names and paths that would lead outside the cache."""
+    """Raise AssetError if a name or path would lead outside the cache."""
     names = (asset.name, asset.target, *(wheel.file for wheel in asset.wheels))
     paths = (*asset.files, *(to for wheel in asset.wheels for to in wheel.members.values()))
     for path, folder in (*((name, name) for name in names), *((path, asset.target) for path in paths)):

@@ -58,7 +58,7 @@ def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> No
 
 
 def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with uv's package indexes as pip's, where pip has none of its own."""
+    """Return the environment with uv's package indexes as pip's, where pip has none of its own."""
     index = next((url for name in _INDEX if (url := environment.get(name, ""))), "")
     named = " ".join(environment.get(name, "") for name in _FURTHER).split()
     further = " ".join(re.sub(r"^[\w.-]+=(?=\w+://)", "", url) for url in named)  # uv's NAME=URL
@@ -67,7 +67,7 @@ def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pip() -> list[str]:
-    """Python's arguments that run pip. Raises AssetError: there is none."""
+    """Return Python's arguments that run pip. Raises AssetError: there is no pip."""
     check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
     done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
     if done.returncode == 0:
@@ -81,7 +81,7 @@ def _pip() -> list[str]:
 
 
 def _size(folder: Path) -> int:
-    """Bytes below a folder that another process is changing."""
+    """Return the size in bytes of a folder that another process is changing."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -91,7 +91,7 @@ def _size(folder: Path) -> int:
 
 
 def _error(wheel: Wheel, output: str) -> AssetError:
-    """An error with pip's last line and a remedy."""
+    """Return an error with pip's last line and a remedy."""
     last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no message")
     if "DO NOT MATCH THE HASHES" in output:
         remedy = "The package index serves a different file than the pinned one: check `pip config list`."

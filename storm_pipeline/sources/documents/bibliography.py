@@ -1,4 +1,4 @@
-"""Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
+"""Bibliographies beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ _DASHES = str.maketrans("–—", "--")
 
 
 def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
-    """The entries of a file; None if it is none of the formats. ``name``: its name, whose ending tells the format."""
+    """Return the entries of a file, in the format of its name's ending; None for another format or a damaged file."""
     read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
     if read is None:
         return None
@@ -34,7 +34,7 @@ def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
 
 
 class Bibliography:
-    """Entries by what a document may be known by; looking one up takes the same time however many there are."""
+    """Entries by what a document may be known by; a look-up takes the same time however many there are."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by: dict[str, dict[str, dict[Record, Entry]]] = {}
@@ -60,7 +60,7 @@ class Bibliography:
                         same.setdefault(entry.record, entry)
 
     def entry_of(self, document: Document) -> Entry | None:
-        """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
+        """Return a document's entry by attached file, key, DOI, title, or author and year; None: none, or several."""
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem = _bare(PurePath(file).stem)
         kinds: dict[str, Callable[[], set[str]]] = {
@@ -79,7 +79,7 @@ class Bibliography:
         return None
 
     def _titles_in(self, stem: str) -> Iterator[str]:
-        """Yield the parts of a file's name that begin as titles do and are as long."""
+        """Yield the parts of a file's name that have the beginning and the length of a known title."""
         for at in range(len(stem)):
             for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
                 yield stem[at : at + length]
@@ -100,13 +100,13 @@ class Bibliography:
 
 
 def _titles(record: Record) -> set[str]:
-    """The title, and the title without what follows a colon, if they are long enough to tell works apart."""
+    """Return the title with and without its subtitle, folded for comparison, if long enough to identify a work."""
     whole = {_bare(record.title), _bare(without_subtitle(record.title))}
     return {title for title in whole if len(title) >= _SHORTEST_TITLE}
 
 
 def without_subtitle(title: str) -> str:
-    """A title without what follows a colon, a dash or the end of a sentence."""
+    """Return a title without what follows a colon, a dash or the end of a sentence."""
     for mark in _SUBTITLES:
         title = title.partition(mark)[0]
     return title

@@ -32,7 +32,7 @@ class Entry:
 def _record(
     form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
 ) -> Record:
-    """Return what an entry of a kind says: ``own``, else by the first of some names that the entry has."""
+    """Return an entry as a record: ``own``, else by the first name in the format's table that the entry has."""
     names = _FORMATS[form]
     said = {name: field(*known) for name, known in names["fields"].items()}
     said |= {role: people(*known) for role, known in names["people"].items()}
@@ -94,7 +94,7 @@ def _ris_entry(entry: Mapping[str, Any]) -> Entry:
 
 
 def csl_record(item: Mapping[str, Any]) -> Record:
-    """Return what a CSL-JSON item says; fields of other types are left out."""
+    """Return the record of a CSL-JSON item; fields of other types are left out."""
 
     def field(name: str) -> str:
         value = item.get(name)

@@ -71,7 +71,7 @@ def declared_charsets(data: bytes) -> list[str]:
 
 
 def mended(text: str) -> str:
-    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, if the beginning is damaged so."""
+    """Repair, line by line, UTF-8 that was decoded as Windows-1252 or the like, if the beginning is damaged so."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
 
@@ -90,7 +90,7 @@ def is_mojibake(text: str) -> bool:
 
 
 def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
-    """Return the name of Python's codec for bytes.
+    """Return the name of Python's codec that decodes the bytes.
 
     By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
     also with some broken bytes; else what is declared, unless it gives errors or mojibake; else the likeliest one.
@@ -184,7 +184,7 @@ def _detected(sample: bytes) -> str:
 
 
 def _marked_encoding(data: bytes) -> str:
-    """Return the encoding by a byte order mark or, of UTF-16, the positions of its zero bytes; empty if unknown."""
+    """Return the encoding by a byte order mark or, for UTF-16, the positions of zero bytes; empty if unknown."""
     if marked := next((encoding for mark, encoding in _BOMS.items() if data.startswith(mark)), ""):
         return marked
     sample = data[:HEAD]

@@ -18,7 +18,7 @@ _AND = frozenset({"and", "und", "&"})
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a work; what is not known is empty."""
+    """The known data of a work; unknown fields are empty."""
 
     title: str = ""  # of the work itself, not of the book or journal that it stands in
     authors: str = ""  # joined by ``; ``, each ``Given Family`` or ``Family, Given``
@@ -37,7 +37,7 @@ class Record:
 
 
 def _lacking(own: object, other: object) -> dict[str, Any]:
-    """Return the fields that are empty in a value, as another one of its type has them."""
+    """Return the other value's fields that are empty in the own one."""
     return {name: value for name, value in vars(other).items() if not getattr(own, name)}
 
 
@@ -70,7 +70,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file, or a line of one, was skipped."""
+    """The reason why a file, or a line of one, was skipped."""
 
     reason: str  # a sentence that names it
     file: str = ""  # its path; empty where it is not about one file

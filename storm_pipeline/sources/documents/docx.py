@@ -206,7 +206,7 @@ class _Tree:
         link.text = "*"
 
     def _position(self, run: Any) -> str:
-        """Return where a run stands: ``sup``, ``sub``, ``note`` or ``hidden``; empty if on the line."""
+        """Return the position of a run: ``sup``, ``sub``, ``note`` or ``hidden``; empty if on the line."""
         properties = run.find(f"{_W}rPr")
         if properties is None:
             return ""
@@ -247,7 +247,7 @@ def _is_on(switch: Any) -> bool:
 
 
 def _record(tree: _Tree) -> Record:
-    """Return what the properties say, else the paragraphs that are styled as title and author."""
+    """Return the record in the properties, else in the paragraphs that are styled as title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
     read = Record(tree.front.get("title", ""), "; ".join(person_names(tree.front.get("author", ""))))

@@ -1,4 +1,4 @@
-"""What a file or download is, by its bytes: names and headers are often wrong."""
+"""Format of a file or download, by its bytes: names and headers are often wrong."""
 
 import email
 import io

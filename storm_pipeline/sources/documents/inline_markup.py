@@ -49,7 +49,7 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
 
 
 def can_be_note_mark(raised: str) -> bool:
-    """Return whether a text has the characters of a note's mark alone."""
+    """Return whether a text consists of characters of a note's mark."""
     return raised.strip() != "" and _MARK.issuperset(raised)
 
 
@@ -106,7 +106,7 @@ def local_name(element: Any) -> str:
 
 
 def replace(element: Any, text: str) -> None:
-    """Give an element a text in place of its content, and a name that means nothing."""
+    """Replace an element's content by a text, and its name by one that means nothing."""
     element.clear(keep_tail=True)
     element.tag, element.text = "span", text
 
@@ -129,7 +129,7 @@ def _text(element: Any) -> str:
 
 
 def _is_note(element: Any, line: str) -> bool:
-    """Return whether a superscript is the mark of a note: by a label, a link to a place, or as it stands."""
+    """Return whether a superscript is the mark of a note: by a label, a link to a place, or its text and place."""
     links = [one for one in element.iter() if local_name(one) in {"a", "xref"}]
     if any(_labels_note(one) or _leads_to_place(one) for one in (element, *links)):
         return True

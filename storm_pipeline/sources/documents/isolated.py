@@ -30,7 +30,7 @@ PAGE_SECONDS = 0.2
 _PAGES = range(1, 1001)  # the pages that add it
 _MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
 read_for: ContextVar[str] = ContextVar("storm_read_for", default="")
-"""For whom files are read: who is named holds one process at most, so that his slow files hold up nobody else's."""
+"""Caller for whom files are read; one that is named holds at most one process, so that its files delay no others."""
 _LEAST_ANSWERED = 200_000  # bytes that the smallest file may hold
 _PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
@@ -41,11 +41,11 @@ _START = (
 
 
 class NotReadError(Exception):
-    """A file was not read; the message is the predicate of a sentence whose subject is the file."""
+    """Error of a file that was not read; the message is a predicate whose subject is the file."""
 
 
 class ReadingProcess:
-    """A process in which files are read, one after the other; another where one waits for seconds. Thread-safe.
+    """A process that reads files, one after the other; a second one where one waits for seconds. Thread-safe.
 
     ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
     file's own bytes, where the system can limit it (Linux); some 200 are always used.
@@ -66,13 +66,13 @@ class ReadingProcess:
             one.end()
 
     def forget(self) -> None:
-        """Leave the processes to the one that started them; a forked process does so with its parent's."""
+        """Drop the processes without ending them, as a forked process does with its parent's."""
         for one in self._all:
             one.forget()
         self._share()
 
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
-        """Return the values that a function yields there.
+        """Return the values that a function yields in the process.
 
         ``read``: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
         ``arguments``: of the function, as JSON, bytes last; a path must be absolute. ``size``: bytes of the file.
@@ -95,7 +95,7 @@ class ReadingProcess:
 
     @contextmanager
     def _taken(self) -> Iterator[KeptProcess]:
-        """A process for one file."""
+        """Yield a process for one file; wait until one is free."""
         whose = read_for.get()
         with self._returned:
             while not self._returned.wait_for(
@@ -131,7 +131,7 @@ class ReadingProcess:
 
 
 def size_of(file: Path) -> int:
-    """Return the bytes of a regular file; 0 for anything else."""
+    """Return the size of a regular file in bytes; 0 for anything else."""
     try:
         return file.stat().st_size if file.is_file() else 0
     except (OSError, ValueError):
@@ -164,7 +164,7 @@ def _answered(
 
 
 def serve(parent: int) -> None:
-    """Answer requests in this process until standard input ends, or the process that asks. ``parent``: its id."""
+    """Answer requests in this process until standard input or the process that asks ends. ``parent``: its id."""
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):  # libraries print what they find
@@ -209,7 +209,7 @@ def _end_with(parent: int) -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """Have the system end this process after so much processor time, where it can; 0 for never."""
+    """Let the system end this process after so many seconds of processor time, where it can; 0: never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -128,7 +128,7 @@ def _flat(text: str | None) -> str:
 def with_headings(text: str, root: Any) -> str:
     """Return a page's text with the headings above its lines, each a Markdown line: ``## Trade``.
 
-    ``text``: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
+    ``text``: of the page, or of its main part, a block a line; a line that is not in the tree keeps its place.
     ``root``: the tree of the page.
     """
     lines: list[tuple[int, str]] = [(0, "")]  # with the levels of headings; the first stands before the page
@@ -162,7 +162,7 @@ def _words(line: str) -> str:
 def under_headings(text: str) -> Iterator[tuple[str, str]]:
     """Yield the parts of a Markdown text between its headings, each behind those above it, joined by ``›``.
 
-    A heading that nothing stands under is text.
+    A heading without text below it is text.
     """
     above: dict[int, str] = {}
     part: list[str] = []

@@ -38,7 +38,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
     """Return the text of a PDF. Never raises: what can't be read is reported among the problems.
 
     Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are not
-    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
+    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that is known.
 
     ``max_pages``: maximum number of pages read; None for all.
     """
@@ -90,7 +90,7 @@ def _layouts(data: bytes) -> Iterator[_Page | None]:
 
 
 def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
-    """Return the pages' texts without their furniture, with what metadata and the first page say of the file."""
+    """Return the pages' texts without headers, footers and notes, with the record and the labels of the file."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
@@ -128,12 +128,12 @@ def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
 
 
 def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
-    """Take what repeats at the edges of pages, page numbers and footnotes out of the pages.
+    """Remove what repeats at the edges of pages, page numbers and footnotes from the pages.
 
     ``body``: size of the type that the text is set in, in points.
 
     Returns:
-        What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
+        The rest of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
         much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
     """
     edges = [_edge_rows(page) for page in pages]
@@ -198,7 +198,7 @@ def _text(row: Sequence[Line]) -> str:
 
 
 def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
-    """Return the lines without footnotes: small type at the foot of a column that begins with a mark."""
+    """Return the lines without footnotes: small type at the foot of a column, from a line that begins with a mark."""
     kept: list[Line] = []
     run: list[Line] = []
     for line in (*lines, None):

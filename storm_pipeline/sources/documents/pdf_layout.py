@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text, or the piece of one that stands in one column; lengths are in points, y grows upwards."""
+    """A line of text, or the piece of one in one column; lengths are in points, y grows upwards."""
 
     text: str
     x0: float
@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that stand together: a paragraph, a heading, a line of a title."""
+    """Lines that belong together: a paragraph, a heading, a line of a title."""
 
     text: str  # the lines, one below the other
     size: float  # the largest size of type, in points
@@ -48,7 +48,7 @@ def page_lines(page: Any) -> list[Line]:
 
 
 def rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Group lines that stand at one height, from the top down, each row from left to right."""
+    """Group lines at one height, from the top down, each row from left to right."""
 
     def is_below(row: list[Line], line: Line) -> bool:
         return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
@@ -69,7 +69,7 @@ def _grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) 
 
 
 def _text_rows(node: Any) -> Iterator[list[Any]]:
-    """Yield the characters of every line of text below a node, in no order of reading."""
+    """Yield the characters of every line of text below a node, not in reading order."""
     from pdfminer.layout import LTTextLine
 
     if isinstance(node, LTTextLine):
@@ -163,7 +163,7 @@ def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
 
 
 def _parted(row: Sequence[Line]) -> list[Line]:
-    """Join the pieces of a row but where the gap between them is wide."""
+    """Join the pieces of a row except where the gap between them is wide."""
     parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
     return [replace(
         part[0], text=" ".join(piece.text for piece in part), x1=part[-1].x1, size=max(piece.size for piece in part),
@@ -205,7 +205,7 @@ def joined(text: str, whole: str) -> str:
 
 
 def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
-    """Return the text of each page; a sentence that a page break cuts stands whole on the page on which it begins."""
+    """Return the text of each page; a sentence cut by a page break is whole on the page on which it begins."""
     texts = ["\n\n".join(block.text for block in page) for page in pages]
     whole = "\n".join(texts)
     for place in range(len(texts) - 1):

@@ -1,4 +1,4 @@
-"""What a PDF's metadata and the head of its first page say of it as a work."""
+"""Data of a PDF as a work: its metadata and the head of its first page."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -69,7 +69,7 @@ def _xmp_record(xmp: Any) -> Record:
 
 
 def _properties(info: Any) -> tuple[Record, str]:
-    """Return what the document information says, and the year in which the file was made, unless by a scanner."""
+    """Return the record in the document information, and the year in which the file was made, unless by a scanner."""
 
     def stated(*keys: str) -> str:
         return " ".join(plain_text(str(info.get(key) or "")) for key in keys)
@@ -91,7 +91,7 @@ def _element(xmp: Any, namespace: str, name: str) -> str:
 
 
 def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[Record, list[Block]]:
-    """Return what the head of the first page says, and the blocks of the page below it.
+    """Return the record in the head of the first page, and the blocks of the page below it.
 
     ``body``: size of the type that the text is set in, in points.
     """
@@ -113,7 +113,7 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
 
 
 def _title_place(page: Sequence[Block], body: float) -> tuple[int, int]:
-    """Return the first block of the title and the one behind its last; twice the same where there is none."""
+    """Return the place of the title's first block and that after its last; twice the same without a title."""
     heads = [n for n, block in enumerate(page[:_MOST_BLOCKS]) if _can_be_title(block.text)]
     if not heads:
         return 0, 0
@@ -134,7 +134,7 @@ def _can_be_title(text: str) -> bool:
 
 
 def _opening(text: str) -> bool:
-    """Return whether a block begins with the heading that opens a text, its number aside."""
+    """Return whether a block begins with the heading that opens a text, apart from its number."""
     words = folded_words(text)
     return not _OPENINGS.isdisjoint(words[: 2 if words and is_numeral(words[0]) else 1])
 

@@ -213,7 +213,7 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
 
 
 def stays_below(file: Path, folder: Path) -> bool:
-    """Return whether a file, its links resolved, lies in a folder and is not hidden there."""
+    """Return whether a file, its links resolved, is in a folder and is not hidden there."""
     try:
         parts = file.resolve().relative_to(folder.resolve()).parts
     except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of links
@@ -238,7 +238,7 @@ def _read_there(file: Path) -> Iterator[Document | Unreadable]:
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a folder holds."""
+    """The contents of a file or folder."""
 
     documents: tuple[Document, ...]  # those that can be read
     scans: tuple[Path, ...]  # files without text, of which text recognition makes copies that can be read
@@ -255,7 +255,7 @@ class Inventory:
 
 
 def take_inventory(path: Path, cache: Path) -> Inventory:
-    """Read a file or folder, and count what it holds. ``cache``: folder of what was read before, and is kept."""
+    """Read a file or folder, and count what it holds. ``cache``: folder that keeps what was read."""
     found = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
     documents = tuple(one for one in found if isinstance(one, Document))
     refused = [one for one in found if isinstance(one, Unreadable)]

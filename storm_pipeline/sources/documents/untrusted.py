@@ -18,7 +18,7 @@ _MAX_BYTES = 300_000_000
 
 
 def pdf_damage() -> tuple[type[Exception], ...]:
-    """Return what is raised where a PDF's pages or metadata are damaged."""
+    """Return the errors that are raised where a PDF's pages or metadata are damaged."""
     from pypdf.errors import PyPdfError
 
     return (PyPdfError, *DAMAGE)
@@ -37,11 +37,11 @@ def unreadable(kind: str, error: Exception) -> FileText:
 
 
 class TooLargeError(ValueError):
-    """An archive exceeds the limit on its unpacked size."""
+    """Error of an archive that exceeds the limit on its unpacked size."""
 
 
 class BoundedZip:
-    """Reads the members of a zip archive, up to a total size; raises zipfile.BadZipFile if it is not one.
+    """Reader of a zip archive's members, up to a total size; raises zipfile.BadZipFile if it is not one.
 
     ``max_bytes``: limit on all that is read; counted while unpacking, since headers can lie.
     """

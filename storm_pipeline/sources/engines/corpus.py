@@ -26,14 +26,14 @@ INFO = EngineInfo(
 
 
 def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
-    """The engine of ``corpus:PATH``."""
+    """Open the engine of ``corpus:PATH``."""
     return CorpusSearch(
         Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois, cache=config.cache
     )
 
 
 class CorpusSearch:
-    """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
+    """Search in a file or folder of documents, cut into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
@@ -55,7 +55,7 @@ class CorpusSearch:
         kept = KeptDocuments(cache) if cache else None
         found = list(read_documents(path, kept=kept))
         self.problems = tuple(item.reason for item in found if not isinstance(item, Document))
-        """What was skipped and why: one sentence each, naming the file and, for JSON lines, the line."""
+        """Skipped files and lines, and why: one sentence each, naming the file and, for JSON lines, the line."""
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:
             why = self.problems[0] if self.problems else "it is empty"
@@ -69,7 +69,7 @@ class CorpusSearch:
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` documents (URLs), the best of each first: ``passages``, or ``k`` in all if more."""
+        """Return passages of up to ``k`` documents, best of each first; of few documents more than ``passages``."""
         ranked = (match.position for match in self._index.search(query))
         return best_windows(ranked, self._snippets, k, max(self._passages, k // self._documents))
 

@@ -35,13 +35,13 @@ _REGIONS = {code[:2]: code for code in _TABLE["regions"].split()} | _TABLE["spel
 
 
 def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
-    """The engine of the specification ``duckduckgo``."""
+    """Open the engine of the specification ``duckduckgo``."""
     reject_argument("duckduckgo", argument)
     return DuckDuckGoSearch(rate=config.rate or _RATE, options=config.options)
 
 
 class DuckDuckGoSearch:
-    """Searches the web through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
+    """Web search through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
     ``patience``: time limits; ``read`` bounds a whole response. ``rate``: requests a second, one at a time. Raises
     MissingExtraError: the package ddgs is not installed; SettingsError: DuckDuckGo does not support the region.
@@ -67,7 +67,7 @@ class DuckDuckGoSearch:
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, one passage each; see the protocol."""
+        """Return up to ``k`` pages, best first, one passage each; see the protocol."""
         query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:
             return ()

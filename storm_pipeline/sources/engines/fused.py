@@ -23,7 +23,7 @@ INFO = EngineInfo(
 
 
 def fused(engines: Iterable[SearchEngine | Search]) -> Search:
-    """A search that queries engines in parallel and fuses their pages by reciprocal rank.
+    """Return a search that queries engines in parallel and fuses their pages by reciprocal rank.
 
     A page that several engines find is one source with the passages of each; ties go to the page of the earlier engine.
     A search takes as long as the slowest engine. An engine that fails is skipped if another succeeds, and reported in
@@ -54,13 +54,13 @@ def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
 
 
 def open_parts(parts: Sequence[OpenedEngine]) -> OpenedEngine:
-    """The engine of ``fused:A+B`` from those it is made of."""
+    """Return the engine of ``fused:A+B`` from its opened parts."""
     problems = tuple(chain.from_iterable(part.problems for part in parts))
     return OpenedEngine(fused(part.engine for part in parts), problems, own=all(part.own for part in parts))
 
 
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
-    """The ``k`` best pages of several rankings with all their snippets, by reciprocal rank fusion over pages.
+    """Return the ``k`` best pages of several rankings with all their snippets, by reciprocal rank fusion over pages.
 
     ``rankings``: snippets, best first; the rank of a page is that of its first snippet, from 1.
     """

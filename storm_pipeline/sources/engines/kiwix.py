@@ -47,7 +47,7 @@ _Article = tuple[str, str, list[tuple[int, str]]]
 
 
 def open_engine(argument: str, config: EngineConfig) -> "KiwixSearch":
-    """The engine of ``kiwix:BOOK``."""
+    """Open the engine of ``kiwix:BOOK``."""
     return KiwixSearch(require_argument("kiwix", argument, "a book", "kiwix:BOOK"), rate=config.rate or 50.0)
 
 
@@ -76,7 +76,7 @@ class KiwixSearch:
         self._client = ApiClient("kiwix", self._server, rate=limits, remedies=remedies, patience=patience)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to three passages of each of up to ``k`` articles, best article first; see the protocol."""
+        """Return up to three passages of each of up to ``k`` articles, best article first; see the protocol."""
         found = islice(self._articles(topic_words(query)[:_MAX_WORDS], k), max(0, k))
         articles = [
             [(title, Snippet(url, title, passage, engine=self.name)) for passage in _cut(text)]
@@ -85,7 +85,7 @@ class KiwixSearch:
         return tuple(best_of_each(articles, query, PASSAGES))
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Headings of the article with this title, in any case; None if there is none. Raises SearchError."""
+        """Return the headings of the article with this title, in any case; None without one. Raises SearchError."""
         title = spaced_title(title)
         for link, found in self._hits(title, 10)[1] if title else ():
             if found.casefold() == title.casefold() and (article := self._article(link)):
@@ -109,7 +109,7 @@ class KiwixSearch:
             yield joined(rarest_first[:size], " ")
 
     def _hits(self, pattern: str, k: int) -> tuple[int, list[tuple[str, str]]]:
-        """Return about how many articles have all words of a pattern, and links and titles of the best ``k``."""
+        """Return about how many articles have all words of a pattern, and the links and titles of the best ``k``."""
         asked = {"pattern": pattern, "books.name": self._book, "format": "xml", "pageLength": k}
         answer = self._client.get_xml(asked, f"{self._root}/search")
         if answer.tag != "rss":

@@ -112,7 +112,7 @@ def _parts(article: Any) -> Iterator[str]:
 
 
 def _date(article: Any) -> str | None:
-    """Publication date: the electronic one, which is exact, or else that of the issue or the book."""
+    """Return the publication date: the electronic one, which is exact, or else that of the issue or the book."""
     for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
         found = article.find(path)
         if found is not None and (day := _parsed(found)):

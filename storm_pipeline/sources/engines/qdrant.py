@@ -44,7 +44,7 @@ class Payload:
 
 
 def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
-    """The engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
+    """Open the engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
 
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
     named vector of a collection that has several, and ``embedder``, the model that made the vectors.
@@ -89,7 +89,7 @@ class QdrantSearch:
         self._vector = _vector_name(collection, embedder, vector)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` URLs, nearest first; see the protocol.
+        """Return passages of up to ``k`` URLs, nearest first; see the protocol.
 
         Raises SearchError: the collection could not be searched, or no point found has text.
         """

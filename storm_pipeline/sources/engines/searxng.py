@@ -73,7 +73,7 @@ def searxng(
     patience: Patience | None = None,
     rate: float | None = None,
 ) -> WebServiceSearch:
-    """A search through the instance at an address such as ``http://localhost:8080``, by default ``SEARXNG_URL``'s.
+    """Return a search through the instance at an address, such as ``http://localhost:8080``, or ``SEARXNG_URL``'s.
 
     Raises SettingsError: there is no address, or it is not a web address.
     """
@@ -89,5 +89,5 @@ def searxng(
 
 
 def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
-    """The engine of ``searxng`` or ``searxng:URL``."""
+    """Open the engine of ``searxng`` or ``searxng:URL``."""
     return searxng(argument, options=config.options, rate=config.rate)

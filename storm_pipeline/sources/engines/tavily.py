@@ -16,7 +16,7 @@ _MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
 
 @cache
 def countries() -> dict[str, str]:
-    """Code → name as the service has it, both in lower case."""
+    """Return the service's names of countries by country code, both in lower case."""
     from babel import Locale
 
     table, names = table_beside(__file__), Locale("en").territories

@@ -33,7 +33,7 @@ _Leads = tuple[tuple[Snippet, ...], LexicalIndex]
 
 
 def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
-    """The engine of the specification ``wiki-leads``; downloads the corpus if it is missing."""
+    """Open the engine of the specification ``wiki-leads``; download the corpus if it is missing."""
     reject_argument("wiki-leads", argument)
     return WikiLeads(fetch(LEADS, config.cache, config.on_progress))
 
@@ -52,7 +52,7 @@ class WikiLeads:
         self._path = Path(path)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
+        """Return up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
 
         An article that shares too little with the query is not found: only function words, or one common word of many.
         Raises CorpusError: the file is missing or damaged.

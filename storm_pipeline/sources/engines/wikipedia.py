@@ -53,7 +53,7 @@ def wikipedia(
     patience: Patience | None = None,
     rate: float | None = None,
 ) -> WebServiceSearch:
-    """A search of one Wikipedia for articles, which are cut into passages of about 100 to 150 words.
+    """Return a search of one Wikipedia for articles, which are cut into passages of about 100 to 150 words.
 
     Each article takes one request, since the service returns one full text at a time; recent articles are cached.
 
@@ -75,7 +75,7 @@ def wikipedia(
 
 
 def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
-    """The engine of ``wikipedia`` or ``wikipedia:LANGUAGE``."""
+    """Open the engine of ``wikipedia`` or ``wikipedia:LANGUAGE``."""
     return wikipedia(argument, rate=config.rate, options=config.options)
 
 
@@ -119,7 +119,7 @@ def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Heading and text of each section of an article's plain text; first the lead, without one."""
+    """Yield the heading and text of each section of an article's plain text; first the lead, with an empty heading."""
     lead, *pieces = _HEADING.split(text)
     yield "", lead
     for heading, section in zip(pieces[::2], pieces[1::2], strict=True):

@@ -26,7 +26,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether an address, and an IPv4 address that it maps, translates (NAT64) or tunnels (6to4), is a public one."""
+    """Return whether an address is public, and an IPv4 address in it too (mapped, NAT64 or 6to4)."""
     if isinstance(address, IPv4Address):
         blocked = address.is_multicast or address.is_reserved or any(address in network for network in _BLOCKED_V4)
         return address.is_global and not blocked
@@ -40,7 +40,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def resolve_host(host: str) -> list[str]:
-    """All addresses of a host, by the system's resolver. Raises OSError: there is none, or the look-up failed."""
+    """Return all addresses of a host by the system's resolver. Raises OSError: it has none, or is not found."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -88,7 +88,7 @@ def target_of(url: str) -> Target:
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """The IP address that a host is in canonical notation; None for a name."""
+    """Parse a host as an IP address; return None for a name, or for an address with a zone (``%``)."""
     try:
         return None if "%" in host else ipaddress.ip_address(host)
     except ValueError:
@@ -96,7 +96,7 @@ def literal_address(host: str) -> IPAddress | None:
 
 
 def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
-    """The addresses of a host, all of them allowed; connect to these only.
+    """Return the addresses of a host, all of them allowed; connect to these only.
 
     Raises PageError: the host has none, did not resolve in time, or has one that is not allowed.
     """

@@ -80,7 +80,7 @@ def _opened(
 
 
 def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
-    """Connect as ``socket.create_connection``, but look the address up nowhere."""
+    """Connect as ``socket.create_connection``, but without looking the address up."""
     sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
     try:
         sock.settimeout(seconds)

@@ -40,7 +40,7 @@ MAX_NAME_CHARS = 200  # characters of a title, a name or a heading
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Whether a text of so many words is only a notice that the page cannot be shown."""
+    """Return whether a text of ``words`` words is only a notice that the page cannot be shown."""
     is_notice = words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
     return is_notice or (words <= _MAX_WORDS and not _CHECKS.isdisjoint(folded_words(text)))
 
@@ -63,7 +63,7 @@ class Page:
 
 
 def extracted(fetched: Fetched) -> Page:
-    """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
+    """Call :func:`extract` in the process for foreign files. Raises PageError: also if reading takes too long."""
     from storm_pipeline.sources.documents.isolated import NotReadError, reading
 
     body = fetched.body
@@ -104,7 +104,7 @@ def extract(fetched: Fetched) -> Page:
 
 
 def _with_real_type(fetched: Fetched) -> Fetched:
-    """Return the page with the content type that its bytes tell, unpacked if it is a gzip file."""
+    """Return the page with the content type that its bytes show, unpacked if it is a gzip file."""
     kind = formats.format_of(fetched.body)
     if kind == formats.GZIP:
         fetched = replace(fetched, body=_unpacked(fetched))
@@ -175,7 +175,7 @@ def _from_html(fetched: Fetched) -> Page:
 
 
 def _citation_tags(tree: Any) -> dict[str, str | None]:
-    """Return what meta tags declare, by fields of :class:`Page`; only the first 500 are read."""
+    """Return the values of meta tags, by fields of :class:`Page`; only the first 500 tags are read."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
@@ -197,7 +197,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
 
 
 def main_text(html: str, url: str) -> str:
-    """The main content of a page by trafilatura; empty if it finds none.
+    """Return the main content of a page by trafilatura; empty if it finds none.
 
     Favours precision, which gave the best F1 on 181 news pages (docs/lab/bench.md), unless that leaves too
     little.

@@ -84,7 +84,7 @@ class PageResponse:
     deadline: float
 
     def body(self, *, truncate: bool = False) -> bytes:
-        """The body, decompressed; with ``truncate`` one over the limit is truncated.
+        """Return the decompressed body; with ``truncate`` one over the limit is truncated.
 
         Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
@@ -112,7 +112,7 @@ class PageResponse:
 def followed(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
-    """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
+    """Yield the first response that is not a redirect, of any status; arguments and errors as :func:`fetch_page`."""
     limits, access = limits or Limits(), access or Access()
     visit = visit or (lambda _: contextlib.nullcontext())
     target, left, seen = target_of(url), limits.total, set[str]()
@@ -149,7 +149,7 @@ class _Site:
 
 
 class Politeness:
-    """Checks a site's robots.txt before its pages, and limits the requests to it. Thread-safe.
+    """Check of a site's robots.txt before its pages, and limit on the requests to it. Thread-safe.
 
     As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
     connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
@@ -165,7 +165,7 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
-        """Context in which to request and read one page; raises PageError if robots.txt forbids it."""
+        """Wait for the turn to request and read one page in the block; raise PageError if robots.txt forbids it."""
         parts = urlsplit(url)
         site = self._site(f"{parts.scheme}://{parts.netloc}")
         if site.closed:
@@ -176,7 +176,7 @@ class Politeness:
             yield
 
     def _site(self, origin: str) -> _Site:
-        """Return what is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        """Return a site's limiter and rules; the first caller reads its robots.txt, and all others wait for that."""
         with self._lock:
             if origin not in self._sites:
                 self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")

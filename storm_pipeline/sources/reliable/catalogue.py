@@ -136,7 +136,7 @@ class Catalogue:
     places: SitePatterns[Entry]  # the entries of each place
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
-        """The entries of the most specific place that covers this one; rows of the list take precedence over rules.
+        """Return the entries of the most specific place that covers this one; the list takes precedence over rules.
 
         Except for preprint servers, which the list rates as generally unreliable: here they are a kind of their own.
         """
@@ -154,7 +154,7 @@ class Catalogue:
 
 @cache
 def load_catalogue() -> Catalogue:
-    """The package's catalogue."""
+    """Load the package's catalogue."""
     perennial = _table("perennial.json")
     ratings = ((places, Entry(Rating(name), name, listed=True)) for name, places in perennial["places"].items())
     listed = [entry for rating in ratings for entry in _entries(*rating)]

@@ -14,12 +14,12 @@ from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
 _UPLOADS = frozenset("upload uploads wp-content files media assets image images".split())
-"""Folders whose dates tell when a file was stored."""
+"""Folders whose dates say when a file was stored."""
 
 
 @dataclass(frozen=True)
 class SourceFilter:
-    """Leaves pages out that the policy excludes or that are to be kept out.
+    """Filter of the pages that the policy excludes or that are to be kept out.
 
     A result depends only on what was found for its query, since the order of concurrent searches is random. Copies
     of kept-out pages that only other searches reveal are recognised afterwards, by :meth:`copies`.
@@ -31,7 +31,7 @@ class SourceFilter:
     trusts: Callable[[str], bool] = lambda _: False
 
     def spare(self, k: int) -> int:
-        """How many pages to request beyond ``k``, to make up for those left out.
+        """Return how many pages to request beyond ``k``, to make up for those left out.
 
         As many again if the policy may exclude any, three if only certain pages are to be kept out.
         """
@@ -40,7 +40,7 @@ class SourceFilter:
         return _SPARE if self.kept_out else 0
 
     def usable(self, found: SearchResult, asked: Asked) -> SearchResult:
-        """The result without excluded pages, which are listed in it; up to ``asked.k`` pages."""
+        """Return the result without excluded pages, which it lists, and with up to ``asked.k`` pages."""
         groups: dict[str, list[Snippet]] = {}
         for snippet in found.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
@@ -67,7 +67,7 @@ class SourceFilter:
         )
 
     def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
-        """The pages to be kept out among those that all searches returned, given all seen text of those recognised."""
+        """Return the pages in ``seen`` (of all searches) that are to be kept out, judged by all text seen of them."""
         if self.kept_out is None:
             return ()
         known = self.kept_out.knowing(seen)
@@ -87,7 +87,7 @@ class SourceFilter:
 
 
 def date_in_address(url: str) -> str | None:
-    """The publication date that an address such as ``https://example.org/2008/may/30/a-church/`` states.
+    """Return the publication date in an address such as ``https://example.org/2008/may/30/a-church/``.
 
     Returns:
         ISO date, or year and month where no day is stated. None if there is no date or more than one, if it is not

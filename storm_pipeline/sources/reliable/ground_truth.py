@@ -18,7 +18,7 @@ _WIKIPEDIA = "wikipedia.org"
 
 
 def wikipedia_article(url: str) -> tuple[str, str] | None:
-    """Language and title of the Wikipedia article at a URL of Wikipedia or of a mirror.
+    """Return language and title of the Wikipedia article at a URL of Wikipedia or of a mirror.
 
     The title has spaces and a capital first letter, as on Wikipedia. None for any other URL.
     """
@@ -61,12 +61,12 @@ def _is_language(code: str) -> bool:
 
 
 def folded_title(title: str) -> str:
-    """A title folded for comparison: case, spaces, hyphens and other punctuation removed; may be empty."""
+    """Fold a title for comparison: remove case, spaces, hyphens and other punctuation; the result may be empty."""
     return "".join(char for char in in_form(title, "NFKC").casefold() if char.isalnum() or char in "+#")
 
 
 def names_in_url(url: str) -> set[str]:
-    """Folded titles that a mirror's URL may name: each path segment and each query value."""
+    """Return the folded titles that a mirror's URL may name: each path segment and each query value."""
     try:
         parts = urlsplit(url.strip())
         candidates = [value for values in parse_qs(parts.query).values() for value in values]
@@ -77,7 +77,7 @@ def names_in_url(url: str) -> set[str]:
 
 
 def names_in_title(title: str) -> set[str]:
-    """Folded article titles that a page title may name: with and without a trailing site name."""
+    """Return the folded article titles that a page title may name: with and without a trailing site name."""
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
     candidates = [title[:cut] for cut in [*cuts, len(title)]]
     for phrase in _PHRASES:
@@ -115,21 +115,21 @@ class GroundTruth:
         self._ngrams = frozenset(ngram for text in texts for ngram in _ngrams(text))
 
     def with_texts(self, texts: Iterable[str]) -> "GroundTruth":
-        """The same pages with more known text, such as what a search returned of them."""
+        """Return a copy with more known text of the pages, such as what a search returned of them."""
         more = copy.copy(self)
         more._ngrams = self._ngrams.union(*map(_ngrams, texts))
         return more
 
     def knowing(self, seen: Iterable[SeenPage]) -> "GroundTruth":
-        """The same pages with the text that searches returned of those recognised by address or title."""
+        """Return a copy with the text that searches returned of the pages recognised by address or title."""
         return self.with_texts(page.text for page in seen if self.recognise_by_name(page.url, page.title))
 
     def recognise(self, url: str, title: str, text: str) -> str | None:
-        """Why a page is to be kept out, in one sentence; None if it is not. ``title``: its title; may be empty."""
+        """Return why a page is to be kept out, in one sentence; None if it is not. ``title``: may be empty."""
         return self.recognise_by_name(url, title) or self._by_text(text)
 
     def recognise_by_name(self, url: str, title: str) -> str | None:
-        """As :meth:`recognise`, by URL and title alone."""
+        """Return the same as :meth:`recognise`, by URL and title alone."""
         return self._by_url(url) or self._by_title(url, title)
 
     def _by_url(self, url: str) -> str | None:

@@ -29,7 +29,7 @@ _ALLOWED = {
 
 @dataclass(frozen=True)
 class SourceVerdict:
-    """Whether a page may be used."""
+    """Verdict on whether a page may be used."""
 
     url: str  # the page, as given
     allowed: bool
@@ -39,7 +39,7 @@ class SourceVerdict:
 
 
 class SourcePolicy:
-    """Decides which pages may be used. Thread-safe.
+    """Policy that decides which pages may be used. Thread-safe.
 
     ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly, official and
     educational hosts, known or not. ``standard`` also keeps preprints, unknown and disputed sources; it excludes what
@@ -75,7 +75,7 @@ class SourcePolicy:
         self.excludes_nothing = policy == "any" and not denied
 
     def judge(self, url: str) -> SourceVerdict:
-        """The verdict on a page; never raises."""
+        """Return the verdict on a page; never raises."""
         if (where := pattern_of(url)) is None:
             return SourceVerdict(url, allowed=True, status=Rating.OWN, reason="it is not a web page")
         if listed := self._user_lists.find(where):
@@ -100,7 +100,7 @@ class SourcePolicy:
         return SourceVerdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} applies {which}", str(place))
 
     def _decisive(self, statuses: set[Rating]) -> Rating:
-        """The rating that decides among several rows of one place; see the class."""
+        """Return the rating that decides among several rows of one place; see the class."""
         ranked = [status for status in CAUTION if status in statuses] or sorted(statuses)
         return ranked[-1 if self.policy == "strict" else 0]
 

@@ -10,7 +10,7 @@ from storm_pipeline.types import Snippet
 
 @runtime_checkable
 class SearchEngine(Protocol):
-    """Anything that finds snippets for a query.
+    """A search engine: anything that finds snippets for a query.
 
     ``name`` is a short identifier. ``search`` returns up to ``k`` hits, best first (an engine that gives
     several passages of one page may return more snippets than ``k``, ``k`` counts pages); an empty sequence
@@ -50,7 +50,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a search was asked: a query, for up to ``k`` pages, of the engine of this name."""
+    """A search request: a query, for up to ``k`` pages, to the engine of this name."""
 
     query: str
     k: int

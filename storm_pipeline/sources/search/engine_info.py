@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Which results are wanted."""
+    """Restrictions of the wanted results."""
 
     language: str | None = None  # two-letter code (ISO 639-1) of the language of the pages
     region: str | None = None  # two-letter code (ISO 3166-1) of the country to search from
@@ -33,7 +33,7 @@ class SearchOptions:
     without_domains: tuple[str, ...] = ()  # no pages on these domains or their subdomains
 
     def period(self) -> tuple[date, date] | None:
-        """First and last day of publication, with defaults for an open end; None if unrestricted."""
+        """Return the first and last day of publication, with defaults for an open end; None if unrestricted."""
         if self.since is None and self.until is None:
             return None
         return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
@@ -69,14 +69,14 @@ class EngineInfo:
 
 
 def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
-    """Metadata of a paid service of the web, whose key a variable holds."""
+    """Return the metadata of a paid web service whose key is in a variable."""
     needs, names = f"a key in {variable}", (variable,)
     return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
 
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """What an engine is opened with."""
+    """Configuration with which an engine is opened."""
 
     cache: Path = field(default_factory=default_cache)  # folder for downloads
     options: SearchOptions = field(default_factory=SearchOptions)  # which results are wanted
@@ -98,14 +98,14 @@ class OpenedEngine:
 
 
 def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:
-    """The code for the value of an option, from ``codes`` by value in lower case; SettingsError if there is none."""
+    """Return the code in ``codes`` of an option's value, ignoring case. Raises SettingsError: there is none."""
     if (code := codes.get(value.casefold())) is None:
         raise SettingsError(f"the search engine `{engine}` does not support the {option} {value!r}; leave it out")
     return code
 
 
 def require_argument(engine: str, argument: str, what: str, form: str) -> str:
-    """The argument after the colon of a specification; SettingsError if it is empty. ``what``: such as ``a path``."""
+    """Return the argument of a specification; raise SettingsError if it is empty. ``what``: such as ``a path``."""
     if not argument:
         raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")
     return argument

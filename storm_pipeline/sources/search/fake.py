@@ -46,7 +46,7 @@ class FakeSearch:
         return tuple(self._queries)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """The prepared snippets of up to ``k`` pages, best first.
+        """Return the prepared snippets of up to ``k`` pages, best first.
 
         Raises:
             SearchError: the query is one of ``failing``.

@@ -20,7 +20,7 @@ _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
 def with_crossref(
     documents: Sequence[Document], kept: KeptDocuments | None = None, base_url: str = CROSSREF
 ) -> tuple[list[Document], str]:
-    """The documents, completed by Crossref where the DOI is known but author, date or place is not.
+    """Complete documents by Crossref where the DOI is known but author, date or place is not.
 
     The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
 

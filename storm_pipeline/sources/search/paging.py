@@ -1,4 +1,4 @@
-"""How many pages, and how many passages of each, a search returns."""
+"""Choice of the pages, and the passages of each, that a search returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -14,7 +14,7 @@ _SHARED = 12  # characters at the beginning of a passage that show whether it go
 def paged(
     fetch_page: Callable[[int], Iterable[Snippet]], k: int, *, size: int, max_pages: int = 1
 ) -> tuple[Snippet, ...]:
-    """The snippets of up to ``k`` web pages, best first, grouped by page.
+    """Return the snippets of up to ``k`` web pages, best first, grouped by page.
 
     ``fetch_page``: number of a result page, from 0 → its snippets; called no more than needed. ``k``: web pages wanted,
     >= 1. ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages,
@@ -31,7 +31,7 @@ def paged(
 
 
 def one_per_page(found: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
-    """The first snippet of each of up to ``k`` web pages, in order."""
+    """Return the first snippet of each of up to ``k`` web pages, in order."""
     pages: dict[str, Snippet] = {}
     for snippet in found:
         pages.setdefault(canonical_url(snippet.url), snippet)
@@ -39,7 +39,7 @@ def one_per_page(found: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
 
 
 def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
-    """The first passages of the first documents, in rank order.
+    """Return the first passages of the first documents, in rank order.
 
     ``ranked``: best first; may be lazy, and is consumed only as far as needed.
     """
@@ -67,7 +67,7 @@ def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
 
 
 def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
-    """Passages of the first documents, the best one of each with those beside it, where an answer goes on.
+    """Return passages of the first documents: of each the best one and its neighbours, where an answer goes on.
 
     ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
     those of a document in its order, as ``overlapping`` of ``text/chunks.py`` makes them. ``passages``: maximum
@@ -88,7 +88,7 @@ def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, pas
 
 
 def best_of_each(articles: Sequence[Sequence[tuple[str, Snippet]]], query: str, limit: int) -> Iterator[Snippet]:
-    """Up to ``limit`` passages of each article, best match and what is beside it first; articles keep their order.
+    """Yield up to ``limit`` passages of each article in turn, the best match and its neighbours first.
 
     ``articles``: headings and passages of each. One of which no passage matches gives its first.
     """

@@ -13,41 +13,41 @@ MAX_RESULTS = 100  # papers that the services give at once, at most
 
 
 def doi_name(doi: object) -> str | None:
-    """A DOI in lower case, since DOIs are case-insensitive; None for anything else."""
+    """Return a DOI in lower case, since DOIs are case-insensitive; None for anything else."""
     name = plain_text(doi).lower()
     return name if name.startswith("10.") else None
 
 
 def joined_names(names: Iterable[object]) -> str | None:
-    """The first 30 names of authors as :attr:`storm_pipeline.types.Snippet.author` has them; None if there are none."""
+    """Join the first 30 names of authors as :attr:`storm_pipeline.types.Snippet.author` has them; None without any."""
     plain = (plain_text(name).replace(";", ",") for name in names)
     return "; ".join(list(filter(None, plain))[:MAX_AUTHORS]) or None
 
 
 def full_name(family: str, given: str, whole: str) -> str:
-    """An author's ``Family, Given`` as far as known, else the name of a group."""
+    """Return an author's ``Family, Given`` as far as known, else the name of a group."""
     return f"{family}, {given}" if family and given else family or whole
 
 
 def first_text(value: object) -> str:
-    """The plain text of the first of several JATS or HTML fragments, as Crossref has titles; empty if there is none."""
+    """Return the plain text of the first of several JATS or HTML fragments (Crossref's titles); empty without any."""
     return fragment_text(value[0]) if isinstance(value, list) and value else ""
 
 
 def doi_address(doi: object) -> str:
-    """URL of a paper by its DOI; empty if there is no DOI."""
+    """Return the URL of a paper by its DOI; empty if there is no DOI."""
     name = doi_name(doi)
     return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name else ""
 
 
 def arxiv_address(number: object) -> str:
-    """URL of a preprint's abstract page by its arXiv identifier without version; empty if there is none."""
+    """Return the URL of a preprint's abstract page by its arXiv identifier without version; empty if there is none."""
     name = plain_text(number)
     return "https://arxiv.org/abs/" + quote(name, safe="/.-") if name else ""
 
 
 def partial_date(parts: Sequence[object]) -> str | None:
-    """ISO date from as many of year, month and day as are known: ``2019-05-02``, ``2019-05`` or ``2019``.
+    """Return an ISO date from as many of year, month and day as are known: ``2019-05-02``, ``2019-05`` or ``2019``.
 
     ``parts``: numbers, or strings of digits; the date stops before the first that is missing or invalid.
     """

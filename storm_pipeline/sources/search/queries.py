@@ -17,7 +17,7 @@ _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
 
 def bare_words(query: str) -> list[str]:
-    """The words of a query without punctuation; those that are operators in upper case are lower-cased.
+    """Return the words of a query without punctuation; those that are operators in upper case are lower-cased.
 
     Letters, marks and digits of any script are kept; of punctuation only apostrophes and full stops inside a word
     (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
@@ -29,7 +29,7 @@ def bare_words(query: str) -> list[str]:
 
 
 def topic_words(query: str) -> list[str]:
-    """The words of an English query without function words, unless it has no others."""
+    """Return the words of an English query without function words, unless it has no others."""
     words = bare_words(query)
     return [word for word in words if word.casefold() not in english_stop_words()] or words
 
@@ -42,13 +42,13 @@ def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -
 
 
 def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
-    """What is found with all words, joined by ``every``, or if that is nothing, with any; nothing without words."""
+    """Return what ``find`` finds with all words, joined by ``every``, else with any of them; empty without words."""
     found = find(joined(words, every)) if words else ()
     return found if found or len(words) < 2 else find(joined(words, " OR "))
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
-    """The query on one line of up to ``limit`` characters and ``words``, then operators for domains of the options.
+    """Return the query on one line, within ``limit`` characters and ``words``, and operators for the options' domains.
 
     Operators that would take more than half of the limit are left out: the query matters more, and
     :func:`storm_pipeline.sources.search.registry.within_domains` filters by domain anyway.

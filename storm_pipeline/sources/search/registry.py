@@ -37,7 +37,7 @@ def _is_within(host: str, domain: str) -> bool:
 
 
 def within_domains(engine: Search, options: SearchOptions) -> Search:
-    """The engine held to the domains of the options; it is asked for twice as many pages, to make up for the others."""
+    """Restrict an engine to the domains of the options; ask it for twice as many pages, to make up for the others."""
 
     def search(query: str, k: int) -> SearchResult:
         found = engine.search(query, 2 * k)
@@ -58,7 +58,7 @@ def _allows(options: SearchOptions, host: str) -> bool:
 
 
 def engines() -> tuple[EngineInfo, ...]:
-    """All engines that :func:`open_search` can open: no requirements first, the composite engine last."""
+    """Return all engines that :func:`open_search` can open: no requirements first, the composite engine last."""
     return tuple(_module(name).INFO for name in _MODULES)
 
 
@@ -93,7 +93,7 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
 
 
 def engine_info(name: str) -> EngineInfo | None:
-    """Metadata of the engine of this name, without its arguments; None if there is none. Loads no other engine."""
+    """Return the metadata of the engine of this name, without arguments, or None; load no other engine."""
     return getattr(_named(name), "INFO", None)
 
 
@@ -184,7 +184,7 @@ class Choice:
 
 
 def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
-    """The first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
+    """Choose the first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
 
     ``reachable``: whether a URL responds; by default :func:`answers`.
     """
@@ -197,7 +197,7 @@ def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
 
 
 def answers(address: str) -> bool:
-    """Whether a URL responds within 2.5 seconds, with any status; looking up its host's name included."""
+    """Return whether a URL responds within 2.5 seconds, with any status; the look-up of its host is included."""
     import requests
 
     def ask() -> bool:

@@ -77,7 +77,7 @@ class SearchResult:
 
 
 def merged(results: Iterable[SearchResult]) -> SearchResult:
-    """One result with the entries of several, in their order."""
+    """Merge several results into one, with their entries in order."""
     values = list(zip(*([getattr(result, field.name) for field in fields(result)] for result in results), strict=True))
     return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
 
@@ -87,12 +87,12 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def encoded(result: SearchResult) -> dict[str, Any]:
-    """The result as a JSON-compatible value; the inverse of :func:`decoded`."""
+    """Return the result as a JSON-compatible value; the inverse of :func:`decoded`."""
     return asdict(result)
 
 
 def decoded(value: object) -> SearchResult | None:
-    """The inverse of :func:`encoded`, before or after a JSON round trip; None if the value is malformed."""
+    """Return the result of an :func:`encoded` value, before or after a JSON round trip; None if it is malformed."""
     if not isinstance(value, dict) or {*value, _PAGES} != {field.name for field in fields(SearchResult)}:
         return None
     try:
@@ -102,7 +102,7 @@ def decoded(value: object) -> SearchResult | None:
 
 
 def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
-    """The passages of a page, from the values of their fields; None if one is malformed."""
+    """Return the passages of a page, from the values of their fields; None if one is malformed."""
     try:
         return _checked_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
     except TypeError:
@@ -145,7 +145,7 @@ class Research:
     lost: tuple[str, ...] = ()
 
     def with_result(self, result: SearchResult) -> "Research":
-        """The same with one more result."""
+        """Return the same research with one more result."""
         return Research(
             self.excluded.union(result.excluded),
             self.unread.union(result.unread),
@@ -172,7 +172,7 @@ class Research:
 
 
 def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
-    """Deduplicate by canonical URL, sorted by URL; keeps the exclusion whose query is first in the alphabet."""
+    """Deduplicate by canonical URL and sort by URL; of equals keep the one whose query is first in the alphabet."""
     pages: dict[str, Exclusion] = {}
     for page in sorted(exclusions, key=lambda page: (page.query, astuple(page))):
         pages.setdefault(source_id(page.url), page)

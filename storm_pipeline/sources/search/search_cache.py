@@ -23,7 +23,7 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 
 
 class ModeCache:
-    """A cache file that is used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
+    """A cache file, used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
 
     def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
         self._cache, self._mode = SqliteCache(file), mode
@@ -31,11 +31,11 @@ class ModeCache:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is damaged in the cache or keeps it from being used, one sentence each."""
+        """Damage of the cache and reasons why it cannot be used, one sentence each."""
         return self._cache.problems
 
     def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
-        """What ``read`` makes of the record of a key; None on a cache miss, for which a replay raises ``missing``."""
+        """Return what ``read`` makes of a key's record; None on a cache miss, for which a replay raises ``missing``."""
         known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
         if known is None and self._mode == "replay":
             raise missing
@@ -57,7 +57,7 @@ class SearchCache(ModeCache):
         super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
 
     def remembering(self, engine: Search, identity: str | None = None) -> Search:
-        """The engine with the cache before it, where the mode allows; a cache miss in a replay is a SearchError.
+        """Put the cache before an engine, where the mode allows; a cache miss in a replay is a SearchError.
 
         ``identity``: cache key of the engine and its options; by default its name.
         """

@@ -42,10 +42,10 @@ class TableOfContents:
 
 
 class ContentsSource(Protocol):
-    """Looks up the table of contents of an encyclopedia article by its title."""
+    """Look-up of the table of contents of an encyclopedia article by its title."""
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """The article's headings, or None when there is no such article.
+        """Return the article's headings; None if there is no such article.
 
         Raises SearchError: the look-up itself failed.
         """
@@ -56,7 +56,7 @@ class NoContents:
     """A source without tables of contents."""
 
     def table_of_contents(self, _title: str) -> None:
-        """None."""
+        """Return None."""
 
 
 class WikipediaContents:
@@ -96,7 +96,7 @@ class WikipediaContents:
         self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Headings of the article with this title, or of its redirect target; None if there is no such article.
+        """Return the headings of the article with this title, or of its redirect target; None without an article.
 
         Raises SearchError: the request failed.
         """
@@ -167,12 +167,12 @@ class WikipediaContents:
 
 
 def spaced_title(title: str) -> str:
-    """An article's title as it is written, without the name of a section."""
+    """Return an article's title as it is written, without the name of a section."""
     return " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
 
 
 def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The headings (level, text) without empty ones and without back matter and its subsections."""
+    """Yield the headings (level, text) without empty ones, back matter and its subsections."""
     hidden: int | None = None
     for level, text in headings:
         if hidden is not None and level > hidden:
@@ -183,7 +183,7 @@ def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[i
 
 
 def is_back_matter(heading: str) -> bool:
-    """Whether a heading is that of references, a see-also list or the like."""
+    """Return whether a heading is that of references, a see-also list or the like."""
     return heading.casefold().strip(" .:") in _BACK_MATTER
 
 
@@ -206,7 +206,7 @@ def _redirection(api: str) -> Callable[[Any], None]:
 
 
 def _is_silent(address: str, timeout: float) -> bool:
-    """Whether a host, or the proxy on the way to it, neither accepts nor refuses a connection."""
+    """Return whether a host, or the proxy on the way to it, neither accepts nor refuses a connection."""
     parts = urlsplit(_proxy_for(address) or address)
     port = parts.port or (80 if parts.scheme == "http" else 443)
 
@@ -221,7 +221,7 @@ def _is_silent(address: str, timeout: float) -> bool:
 
 
 def _proxy_for(address: str) -> str | None:
-    """The proxy set in the environment for a URL, which the library itself ignores."""
+    """Return the proxy set in the environment for a URL, which the library itself ignores."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return None if proxy_bypass(host) else getproxies().get(parts.scheme)

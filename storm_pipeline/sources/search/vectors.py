@@ -65,7 +65,7 @@ class VectorCollection:
         """Dimension by vector name; the name is empty if there is only one unnamed vector."""
 
     def nearest(self, vector: Sequence[float], count: int, using: str) -> "list[ScoredPoint]":
-        """Up to ``count`` points with their payloads, nearest first, by the named vector ``using``.
+        """Return up to ``count`` points with their payloads, nearest first, by the named vector ``using``.
 
         Raises SearchError: the collection could not be searched.
         """

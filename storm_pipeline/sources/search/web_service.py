@@ -20,12 +20,12 @@ Hit = Mapping[str, Any]  # a result of a service, an object of its JSON
 
 
 def given(**params: object) -> dict[str, Any]:
-    """Those parameters that have a value."""
+    """Return the parameters that have a value."""
     return {name: value for name, value in params.items() if value}
 
 
 def listed(answer: object, *names: str) -> Any:
-    """The list at the end of these fields of a JSON answer; None where there is none."""
+    """Return the list at the end of these fields of a JSON answer; None where there is none."""
     for name in names:
         answer = answer.get(name) if isinstance(answer, dict) else None
     return answer if isinstance(answer, list) else None
@@ -33,7 +33,7 @@ def listed(answer: object, *names: str) -> Any:
 
 @dataclass(frozen=True)
 class WebService:
-    """How a service is asked, and what its answers look like."""
+    """Description of a service: how it is asked, and how its answers are read."""
 
     info: EngineInfo
     _: KW_ONLY
@@ -69,13 +69,13 @@ class WebService:
     author: Callable[[Hit], str | None] = lambda _: None
 
     def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
-        """The engine of a specification, which is its name alone."""
+        """Open the engine of a specification, which is its name alone."""
         reject_argument(self.info.name, argument)
         return WebServiceSearch(self, rate=config.rate, options=config.options)
 
 
 class WebServiceSearch:
-    """Searches through a service.
+    """Search through a service.
 
     ``key``: the API key; by default from the environment. ``base_url``: base URL of a gateway or a local server instead
     of the service's. ``rate``: requests a second; by default the service's. ``options``: sent as far as the service has
@@ -122,7 +122,7 @@ class WebServiceSearch:
         return {401: refused, 403: refused, 429: crowded if self.key else f"{crowded}, or set {name}"} if name else {}
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first; see the protocol."""
+        """Return up to ``k`` pages, best first; see the protocol."""
         service = self.service
         if k < 1:
             return ()

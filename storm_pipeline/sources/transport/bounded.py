@@ -26,7 +26,7 @@ class Bounded(httpx.SyncByteStream):
             yield piece
 
     def close(self) -> None:
-        """Close what is read."""
+        """Close the underlying stream."""
         self._stream.close()
 
 

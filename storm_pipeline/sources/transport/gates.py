@@ -54,7 +54,7 @@ class Limiter:
 
 
 class CircuitOpenError(SearchError):
-    """No request was made, because the service failed too often just before."""
+    """Error of a request that was not made, because the service failed too often just before."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ _gates: dict[tuple[str, str], Gate] = {}
 
 
 def gate(service: str, host: str, rate: Rate) -> Gate:
-    """The process-wide gate to a service at a host.
+    """Return the process-wide gate to a service at a host.
 
     The first caller sets its limits; the requests per second are those of the latest caller.
     """

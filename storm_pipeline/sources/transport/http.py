@@ -29,7 +29,7 @@ _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
 def user_agent() -> str:
-    """The User-Agent header of this package."""
+    """Return the User-Agent header of this package."""
     try:
         release = version("storm-pipeline")
     except PackageNotFoundError:  # run from a folder, not installed
@@ -87,7 +87,7 @@ class ApiClient:
             self._session.mount(scheme, HTTPAdapter(pool_maxsize=rate.concurrent))
 
     def get_json(self, params: Params, path: str = "") -> Any:
-        """The parsed JSON response of a GET request.
+        """Return the parsed JSON response of a GET request.
 
         Args:
             params: query parameters; a list repeats the name.
@@ -99,29 +99,29 @@ class ApiClient:
         return self._request(self._json, "GET", path, params=params)
 
     def get_bytes(self, params: Params, path: str = "") -> bytes:
-        """The body of the response to a GET request; otherwise as :meth:`get_json`."""
+        """Return the body of the response to a GET request; otherwise as :meth:`get_json`."""
         return self._request(bytes, "GET", path, params=params)
 
     def get_xml(self, params: Params, path: str = "") -> Any:
-        """The root of the XML response of a GET request; otherwise as :meth:`get_json`.
+        """Return the root of the XML response of a GET request; otherwise as :meth:`get_json`.
 
         Entities defined in the document are not expanded, and nothing external is loaded.
         """
         return self._request(self._xml, "GET", path, params=params)
 
     def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
-        """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
+        """Return the parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
         return self._request(self._json, "POST", path, json=body)
 
     def post_form_json(self, form: Params, path: str = "") -> Any:
-        """The parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
+        """Return the parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
 
         For services that take a key as a parameter: unlike a URL, a form is not logged.
         """
         return self._request(self._json, "POST", path, data=form)
 
     def post_form_xml(self, form: Params, path: str = "") -> Any:
-        """The root of the XML response of a POST request with a form; otherwise as :meth:`get_xml`."""
+        """Return the root of the XML response of a POST request with a form; otherwise as :meth:`get_xml`."""
         return self._request(self._xml, "POST", path, data=form)
 
     def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:

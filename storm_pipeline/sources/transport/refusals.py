@@ -23,7 +23,7 @@ _MAX_BYTES = 1 << 16
 
 
 class QueryRefusedError(SearchError):
-    """The service rejected this query; other queries may work."""
+    """Error of a query that the service rejected; other queries may work."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Refusal:
 
 
 def unknown_format(service: str, kind: str = "JSON") -> SearchError:
-    """The error for a response that lacks the expected fields."""
+    """Return the error for a response that lacks the expected fields."""
     return SearchError(
         f"{service} answered with {kind} in an unknown format; check the engine's address, "
         "and whether a proxy or login page intercepts requests"
@@ -46,7 +46,7 @@ def unknown_format(service: str, kind: str = "JSON") -> SearchError:
 def refusal_error(
     service: str, response: "requests.Response", remedies: Mapping[int, str], known: Sequence[Refusal], deadline: float
 ) -> SearchError:
-    """The error for a response whose status is not 200: a TransientError where a retry may help.
+    """Return the error for a response whose status is not 200: a TransientError where a retry may help.
 
     ``response``: its text is read only if needed to identify a refusal. ``remedies``: HTTP status → what to do about
     it, in addition to the general ones. ``known``: refusals identified by their text; the first match counts.

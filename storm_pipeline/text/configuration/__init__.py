@@ -1,1 +1,1 @@
-"""What settings are made of: their types, addresses, providers, variables, and earlier names."""
+"""Parts of settings: their types, addresses, providers, variables, and earlier names."""

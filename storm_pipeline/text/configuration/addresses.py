@@ -25,11 +25,11 @@ _VALUE = re.compile(
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
 _FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
-"""How a secret stands in texts: as it is, in addresses, and in JSON."""
+"""Forms of a secret in texts: as it is, in addresses, and in JSON."""
 
 
 def redacted(text: str, *secrets: str) -> str:
-    """The text with ``***`` for passwords and keys; ``${NAME}`` stays. Idempotent.
+    """Replace passwords and keys in a text by ``***``; ``${NAME}`` stays. Idempotent.
 
     Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
     (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
@@ -68,7 +68,7 @@ def _without_users(text: str) -> str:
 
 
 def filled_in(text: str) -> str:
-    """The text with the variables' values in place of ``${NAME}``. Raises SettingsError: a variable is not set."""
+    """Replace ``${NAME}`` by the variables' values. Raises SettingsError: a variable is not set."""
     for name in _NAMED.findall(text):
         if not variable(name):
             raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
@@ -76,7 +76,7 @@ def filled_in(text: str) -> str:
 
 
 def endpoint(text: str) -> str:
-    """The address of a language model's service, stripped.
+    """Return the address of a language model's service, stripped.
 
     Raises ValueError: it is not an http or https URL with a host, or it holds a password or key.
     """
@@ -89,7 +89,7 @@ def endpoint(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """The text, if no address in it holds a password or key. Raises ValueError: one does."""
+    """Return the text, if no address in it holds a password or key. Raises ValueError: one does."""
     if _without_credentials(text) != text:
         raise ValueError(
             "an address is saved with the run, so that it must not hold a password or key: put that into an "
@@ -99,7 +99,7 @@ def without_secrets(text: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is an http or https URL with a host, a valid port if any, and no blank in it."""
+    """Return whether a text is an http or https URL with a host, a valid port if any, and no blank in it."""
     try:
         parts = urlsplit(text)
         valid = parts.port is None or parts.port > 0

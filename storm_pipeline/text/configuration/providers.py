@@ -33,13 +33,13 @@ PROVIDERS = (
 
 
 def model_and_endpoint(name: str) -> tuple[str, str]:
-    """A model's name and the address after its ``@``; that is empty where there is none. Some names have an @."""
+    """Split a model's name from the address after its ``@``, empty if there is none; some names have an ``@`` too."""
     begins = [place for scheme in ("@http://", "@https://") if (place := name.find(scheme)) >= 0]
     return (name[: min(begins)], name[min(begins) + 1 :]) if begins else (name, "")
 
 
 def qualified(model: str) -> str:
-    """A model's name with its provider: ``gpt-4o`` → ``openai/gpt-4o``; unchanged if it has one or none is known.
+    """Add the provider to a model's name: ``gpt-4o`` → ``openai/gpt-4o``; unchanged if it has one or none is known.
 
     The name may end in ``@URL``.
     """
@@ -52,12 +52,12 @@ def qualified(model: str) -> str:
 
 
 def provider_of(model: str) -> Provider | None:
-    """The provider in a model's name; None if it is not among :data:`PROVIDERS`."""
+    """Return the provider in a model's name; None if it is not among :data:`PROVIDERS`."""
     return next((one for one in PROVIDERS if model.startswith(f"{one.name}/")), None)
 
 
 def provider_with_key() -> Provider | None:
-    """The first provider whose own variable is set; others that it accepts may hold another service's key."""
+    """Return the first provider whose own variable is set; its other variables may hold another service's key."""
     return next((one for one in PROVIDERS if variable(one.variables[0])), None)
 
 

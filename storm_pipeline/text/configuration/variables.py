@@ -1,6 +1,6 @@
 """The process's environment, what a file of variables adds to it, and the folders that it names.
 
-What that file says never enters the process's environment, which libraries and child processes would obey.
+The file's variables never enter the process's environment, which libraries and child processes would obey.
 """
 
 import io
@@ -42,12 +42,12 @@ _named = NamedFiles()
 
 
 def named_files() -> NamedFiles:
-    """The files that :func:`use_files` was given last."""
+    """Return the files that :func:`use_files` was given last."""
     return _named
 
 
 def use_files(config: Path | None = None, env: Path | None = None) -> None:
-    """Let the program use these files, and no others; programs call it once, when they start.
+    """Set the files that the program uses, and no others; programs call it once, when they start.
 
     Raises SettingsError: ``env`` cannot be read.
     """
@@ -56,17 +56,17 @@ def use_files(config: Path | None = None, env: Path | None = None) -> None:
 
 
 def variable(name: str) -> str:
-    """A variable, stripped; the environment comes before the named file. Empty if it is not set."""
+    """Return a variable, stripped; the environment comes before the named file. Empty if it is not set."""
     return os.environ.get(name, "").strip() or _named.variables.get(name, "").strip()
 
 
 def variables() -> dict[str, str]:
-    """All variables of the environment and those of the named file."""
+    """Return all variables of the environment and those of the named file."""
     return {**_named.variables, **os.environ}
 
 
 def child_environment(*, network: bool = False) -> dict[str, str]:
-    """Return the environment for a program that is started: where things are and how texts are shown, and no more.
+    """Return the environment for a child process: only where things are and how texts are shown.
 
     ``network``: whether pip is started, which needs the user's index, proxy and certificates, with their passwords.
     """
@@ -80,19 +80,19 @@ def child_environment(*, network: bool = False) -> dict[str, str]:
 
 
 def secret(name: str) -> str:
-    """Return a variable that the user named as a key's; its value is hidden from then on, whatever its name says."""
+    """Return a variable that the user named as a key's; from then on its value is hidden whatever its name."""
     _named_secrets.add(name)
     return variable(name)
 
 
 def names_secret(variable: str) -> bool:
-    """Whether a variable's value is secret: a part of its name says so, as in ``…_KEY_ID``, or the user named it."""
+    """Return whether a variable is secret: a part of its name says so, as in ``…_KEY_ID``, or the user named it."""
     parts = variable.upper().replace("-", "_").split("_")
     return variable in _named_secrets or any(part.rstrip("S").endswith(_SECRETS) for part in parts)
 
 
 def _read_env(file: Path) -> dict[str, str]:
-    """The variables in a file, as they stand there. Raises SettingsError: it cannot be read."""
+    """Read the variables in a file, without expanding them. Raises SettingsError: it cannot be read."""
     from dotenv import dotenv_values
 
     try:
@@ -104,7 +104,7 @@ def _read_env(file: Path) -> dict[str, str]:
 
 
 def default_cache() -> Path:
-    """``$STORM_HOME/cache``; without that variable, the folder that the platform has for a program's cache."""
+    """Return ``$STORM_HOME/cache``; without that variable, the platform's folder for a program's cache."""
     from platformdirs import user_cache_path
 
     home = _home()
@@ -112,7 +112,7 @@ def default_cache() -> Path:
 
 
 def user_configuration() -> Path:
-    """The user's ``storm.toml``: in ``$STORM_HOME``, else where the platform has a program's configuration."""
+    """Return the path of the user's ``storm.toml``: in ``$STORM_HOME``, else in the platform's configuration folder."""
     from platformdirs import user_config_path
 
     return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"

@@ -18,7 +18,7 @@ _TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAS
 
 
 def count_words(text: str) -> int:
-    """Number of words; :func:`storm_pipeline.text.words.word_count` for scripts that separate words by spaces.
+    """Return the number of words; :func:`storm_pipeline.text.words.word_count` for scripts with spaces between words.
 
     Elsewhere a word means as much text as in English: a Han character counts 5/8 of a word and a kana 3/8, a letter or
     mark of Thai, Lao, Khmer and Burmese 1/5. The sum is rounded up, and never decreases when text is appended.
@@ -33,7 +33,7 @@ def count_words(text: str) -> int:
 
 
 def windows(text: str, size: int, step: int) -> tuple[str, ...]:
-    """Overlapping parts of a text, each of ``size`` words, ``step`` words apart; the last one ends with the text.
+    """Return overlapping parts of a text, each of ``size`` words, ``step`` words apart; the last ends with the text.
 
     White space parts words; without it a character is the share of a word that :func:`count_words` says.
     """
@@ -48,12 +48,12 @@ def windows(text: str, size: int, step: int) -> tuple[str, ...]:
 
 
 def length_in_words(text: str) -> int:
-    """How many words white space parts a text into; scripts without spaces count as for :func:`windows`."""
+    """Return the number of words between white space; scripts without spaces count as for :func:`windows`."""
     return len(text.split()) if text.isascii() else math.ceil(sum(map(_weight, _TOKEN.findall(text))))
 
 
 def opening_of(text: str, words: int, language: str = "en") -> str:
-    """The first sentences of a text within a budget of words; its first words where the first sentence is longer."""
+    """Return the first sentences of a text within a budget of words, or its first words if one sentence is longer."""
     kept: list[str] = []
     for sentence in split_sentences(text, language):
         words_left = words - count_words(" ".join(kept))
@@ -64,7 +64,7 @@ def opening_of(text: str, words: int, language: str = "en") -> str:
 
 
 def joined(sentences: Sequence[str], language: str) -> str:
-    """Sentences as one text, with spaces between them where the language has any."""
+    """Join sentences into one text, with spaces between them where the language has any."""
     return ("" if language in {"zh", "ja"} else " ").join(sentences)
 
 

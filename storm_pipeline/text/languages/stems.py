@@ -23,7 +23,7 @@ _PARTICLES = re.compile("[\u3040-\u309f]{2}|[はをにがのとでへも的了�
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language in lower case; empty if there is no list."""
+    """Return the stop words of a language in lower case; empty if there is no list."""
     if language == "en":
         return english_stop_words()
     if language not in _SHIPPED:
@@ -35,7 +35,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def stem_set(text: str, language: str = "en") -> frozenset[str]:
-    """Stems of a text's content words, in lower case; words stay as they are where Snowball has no stemmer."""
+    """Return the stems of a text's content words, in lower case; words are unchanged where Snowball has no stemmer."""
     stop, algorithm = stop_words(language), language_name(language).lower() if language in _STEMMED else ""
     parts = [word.replace("’", "'") for word in words(text.casefold())]
     if language == "en":

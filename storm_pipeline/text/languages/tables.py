@@ -24,13 +24,13 @@ _WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
 def references_heading(language: str) -> str:
-    """What the list of references is called in a language; ``References`` where that is not known here."""
+    """Return the heading of the list of references in a language; ``References`` if it is not known here."""
     return str(_TABLE["references"].get(language, "References"))
 
 
 @cache
 def language_name(code: str) -> str:
-    """The English name of a language, for prompts; the code itself if unknown."""
+    """Return the English name of a language, for prompts; the code itself if unknown."""
     from babel.core import Locale
 
     return str(Locale("en").languages.get(code, code))
@@ -38,7 +38,7 @@ def language_name(code: str) -> str:
 
 @cache
 def is_right_to_left(language: str) -> bool:
-    """Whether a language, given as a BCP 47 code, is written from right to left; False if it is not known."""
+    """Return whether a language, given as a BCP 47 code, is written from right to left; False if it is not known."""
     from babel.core import Locale, UnknownLocaleError
 
     try:
@@ -48,13 +48,13 @@ def is_right_to_left(language: str) -> bool:
 
 
 def has_spaces(language: str) -> bool:
-    """Whether words are separated by spaces."""
+    """Return whether a language separates words by spaces."""
     return language not in _WITHOUT_SPACES
 
 
 @cache
 def scripts_of(language: str) -> frozenset[str]:
-    """Names of the scripts that a language is written in, as Unicode names its letters."""
+    """Return the names of the scripts that a language is written in, as Unicode names its letters."""
     from babel.core import Locale, get_global
 
     if language in _SCRIPTS:
@@ -64,7 +64,7 @@ def scripts_of(language: str) -> frozenset[str]:
 
 
 def detect(text: str) -> str:
-    """ISO 639-1 code of the main language of a text's first 2000 characters; "" if it is uncertain.
+    """Return the ISO 639-1 code of the main language of a text's first 2000 characters; "" if it is uncertain.
 
     Raises AssetError: py3langid could not unpack its model (68 MB) in the folder for temporary files.
     """
