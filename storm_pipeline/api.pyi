@@ -3,7 +3,7 @@
 from storm_pipeline.run.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalogue as catalogue, fetch as fetch
 from storm_pipeline.interfaces.cli.guard import Guard as Guard
 from storm_pipeline.interfaces.cli.options import SettingsCommand as SettingsCommand
-from storm_pipeline.interfaces.cli.output import say as say, table_text as table_text, tell as tell
+from storm_pipeline.interfaces.cli.output import say as say, tell as tell
 from storm_pipeline.interfaces.cli.guard import stopping as stopping
 from storm_pipeline.run.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
