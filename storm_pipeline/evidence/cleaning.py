@@ -57,7 +57,7 @@ def _up_to_last_stop(line: str) -> str:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """What ends with a stop; behind that, what is as long as a line without a space."""
+    """Yield the parts that end with a stop, then those words of the rest that are as long as a line (no spaces)."""
     start = 0
     for stop in _STOP.finditer(line):
         yield line[start : stop.end()]
@@ -66,7 +66,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _unmarked(text: str) -> str:
-    """The text without the marks of Markdown, pictures and addresses."""
+    """Return the text without link marks, pictures, addresses and bold marks."""
     text = text if text.isascii() else ftfy.fix_encoding(text)
     text = _LINK.sub(r"\1", _PICTURE.sub(" ", text))
     return _ADDRESS.sub(" ", text).replace("**", "")

@@ -58,7 +58,7 @@ class Editions:
         return found
 
     def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Leave out of a ranking what a page with the same text says too, of which something ranks higher."""
+        """Drop from a ranking the snippets that repeat a page with the same text of which a snippet ranks higher."""
         shown: set[str] = set()
         kept = []
         for snippet in ranked:
@@ -70,7 +70,7 @@ class Editions:
         return tuple(kept)
 
     def restated(self, conversation: Conversation) -> Conversation:
-        """The conversation whose answers cite what several pages say on the page that represents them."""
+        """Return the conversation with citations of repeated content moved to the page that represents its group."""
 
         def answer(sentence: Sentence) -> Sentence:
             return _citing(sentence, (new for own in sentence.citations for new in self._said_first(own)))
@@ -78,7 +78,7 @@ class Editions:
         return conversation.with_answers(answer)
 
     def cited(self, sentence: Sentence) -> Sentence:
-        """The sentence citing :meth:`sources`, once what several pages say."""
+        """Return the sentence citing :meth:`sources`, with content that several pages share cited once."""
         kept: dict[Citation, Snippet | None] = {}
         for own in (new for citation in sentence.citations for new in self._said_first(citation)):
             snippet = self._snippets.get(own.snippet_id)
@@ -87,7 +87,7 @@ class Editions:
         return _citing(sentence, kept)
 
     def _are_copies(self, one: Snippet, other: Snippet) -> bool:
-        """Return whether most of a passage stands in one of another page with the same text, and all its numbers."""
+        """Return whether most of ``other``, and all its numbers, is in ``one``, of another page with the same text."""
         group = self._group_of.get(one.source_id)
         if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
             return False
@@ -95,7 +95,7 @@ class Editions:
         return is_told and not any(map(counts, own_runs(other.text, [one.text])))
 
     def sources(self) -> tuple[Source, ...]:
-        """One source for each text, with the addresses and passages of its other pages; most passages first."""
+        """Return one source per text, with the addresses and passages of its other pages; most passages first."""
         merged = {page.id: page for page in self.pages if self._source_of.get(page.id, page.id) == page.id}
         for first, *others in self.groups:
             snippets = [s for one in others if self._source_of.get(one.id) == first.id for s in one.snippets]
@@ -104,7 +104,7 @@ class Editions:
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
     def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
-        """Citations of the passages of the first page that say what the cited one says; else the citation itself."""
+        """Return citations of the first page's passages with the cited content; else the citation itself."""
         group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
         if not group or own is None or group[0].id == own.source_id:
             return (citation,)
@@ -118,7 +118,7 @@ def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
 
 @lru_cache(1 << 12)
 def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
-    """The fewest passages of a page that say together what one of another page with the same text says; or none."""
+    """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
     alike = sorted(page.snippets, key=lambda own: (-shared_shingles(text, own.text), own.id))
     tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
     return next((some for some in tried if repeats(text, [own.text for own in some])), ())

@@ -19,7 +19,7 @@ def bare_name(name: str) -> str:
 def keep_relevant(
     topic: str, snippets: Iterable[Snippet], embed: Embed, *, question: str = "", language: str = "en"
 ) -> tuple[Snippet, ...]:
-    """Return the snippets of the pages that bear on the topic, in order.
+    """Return the snippets of the pages that are related to the topic, in order.
 
     Such a page has the topic's bare name, in any case, in its title or text, or a snippet whose cosine to the topic or
     to the question is at least 0.3. Pages in another language are kept, which few encoders can compare.

@@ -19,7 +19,7 @@ Hashes = npt.NDArray[np.uint64]
 def same_texts(
     texts: Mapping[str, Iterable[str]], may_be_same: Callable[[str, str], bool] = lambda *_: True
 ) -> list[tuple[str, ...]]:
-    """Group ids whose texts are one: more than half of the shorter text's six-word shingles stand in the longer one.
+    """Group ids of texts that are the same: over half of the shorter one's six-word shingles are in the longer one.
 
     Every two texts of a group are so: two that a collection contains, and that have little in common, stay apart, and
     the collection goes with the one that it is most like. The most similar pairs (Jaccard) are grouped first, equal
@@ -49,7 +49,7 @@ def same_texts(
 
 
 def shingles(words: Sequence[str]) -> Hashes:
-    """Hashes of all six-word shingles of a text, in their order; none of fewer words."""
+    """Return the hashes of all six-word shingles of a text, in order; empty for fewer words."""
     known = {word: crc32(word.encode("utf-8", "surrogatepass")) for word in set(words)}
     ids = np.fromiter((known[word] for word in words), np.uint64, len(words))
     mixed = np.zeros(max(0, len(ids) - SHINGLE + 1), np.uint64)
@@ -59,13 +59,13 @@ def shingles(words: Sequence[str]) -> Hashes:
 
 
 def distinct_shingles(parts: Iterable[str]) -> Hashes:
-    """Hashes of the distinct six-word shingles of a text's passages, ascending."""
+    """Return the hashes of the distinct six-word shingles of a text's passages, ascending."""
     every = [_of_passage(part) for part in parts]
     return np.unique(np.concatenate(every)) if every else np.zeros(0, np.uint64)
 
 
 def is_within(part: Hashes, whole: Hashes) -> bool:
-    """Return whether more than half of a text's distinct shingles stand in another one."""
+    """Return whether more than half of a text's distinct shingles are in another one."""
     return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
 
 
@@ -75,7 +75,7 @@ def _of_passage(text: str) -> Hashes:
 
 
 def _pairs(found: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
-    """Find the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
+    """Yield the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
 
     An inverted index: shingles that one text alone has are left out, and each text is counted against all at once.
     """

@@ -64,7 +64,7 @@ def numbers_shown(positions: Iterable[int]) -> str:
 
 
 class Screen:
-    """Compares sentences with the passages that their writer was shown.
+    """A check of sentences against the passages that their writer was shown.
 
     Args:
         known: text whose content needs no citation: the topic and the headings.
@@ -110,7 +110,7 @@ class Screen:
         return list(map(self._judged, claims, standing, lacking))
 
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
-        """Return the positions of the passages by which a writer can answer a problem.
+        """Return the positions of the passages that a writer needs to fix a problem.
 
         Those that the claim cites, with what stands beside them on their pages, those that the problem names, and the
         most similar ones.
@@ -139,7 +139,7 @@ class Screen:
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
     def _judged(self, claim: Claim, own: tuple[int, ...], lacking: Sequence[str]) -> Judged:
-        """The verdict on a sentence. ``own``: what of its citations stands; ``lacking``: quantities not in that."""
+        """Return the verdict. ``own``: positions of the citations that stay; ``lacking``: quantities not in them."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
             return Judged(Sentence(text), problem="it is not written in the letters of the article")
@@ -166,30 +166,30 @@ class Screen:
         return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
     def _stands(self, claim: Claim) -> bool:
-        """Whether what a sentence cites is similar to it, or a passage of it is in another language."""
+        """Return whether a sentence is similar to what it cites, or cites a passage in another language."""
         return self._shares_enough(claim) or (
             bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
         )
 
     def _shares_enough(self, claim: Claim) -> bool:
-        """Whether no cosine can make a sentence stand less."""
+        """Return whether a sentence's citations stay whatever the cosine: enough shared words, or another language."""
         if any(self._languages[i] not in {"", self._language} for i in claim.cited):
             return True
         return self._share(claim.text, claim.cited) >= 2 * self._limits.keep
 
     def _share(self, text: str, positions: Iterable[int]) -> float:
-        """Share of a sentence's stems that passages, their titles and the known text have, in [0, 1]."""
+        """Return the share of a sentence's stems that passages, their titles and the known text have, in [0, 1]."""
         had = frozenset[str]().union(*(self._stems[i] for i in positions))
         return recall(stem_set(text, self._language), had)
 
     def _similarity(self, text: str, positions: Sequence[int]) -> float:
-        """Mean of the share and the cosine of the most similar window, in [0, 1]."""
+        """Return the mean of the share and the cosine of the most similar window, in [0, 1]."""
         vectors = self._embedded([text, *self._windows_of(positions)])
         cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
         return (self._share(text, positions) + cosine) / 2
 
     def _similar(self, claim: Claim, least: float) -> list[int]:
-        """The passages whose similarity to a sentence is at least ``least``, most similar first."""
+        """Return the passages whose similarity to a sentence is at least ``least``, most similar first."""
         every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
         return [i for like, i in sorted(every, key=lambda one: (-one[0], one[1])) if like >= least]
 
@@ -200,14 +200,14 @@ class Screen:
         return [part for i in positions for part in self._windows[i]]
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of texts, shape (texts, dimension); each text is embedded once, all new ones in one call."""
+        """Return unit vectors, shape (texts, dimension); each text is embedded once, all new ones in one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             self._vectors.update(zip(new, self._embed(new), strict=True))
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _lacking(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
-        """The quantities of a sentence that neither these passages nor the known text state."""
+        """Return the quantities of a sentence that neither these passages nor the known text state."""
         return missing(
             text,
             [self._known, *(self._texts[i] for i in positions)],
@@ -216,7 +216,7 @@ class Screen:
         )
 
     def copied_from(self, text: str) -> int | None:
-        """Return the position of the first passage with too many words of a sentence in a row, quotations apart."""
+        """Return the first passage that shares too many words in a row with a sentence, quotations not counted."""
         plain, longest = _QUOTED.sub(" ", text), self._limits.run
         least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
         for i, passage in enumerate(self.shown):
@@ -226,11 +226,11 @@ class Screen:
         return None
 
     def _has(self, i: int, quotation: str) -> bool:
-        """Whether a passage, its title or date has a quotation, but for case and punctuation; words may be glued."""
+        """Return whether a passage, its title or date has a quotation, ignoring case, punctuation and glued words."""
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """Of each passage the snippet with most of a sentence's stems, and those that add two or a number."""
+        """Cite for each passage the snippet with most of a sentence's stems, and those that add two or a number."""
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:

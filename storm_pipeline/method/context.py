@@ -47,13 +47,13 @@ class RunContext:
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def about(self, topic: str) -> str:
-        """The topic as prompts name it, with what the user says about it."""
+        """Return the topic as prompts name it, with what the user says about it."""
         return f"{topic} ({' '.join(self.settings.about.split())})" if self.settings.about else topic
 
     def introduced(self, topic: str) -> str:
-        """:meth:`about`, with what the first search found, if one was made."""
+        """Return :meth:`about`, with the results of the first search, if one was made."""
         return f"{self.about(topic)} {self.found_first}".rstrip()
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
-        """Shorthand for :meth:`LanguageModels.ask`."""
+        """Ask a model; shorthand for :meth:`LanguageModels.ask`."""
         return self.models.ask(role, program, usable, **inputs)

@@ -76,7 +76,7 @@ def outline_from_headings(
 
 
 def outline_to_markdown(outline: Outline) -> str:
-    """The outline in the paper's format: one heading per line, ``#`` for sections, ``##`` for subsections."""
+    """Return the outline in the paper's format: one heading per line, ``#`` for sections, ``##`` for subsections."""
 
     def lines(headings: Sequence[Heading], level: int) -> Iterator[str]:
         for heading in headings:
@@ -87,7 +87,7 @@ def outline_to_markdown(outline: Outline) -> str:
 
 
 def is_foreign_back_matter(title: str) -> bool:
-    """Whether a heading in another language than English is that of references, notes, links or a conclusion."""
+    """Return whether a heading in a language other than English is that of references, notes, links or a conclusion."""
     return title.casefold() in _FOREIGN_BACK_MATTER
 
 
@@ -160,7 +160,7 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
 
 
 def _is_article_title(node: _Node, topic: str) -> bool:
-    """Whether a lone first-level heading is a variant of the article's title."""
+    """Return whether a lone first-level heading is a variant of the article's title."""
     return len(node.children) > 1 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 

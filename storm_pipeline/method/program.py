@@ -33,7 +33,7 @@ _Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which 
 
 
 class Runs(Protocol):
-    """What a program asks of a ``Storm``."""
+    """The methods of a ``Storm`` that a program uses."""
 
     @property
     def programs_of_run(self) -> Programs: ...  # noqa: D102
@@ -188,12 +188,12 @@ class _Call:
     ended: float | None = None
 
     def is_over(self) -> bool:
-        """Return whether the call has ended, and nobody may repeat it any more."""
+        """Return whether the call has ended and can no longer be repeated."""
         return self.ended is not None and (not self.repeated or time.monotonic() - self.ended > _REPEATED_WITHIN)
 
 
 class _Runs:
-    """What copies of a module share: a Storm, and the calls that are under way or were repeated."""
+    """The state that copies of a module share: a Storm, and the calls that are under way or were repeated."""
 
     def __init__(self, storm: Runs) -> None:
         self.storm = storm
@@ -204,7 +204,7 @@ class _Runs:
         return self
 
     def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """Return what ``make`` or an earlier call with the same prompts and models, if that is under way, makes.
+        """Return the result of ``make``, or of a call under way with the same prompts and models.
 
         A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
         """

@@ -18,7 +18,7 @@ Make = Callable[[Sequence[EventSink], threading.Event], dspy.Prediction]
 
 
 def send_sections(stream: Any, named: Mapping[str, tuple[str, str]], make: Make) -> dspy.Prediction:
-    """Return the prediction, of which sections are sent as they are written, and the lead at the end.
+    """Return the prediction; send each section as it is written, and the lead at the end.
 
     The run has a thread of its own, and this one, which DSPy can send from, waits for its events.
 

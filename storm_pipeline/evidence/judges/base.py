@@ -49,7 +49,7 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """Says for claims whether their passages support them. Called from several threads.
+    """A judge of whether passages support claims. Called from several threads.
 
     A verdict depends on its own question alone; without words in claim or passages it is ``not`` with probability 0.
     ``threshold`` is the least probability of a supported claim, in [0, 1].
@@ -65,7 +65,7 @@ class Judge(Protocol):
     def parameters(self) -> Parameters: ...  # noqa: D102
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Return one verdict a question, in order. Raises SettingsError, ModelError: its model cannot be used."""
+        """Return one verdict per question, in order. Raises SettingsError, ModelError: its model cannot be used."""
         ...
 
 
@@ -87,11 +87,11 @@ class CachingJudge(JudgeWrapper):
 
     @classmethod
     def of(cls, judge: Judge) -> "CachingJudge":
-        """Return the judge itself if it remembers already, else wrapped."""
+        """Return the judge itself if it is a caching one, else wrap it."""
         return judge if isinstance(judge, cls) else cls(judge)
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`Judge.judge`."""
+        """Judge as :meth:`Judge.judge`."""
         with self._lock:
             new = [question for question in dict.fromkeys(questions) if question not in self._known]
             if new:

@@ -52,5 +52,5 @@ def _supported(judge: Judge, sentence: Question) -> bool:
 
 
 def _joint(sentence: Question) -> Question:
-    """Join the citations to one text, as ALCE judges them."""
+    """Join the cited passages into one text, as ALCE judges them."""
     return Question(sentence.claim, ("\n".join(sentence.passages),))

@@ -13,10 +13,10 @@ from storm_pipeline.types import Article, Citation
 
 
 class ExplainingJudge(JudgeWrapper):
-    """A judge that adds deciding words and, unless supported, what lacks, where the other one names neither."""
+    """A judge that adds the deciding words and, for unsupported claims, a reason where the wrapped judge gives none."""
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
+        """Judge as :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
         return list(map(_explained, questions, self._judge.judge(questions)))
 
 
@@ -45,7 +45,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
 
 
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
-    """Find a quotation in the passages word for word, but for white space and case."""
+    """Find a quotation in the passages, word for word except for white space and case."""
     if not quotation.strip():
         return ()
     pattern = r"\s+".join(map(re.escape, quotation.split()))
@@ -54,7 +54,7 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
 
 
 def with_spans(article: Article) -> Article:
-    """Add to citations where in their passages the deciding words stand; spans of a judge stay."""
+    """Add to each citation the positions of the deciding words in its passage; spans from a judge are kept."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
 
     def located(claim: str, citation: Citation) -> Citation:
@@ -69,7 +69,7 @@ def with_spans(article: Article) -> Article:
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
-    """Yield the sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
+    """Yield the sentences of a passage that share stems with the claim, each with these stems."""
     language, end = detect(text), 0
     for sentence in split_sentences(text, language):
         start = text.index(sentence, end)

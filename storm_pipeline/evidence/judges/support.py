@@ -18,7 +18,7 @@ class Verdicts:
         self._known: dict[str, Verdict] = {}
 
     def note(self, text: str, verdict: Verdict) -> None:
-        """Keep a verdict, in place of an earlier one."""
+        """Keep a verdict in place of any earlier one."""
         self._known[text] = verdict
 
     def of(self, text: str) -> Verdict | None:
@@ -48,7 +48,7 @@ def support_of(article: Article, judge: Judge) -> Support:
 
 
 def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
-    """Measure an article's citations by what a run's judge said while it was written; nothing is asked.
+    """Measure an article's citations by the verdicts given during writing; no judge is asked.
 
     Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
     """

@@ -42,7 +42,7 @@ _MODEL_OPTIONS = {
 
 @contextmanager
 def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
-    """Translate what libraries raise within the block, for a model that cannot be loaded, into an error of a kind.
+    """Translate the errors of libraries that fail to load a model into an error of type ``kind``.
 
     ``failure``: such as ``the embedder 'x' cannot be loaded``.
     """
@@ -91,7 +91,7 @@ def require_hub(source: str, remedy: str) -> None:
 
 
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
-    """Arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
+    """Return arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
 
     Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``:
     as :func:`local_folder` reads it; a folder is never looked for on the network.
@@ -118,7 +118,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
 
 
 def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield file and entry of whatever would make a library import or call more than its own classes."""
+    """Yield file and entry of each setting that would make a library import or call code other than its own classes."""
     parts = [""]
     modules = folder / "modules.json"
     for module in json.loads(modules.read_text("utf-8")) if modules.is_file() else ():

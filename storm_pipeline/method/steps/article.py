@@ -20,7 +20,7 @@ from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section
 def write_article(
     ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
 ) -> Body:
-    """The article from evidence that is not divided into sections, and from whole conversations if there are any.
+    """Write the article from evidence that is not divided into sections, and from whole conversations if there are any.
 
     Raises ModelError: the writer fails.
     """
@@ -30,7 +30,7 @@ def write_article(
 
 
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
-    """The article from the model's own knowledge, in one call; its sentences have no citations.
+    """Write the article from the model's own knowledge, in one call; its sentences have no citations.
 
     Without an outline the model divides the article into sections itself. Raises ModelError: the writer fails.
     """
@@ -48,7 +48,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 
 
 def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
-    """The results for the question itself and for queries that it is turned into, as many as the settings say in all.
+    """Search for the question and for queries that a model makes of it, as many in all as the settings say.
 
     Raises:
         ModelError: the model fails.
@@ -71,7 +71,7 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
 
 
 def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
-    """The answer as a program writes it from the results, checked; its outline, if it makes one, is saved.
+    """Write the answer with a program from the results, and check it; an outline of it is saved.
 
     Raises ModelError: the writer fails.
     """

@@ -71,7 +71,7 @@ def converse(
 
 
 def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
-    """M questions generated in one call, then answered in parallel (paper section 5.2).
+    """Ask M questions generated in one call, and answer them in parallel (paper section 5.2).
 
     The ablation of the conversation: as many questions as an interview has, but no follow-up questions. Failures are
     recorded.
@@ -108,7 +108,7 @@ def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
 
 
 def _described(perspective: Perspective) -> str:
-    """The perspective as given in prompts; empty if it has no focus."""
+    """Return the perspective as given in prompts; empty if it has no focus."""
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
 
 
@@ -121,7 +121,7 @@ def look_up(
     told: Sequence[Sentence] = (),
     deeper: bool = False,
 ) -> Turn:
-    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails.
+    """Search for a question and return the turn with its queries and answer. Raises ModelError: the model fails.
 
     Args:
         known: ids of snippets that are not found again.
@@ -136,7 +136,7 @@ def look_up(
 def _search_for(
     ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> tuple[tuple[str, ...], Found]:
-    """The queries that a question is turned into, and what they find. Raises ModelError: the model fails.
+    """Return the queries for a question, and their results. Raises ModelError: the model fails.
 
     Args:
         known: ids of snippets that are not found again.
@@ -159,7 +159,7 @@ def _search_for(
 def _ask_question(
     ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
-    """The next question, or None when the writer has nothing more to ask."""
+    """Return the next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, ctx.settings.turns))
@@ -173,7 +173,7 @@ def _ask_question(
 
 
 def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
-    """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
+    """Return the writer's next reply; the prompt mentions perspectives only if the writer has one."""
     about = {"topic": ctx.introduced(topic), "language": ctx.settings.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
@@ -181,7 +181,7 @@ def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conve
 
 
 def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questions: int = 0) -> str:
-    """The conversation so far as text; each turn only appends to it, for prefix caches.
+    """Return the conversation so far as text; each turn only appends to it, for prefix caches.
 
     Titles of the search results show the writer what the sources cover.
 
@@ -216,7 +216,7 @@ def _is_farewell(reply: str, language: str) -> bool:
 
 
 def _first_question(reply: str, language: str, topic: str) -> str:
-    """The question alone, without the extra text that small models add; a topic's name may have a question mark."""
+    """Return the question without the text that small models add; a topic's name may have a question mark."""
     label, _, rest = reply.replace("：", ":").partition(":")
     own = rest if label.strip().lower() in _LABELS else reply
     lines = [line.strip() for line in own.splitlines() if line.strip()]

@@ -42,7 +42,7 @@ _SECTIONS = 5  # pages that a long extract tells as much of as is told of one
 
 
 def extract(ctx: RunContext, topic: str) -> Article:
-    """Return the extract on a topic: the topic's own page as its lead, and what pages on parts of it say.
+    """Return the extract on a topic: the topic's own page as its lead, and sections from pages on parts of it.
 
     Sections are the user's, each searched for, or pages under their titles. Where the topic has no page of its own,
     the sentences that are nearest to it are told.
@@ -84,7 +84,7 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
 
 
 def _look_up(ctx: RunContext, topic: str) -> Subject:
-    """Return the subject of what a search for the topic finds, which is added to the store.
+    """Search for the topic, add the related results to the store, and return their subject.
 
     If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
     does.
@@ -112,7 +112,7 @@ def _look_up(ctx: RunContext, topic: str) -> Subject:
 
 
 def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
-    """Search for each of the titles, and add what is found to the store."""
+    """Search for each of the titles, and add the results to the store."""
     queries = dict.fromkeys(title if subject.named_in(title) else f"{subject.name} {title}" for title in titles)
     with ctx.events.in_stage("search"):
         ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
@@ -121,7 +121,7 @@ def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> Non
 def _sections(
     ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str], fewest: int
 ) -> tuple[Section, ...]:
-    """Return a section for each heading that has enough to tell; no text is told twice."""
+    """Return a section for each heading with enough facts; no text is used twice."""
     told = set(before)
     sections = []
     with ctx.events.in_stage("sections", total=len(shares)):
@@ -137,6 +137,6 @@ def _sections(
 
 
 def _note(command: str, topic: str, snippets: Iterable[Snippet]) -> str:
-    """Return what a reader must know about the text, and the licence of what is Wikipedia's."""
+    """Return the note for readers: how the text was made, and the licence of text from Wikipedia."""
     note = _NOTE.format(command=command, topic=topic)
     return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")

@@ -10,7 +10,7 @@ _HEADINGS_SHOWN = 14
 
 
 def related_contents(ctx: RunContext, topic: str) -> str:
-    """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
+    """Find related articles and list their headings, one line per article: ``Title: heading; heading; …``.
 
     An article whose contents are not available is left out: its title tells the model nothing that it did not say
     itself. If the contents cannot be fetched, that is recorded once.
@@ -36,7 +36,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
 
 
 def _covered(ctx: RunContext, title: str) -> str | SearchError:
-    """What an article covers, on one line; empty if that is not known or the article is excluded."""
+    """Return an article's first headings on one line; empty if unknown or excluded; an error is returned."""
     try:
         found = ctx.contents.table_of_contents(title)
     except SearchError as error:
@@ -51,7 +51,7 @@ BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic f
 
 
 def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
-    """The user's perspectives, or N distinct ones besides p0, found with tables of contents of related articles."""
+    """Return the user's perspectives, or N distinct ones besides p0, found with related tables of contents."""
     perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
         perspectives = _found(ctx, topic, related_contents(ctx, topic))
@@ -60,7 +60,7 @@ def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
 
 
 def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
-    """N perspectives; fewer (recorded) when the model names fewer."""
+    """Return N perspectives; fewer (recorded) when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
         return ()

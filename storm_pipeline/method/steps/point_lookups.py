@@ -23,7 +23,7 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 def answered_points(
     ctx: RunContext, topic: str, wanted: Sections, read: Collection[str] = frozenset()
 ) -> dict[str, Turn]:
-    """Each question with its answer, in order; questions that stay open have an empty one.
+    """Return each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from what the run has found. What the model says the passages do not
     answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
@@ -68,7 +68,7 @@ def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found) -> di
 def _searched(
     ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
-    """What a search for each question finds that its section was not shown, in turn with what whole pages then say."""
+    """Return for each question new web results in turn with passages of the store that its section was not shown."""
     questions = list(queries)
     found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
     told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}

@@ -34,7 +34,7 @@ Researched = tuple[Outline, Conversations, FindingNotes]
 
 @dataclass(frozen=True)
 class PlannedSection:
-    """A section with the questions that are looked up for it, and the findings that it tells."""
+    """A section with its open questions and its findings."""
 
     heading: Heading
     points: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class PlannedSection:
 
 
 def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
-    """Ask what findings and outline lack, look it up, and note what the findings are worth and where they belong.
+    """Ask which points findings and outline lack, look them up, and note the findings' quality and sections.
 
     The answers are a conversation beside the interviews, and belong to the sections of their questions. Missing
     headings are added, and a section that is called too thin and for which nothing is found becomes a subheading of its
@@ -92,7 +92,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
 
 
 def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
-    """Ids and ``Title (date): beginning`` of the texts found: first those that nothing cites, by how they fit."""
+    """Yield id and ``Title (date): beginning`` of the texts found: uncited ones first, then by fit to the topic."""
     cited = cited_snippet_ids(findings)
     rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
 
@@ -114,7 +114,7 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
 def _noted(
     ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
 ) -> FindingNotes:
-    """What a reply says of the findings; numbers of none are ignored, and of several places the first counts."""
+    """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts."""
 
     def texts(numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
@@ -135,7 +135,7 @@ def _noted(
 
 
 def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns: Mapping[str, Turn]) -> FindingNotes:
-    """The notes with the answers to the questions of a section placed in it, where they place any finding."""
+    """Add the answers to a section's questions to that section in the notes, if the notes place any finding."""
     if not notes.sections:
         return notes
     answers = ((own.heading.title, turns[question].answer) for own in planned for question in own.points)
@@ -144,7 +144,7 @@ def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns:
 
 
 def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
-    """The sections of the outline, and those that the reply adds, with their points; no question is there twice."""
+    """Return the sections of outline and reply with their points; no question occurs twice."""
     keeps_outline = ctx.user_pieces.outline is not None
     room = 0 if keeps_outline else max(0, ctx.settings.max_sections - len(outline.sections))
     known = {title.casefold() for title in outline.titles()}
@@ -174,7 +174,7 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
 
 
 def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
-    """The heading with further subheadings, cleaned as those of an outline; without a title if it cannot be one."""
+    """Add cleaned subheadings to a heading; its title becomes empty if it cannot be a heading."""
     pairs = [(1, heading.title), *((2, title) for title in below)]
     made = outline_from_headings(pairs, topic, max_depth=ctx.settings.outline_depth).sections
     if not made:
@@ -185,7 +185,7 @@ def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str
 
 
 def _without_thin(planned: Sequence[PlannedSection], told: set[str]) -> tuple[Heading, ...]:
-    """The headings; a section that is too thin, and none of whose points is answered, is a subheading before it."""
+    """Return the headings; a thin section none of whose points is answered becomes a subheading of the one before."""
     kept: list[Heading] = []
     for own in planned:
         if kept and own.is_thin and told.isdisjoint(own.points):
