@@ -110,7 +110,7 @@ def _has_foreign(own: Piece, language: str) -> bool:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Return snippets of a page, then those that touch or overlap them under the same heading; the first one's first."""
+    """Return snippets of a page, and those that touch or overlap them under the same heading; the first one's first."""
     chosen = {snippet.id: snippet for snippet in snippets}
     for own in snippets:
         for other in page:

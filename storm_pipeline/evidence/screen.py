@@ -226,7 +226,7 @@ class Screen:
         return None
 
     def _has(self, i: int, quotation: str) -> bool:
-        """Return whether a passage, its title or date has a quotation, ignoring case, punctuation and glued words."""
+        """Return whether a passage, its title or date has a quotation, ignoring case and punctuation."""
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:

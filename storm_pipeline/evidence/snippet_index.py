@@ -91,7 +91,7 @@ class SnippetIndex:
         return _source(snippets)
 
     def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
-        """Return one snippet per distinct text: a preferred one if possible, then one of the page with most snippets."""
+        """Return one snippet per distinct text: a preferred one if possible, then from the page with most snippets."""
         with self._lock:
 
             def place(snippet_id: str) -> tuple[bool, int, str]:

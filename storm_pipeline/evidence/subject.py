@@ -37,7 +37,7 @@ class Subject:
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
     def named_apart(self, text: str, title: str = "") -> bool:
-        """Return whether a sentence names the topic outside its page's title and, if it is a common noun, outside names.
+        """Return whether a sentence names the topic outside its page's title and, for a common noun, outside names.
 
         Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
         """
@@ -49,7 +49,7 @@ class Subject:
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
-        """Return whether a text that names the topic has the words in the topic's brackets too, which give its sense."""
+        """Return whether a text that names the topic has the words in the topic's brackets too, which define its sense."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 

@@ -110,7 +110,7 @@ class StormProgram(SafeModule):
         super().save(path, save_program, modules_to_serialize)
 
     def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
-        """Return ``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
+        """Return the (predictor, field) names in a stream of ``section`` and ``lead``, as far as these are listened to.
 
         Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
         """

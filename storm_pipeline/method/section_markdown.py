@@ -17,7 +17,7 @@ def section_to_markdown(section: Section) -> str:
 
 
 def escape(text: str, *, heading: bool = False) -> str:
-    """Return the text on one line, escaped so that Markdown shows it literally, also at the start or end of a heading."""
+    """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
     escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class StormRun(dspy.Module):
-    """Does the work of one run; its name is that of the run's span."""
+    """A DSPy module that does the work of one run; its name is that of the run's span."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class StormRun(dspy.Module):
         self.made: Any = None
 
     def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
-        """Do the work; return what a span shows of the result, an article or outline, as Markdown."""
+        """Do the work; return the resulting article or outline as Markdown, for the span."""
         self.made = self._work()
         return dspy.Prediction(**_as_markdown(self.made))
 
@@ -32,7 +32,7 @@ def _as_markdown(made: object) -> dict[str, str]:
 
 
 def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
-    """Return the result of ``work``, all of whose model calls DSPy's callbacks see as calls of one module."""
+    """Return the result of ``work``; DSPy's callbacks see all of its model calls as calls of one module."""
     run = StormRun(work)
     run(topic=topic, recipe=recipe)
     made: T = run.made

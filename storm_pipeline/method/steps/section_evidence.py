@@ -11,6 +11,6 @@ from storm_pipeline.types import Conversation, Outline
 def gather_evidence(
     ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
 ) -> Evidence:
-    """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
+    """Return the evidence for each section, from all results of the run and the notes on its findings."""
     with ctx.events.in_stage("evidence"):
         return allocate(ctx, outline, conversations, notes)

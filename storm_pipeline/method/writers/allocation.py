@@ -86,7 +86,7 @@ def allocate(
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-    """What the sources offer for each heading of a draft, one line per heading: ``History: 9 findings; titles``.
+    """Summarise the sources for each heading of a draft, one line each: ``History: 9 findings; titles``.
 
     The last line lists the findings that match the headings worst.
     """
@@ -125,7 +125,7 @@ def _shares(
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
-    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
+    """Set target lengths: an equal part for each section, the rest in proportion to their findings.
 
     Without findings, as in baselines, every section has the same part, as far as its passages support that.
     """
@@ -136,7 +136,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[Pa
 
 
 def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:
-    """The snippets that the answers cite, and those that headings retrieve."""
+    """Return the snippets that the answers cite, and those that headings retrieve."""
     findings: dict[str, list[Sentence]] = {}
     for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
         for citation in sentence.citations:
@@ -160,7 +160,7 @@ def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conve
 
 
 def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], findings: dict[str, list[Sentence]]) -> Matrix:
-    """How well each snippet, or the best finding drawn from it, fits each section (see :func:`fit_of_titles`)."""
+    """Return how well each snippet, or its best finding, fits each section (see :func:`fit_of_titles`)."""
     if not snippets:
         return np.zeros((len(outline.sections), 0))
     texts = [(i, sentence.text) for i, snippet in enumerate(snippets) for sentence in findings.get(snippet.id, ())]
@@ -174,7 +174,7 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
 
 
 def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
-    """Positions of the snippets that each section has to show: those that its own findings cite."""
+    """Return the positions of the snippets that each section has to show: those that its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
     return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
@@ -183,7 +183,7 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
 def _others(
     ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
 ) -> list[int]:
-    """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
+    """Return snippets for a section's remaining room: those that its headings retrieve, then those that fit it best.
 
     Where interviews found enough for the section, half of the room is filled, with what no other section has to show
     and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
@@ -216,7 +216,7 @@ def _others(
 def _as_passages(
     ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """The snippets as passages, pages ordered by their best one; required ones with neighbours, where there is room."""
+    """Make passages, pages ordered by their best snippet; required snippets get neighbours where there is room."""
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])

@@ -17,7 +17,7 @@ from storm_pipeline.types import Citation, Sentence
 
 
 class EditChecks:
-    """Says what is wrong with a sentence that replaces others.
+    """The checks of a sentence that replaces others.
 
     Args:
         article: headings and sentences before the first edit, whose names may stand anywhere.
@@ -30,13 +30,13 @@ class EditChecks:
         self._words = {word for text in (topic, *article) for word in folded_words(text)}
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
-        """What sentences cite, joined to passages."""
+        """Return the passages that sentences cite, joined."""
         ids = dict.fromkeys(citation.snippet_id for own in sentences for citation in own.citations)
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
         return passages(snippets, language=self._ctx.settings.article_language)
 
     def problem(self, new: str, old: Sentence, told: str) -> str:
-        """Why a text cannot stand in place of a sentence; empty if it can.
+        """Return why a text cannot replace a sentence; empty if it can.
 
         Args:
             old: a sentence with the citations that the new one gets.
@@ -55,7 +55,7 @@ class EditChecks:
         return f"{what} is neither in the sentence nor in its sources{have}"
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
-        """The numbers and dates that neither told nor sources have, and the capitalised words that nothing has."""
+        """Return the numbers and dates that are not in ``told`` or sources, and the capitalised words that are nowhere."""
         language = self._ctx.settings.article_language
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))
@@ -64,7 +64,7 @@ class EditChecks:
         return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
 
     def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
-        """A sentence that also cites what the article's other sentences cite for the names that a new text adds."""
+        """Add to a sentence's citations those of the article that contain the names added by a new text."""
         known = [self._topic, told, *(with_source(one) for one in self.cited([sentence]))]
         had = {word for text in known for word in folded_words(text)}
         others = [
@@ -82,7 +82,7 @@ class EditChecks:
         return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *added))))
 
     def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
-        """Whether the screen finds that a text is about something else than what it cites and replaces."""
+        """Return whether the screen finds that a text is about something else than what it cites and replaces."""
         if not shown:
             return False
         language = self._ctx.settings.article_language
@@ -92,5 +92,5 @@ class EditChecks:
 
 
 def _names(text: str) -> list[str]:
-    """The words with a capital, but for the first word, which may be any."""
+    """Return the capitalised words, except the first word, which always has a capital."""
     return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

@@ -43,7 +43,7 @@ class NumberedArticle:
         return part
 
     def sections(self) -> tuple[Section, ...]:
-        """The sections as they are now, without empty ones."""
+        """Return the sections as they are now, without empty ones."""
         return tuple(section for part in self._parts if (section := self._section(part)))
 
     def _section(self, part: _Part) -> Section | None:
@@ -52,7 +52,7 @@ class NumberedArticle:
         return Section(self.headings[part.heading], filled, below) if filled or below else None
 
     def shown(self, around: Collection[int] | None = None) -> str:
-        """Headings as ``## [H2] Heading`` and paragraphs as ``[3] Sentence. [4] Sentence.``, a line each.
+        """Return headings as ``## [H2] Heading`` and paragraphs as ``[3] Sentence. [4] Sentence.``, a line each.
 
         ``around``: only the paragraphs that have one of these sentences; ``…`` stands for others.
         """
@@ -67,12 +67,12 @@ class NumberedArticle:
         return "\n".join(lines)
 
     def numbers_shown(self, around: Collection[int] | None = None) -> list[int]:
-        """The numbers of the sentences that :meth:`shown` shows, in reading order."""
+        """Return the numbers of the sentences that :meth:`shown` shows, in reading order."""
         paragraphs = (own for _, part, _ in self._walk() for own in part.paragraphs)
         return [n for own in paragraphs if around is None or not set(own).isdisjoint(around) for n in own]
 
     def take_out(self, number: int) -> set[int]:
-        """Take a sentence out of its paragraph; returns the sentences that it stood between."""
+        """Take a sentence out of its paragraph; return the sentences before and after it."""
         own = self._paragraph(number)
         if own is None:
             return set()
@@ -81,7 +81,7 @@ class NumberedArticle:
         return set(own[max(0, at - 1) : at + 1])
 
     def move(self, how: str, first: int, last: int, other: int) -> tuple[str, list[int]]:
-        """Move sentences; returns why it cannot be done, and the sentences that were moved.
+        """Move sentences; return why that is not possible (or an empty string), and the sentences that were moved.
 
         ``how``: ``move`` behind the sentence ``other``, ``move_before`` it, or as a ``paragraph`` behind its paragraph.
         """
@@ -103,7 +103,7 @@ class NumberedArticle:
         return "", moved
 
     def move_section(self, how: str, number: int, other: int) -> tuple[str, list[int]]:
-        """Move a section or subsection by its heading; returns why it cannot be done, and its first sentence.
+        """Move a section or subsection by its heading; return why it is not possible, and its first sentence.
 
         ``how``: ``section`` behind that of the heading ``other``, at its level; ``section_before`` it; or
         ``section_into`` it, as its last subsection.
@@ -125,7 +125,7 @@ class NumberedArticle:
         return next((own for _, part, _ in self._walk() for own in part.paragraphs if number in own), None)
 
     def _walk(self, parts: list[_Part] | None = None, level: int = 1) -> Iterator[tuple[list[_Part], _Part, int]]:
-        """Every part with the list that has it and its level, before those below it."""
+        """Yield every part with the list that contains it and its level, before the parts below it."""
         parts = self._parts if parts is None else parts
         for part in parts:
             yield parts, part, level

@@ -39,7 +39,7 @@ def answer_from_passages(
     *,
     told: Sequence[Sentence] = (),
 ) -> Answer:
-    """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
+    """Return the expert's supported sentences with their passages; empty if no search result is related to the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
@@ -67,19 +67,19 @@ def answer_from_passages(
 
 
 def known_of(told: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
-    """The sentences that cite any of the snippets, as ``- sentence`` lines."""
+    """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
     own = (one.text for one in told if not ids.isdisjoint(cited_snippet_ids([one])))
     return "\n".join(f"- {text}" for text in dict.fromkeys(own))
 
 
 def words_for_answer(ctx: RunContext) -> int:
-    """Maximum words of passages that an answer is written from."""
+    """Return the maximum words of passages that an answer is written from."""
     return round(ctx.settings.evidence_words * _SHARE)
 
 
 def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
-    """The sentences of an answer that the passages shown support, each with those that do; others are counted."""
+    """Return an answer's sentences that the passages support, each with those passages; others are counted."""
     if _NOTHING.match(reply):
         return ()
     draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
@@ -109,7 +109,7 @@ def passages_for(
     beside: Sequence[Snippet] = (),
     number: int = _PASSAGES,
 ) -> tuple[Passage, ...]:
-    """Up to ``number`` passages with their neighbours, of up to ``words`` words, that bear on topic or question.
+    """Return up to ``number`` passages and their neighbours, up to ``words`` words, related to topic or question.
 
     They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
     are kept.
@@ -130,21 +130,21 @@ def passages_for(
 
 
 def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
-    """The passages that share most of the question's words, though the search did not return them."""
+    """Return the passages that share most of the question's words, whether or not the search returned them."""
     texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in beside]
     index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
     return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
-    """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
+    """Return a sentence with only those citations that its answer gave it or, if none was given, all found for it."""
     given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
     cited = tuple(one for one in sentence.citations if one.snippet_id in given)
     return replace(sentence, citations=cited) if given else sentence
 
 
 def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
-    """A passage for each text, best first, by the rank in the search, nearness to the question and its words.
+    """Return a passage for each text, best first, by rank in the search, embedding similarity and shared words.
 
     All other words count as length alone. Menus and lists come last, whatever words they share. ``returned``: ids of
     what the search returned, which is in its order.
@@ -162,7 +162,7 @@ def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: 
 
 
 def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
-    """The best passages, which have a snippet each, with their neighbours that fit into ``words``, and their copies.
+    """Return the best passages' snippets, neighbours that fit into ``words``, and copies; a passage has one snippet.
 
     The ``first`` ones come with their neighbours, where an answer that breaks off in one goes on; those of the others
     fill the room that is left. They are in the order in which their pages were found, and within a page in its order.

@@ -25,7 +25,7 @@ _MOST_LEFT_OUT = 0.5
 def place_findings(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> FindingNotes:
-    """The notes with the outliner's placement, in batches of at most 120 findings; each sees what is placed before it.
+    """Return the notes with the outliner's placement, asked in batches; each batch sees the placements before it.
 
     If the model fails, which is recorded, findings stay unplaced from there on. If a finding is placed several times,
     the first place counts. With a single section, the model is not called.
@@ -52,7 +52,7 @@ def place_findings(
 
 
 def believed(left_out: Iterable[str], findings: Sequence[Sentence]) -> tuple[str, ...]:
-    """What a model leaves out of the findings; nothing if that is more than half of them."""
+    """Return the findings that a model leaves out; empty if they are more than half of all."""
     texts = tuple(dict.fromkeys(left_out))
     return texts if len(texts) <= _MOST_LEFT_OUT * len(findings) else ()
 
@@ -75,7 +75,7 @@ def _ask(
 
 
 def numbered_sections(outline: Outline) -> str:
-    """The sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
+    """Return the sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
     below = ["; ".join(title for title in own.titles() if title != own.title) for own in outline.sections]
     titles = (
         f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)

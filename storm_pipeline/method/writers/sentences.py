@@ -23,7 +23,7 @@ _PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence of a source that an article may tell."""
+    """A sentence of a source that an article may use."""
 
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
@@ -39,7 +39,7 @@ def sentences_of(snippet: Snippet) -> list[Fact]:
 def candidates(
     store: ReferenceStore, subject: Subject, snippets: Sequence[Snippet], headings: Sequence[str] = ()
 ) -> tuple[Candidate, ...]:
-    """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
+    """Return the usable sentences of related pages, nearest first, the subject's own page left out.
 
     Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
     as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
@@ -66,7 +66,7 @@ def candidates(
 
 
 def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
-    """Return those of a passage's sentences that a reader of an article on the subject expects there.
+    """Return the sentences of a passage that are on the subject.
 
     All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does.
     Where it has a page of its own, the first ones, as long as they name it, of pages on a part of it: their title has
@@ -86,7 +86,7 @@ def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[st
 
 
 def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
-    """Return title of each page → its candidates, the nearest page first; single sentences of several stand before all.
+    """Map each page's title to its candidates, nearest page first; several single sentences form one first group.
 
     Pages of one title are one; of those without titles the topic stands for it.
     """
@@ -104,7 +104,7 @@ def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Can
 def by_heading(
     store: ReferenceStore, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
 ) -> dict[str, list[Candidate]]:
-    """Return title of each heading → its candidates, in their order: passages go to their nearest heading.
+    """Map the title of each heading to its candidates, in order: passages go to their nearest heading.
 
     Nearest is whose cosine is highest above its mean, so that no heading attracts what is near to the topic alone.
     """
@@ -123,7 +123,7 @@ def by_heading(
 
 
 def in_order(chosen: Iterable[Candidate]) -> list[Fact]:
-    """Return the sentences, the nearest passage first, each behind the opening of its page, which says what it is."""
+    """Return the sentences, the nearest passage first, each after its page's opening, which introduces it."""
     passages: dict[int, list[Candidate]] = {}
     for one in chosen:
         passages.setdefault(one.place[0], []).append(one)
