@@ -45,7 +45,7 @@ FurtherResearch = Callable[[RunContext, str, Conversations], Conversations]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
-    """Write an article with STORM: perspectives, interviews, outline, parallel sections, polish and lead (section 3)."""
+    """Write an article with STORM: interviews by perspective, outline, sections in parallel, polish, lead (section 3)."""
     return _written(ctx, topic, *storm_outline(ctx, topic))
 
 
@@ -81,14 +81,14 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
-    """Write an article with STORM in one piece from the topic and the conversations, questions included (section 5.2)."""
+    """Write an article with STORM in one piece from the topic and the whole conversations (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
     (evidence,) = evidence_cited(ctx, _undivided(topic), conversations).sections
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
 
 
 def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
-    """Run STORM's pre-writing stage (Algorithm 1): return the refined outline and the conversations; sources are stored.
+    """Run STORM's pre-writing stage (Algorithm 1); return the refined outline and the conversations.
 
     The draft does not depend on the interviews, so both run concurrently.
     """
@@ -144,7 +144,7 @@ def rag(ctx: RunContext, topic: str) -> Article:
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
-    """Write as STORM does from RAG's outline and a search with each section's title: outline-driven RAG (section 4.3)."""
+    """Write as STORM does, from RAG's outline and a search per section title: outline-driven RAG (section 4.3)."""
     outline = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)

@@ -49,7 +49,7 @@ class Subject:
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
-        """Return whether a text that names the topic has the words in the topic's brackets too, which define its sense."""
+        """Return whether a text that names the topic also has the words in the topic's brackets, which define its sense."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 

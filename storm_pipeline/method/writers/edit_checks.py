@@ -55,7 +55,7 @@ class EditChecks:
         return f"{what} is neither in the sentence nor in its sources{have}"
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
-        """Return the numbers and dates that are not in ``told`` or sources, and the capitalised words that are nowhere."""
+        """Return the numbers and dates missing in ``told`` and sources, and the capitalised words that occur nowhere."""
         language = self._ctx.settings.article_language
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))

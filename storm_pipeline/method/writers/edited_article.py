@@ -64,7 +64,7 @@ class EditedArticle:
         return "\n".join(refused)
 
     def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[Passage, ...]]:
-        """Return an edit's basis: the topic, the sentence before and those replaced; and the passages that these cite."""
+        """Return the topic, the sentence before an edit and those it replaces; and the passages that these cite."""
         own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
         before = self._sentences.get(edit.sentence - 1)
         told = (self._topic, *([before.text] if before else []), *(one.text for one in own))

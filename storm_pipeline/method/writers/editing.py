@@ -51,7 +51,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
 
 
 def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
-    """Return ``Title (site, date): 3, 7`` lines: each cited source with the numbers of the shown sentences citing it."""
+    """Return ``Title (site, date): 3, 7`` lines: each cited source with the numbers of shown sentences citing it."""
     known = {source.id: source for source in ctx.store.sources()}
     lines = []
     for source_id, numbers in edited.numbers_of_sources(changed=changed).items():

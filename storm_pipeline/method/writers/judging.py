@@ -34,7 +34,7 @@ class Doubts:
     screen: Screen
 
     def raised(self, claims: Sequence[Claim]) -> list[Judged]:
-        """Return the screen's verdicts, with a problem where the judge doubts a sentence; a failing judge is recorded."""
+        """Return the screen's verdicts, with a problem where the judge doubts a sentence; a judge's failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
         asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]

@@ -25,7 +25,7 @@ _MOST_LEFT_OUT = 0.5
 def place_findings(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> FindingNotes:
-    """Return the notes with the outliner's placement, asked in batches; each batch sees the placements before it.
+    """Return the notes with the outliner's placement, in batches of at most 120 findings; each sees those before it.
 
     If the model fails, which is recorded, findings stay unplaced from there on. If a finding is placed several times,
     the first place counts. With a single section, the model is not called.
