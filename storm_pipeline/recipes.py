@@ -45,16 +45,16 @@ FurtherResearch = Callable[[RunContext, str, Conversations], Conversations]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
-    """Write an article with STORM: interviews by perspective, outline, sections in parallel, polish, lead (section 3)."""
+    """Write an article with STORM: interviews by perspective, outline, parallel sections, polish, lead (section 3)."""
     return _written(ctx, topic, *storm_outline(ctx, topic))
 
 
 def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """Write an article with STORM and further research on questions that the interviews left open, before writing.
 
-    Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
-    questions. A search that finds little new is repeated for more, and the pages that say most of the topic are read
-    from end to end. Where the settings say so, an extract is made.
+    Not in the paper. The outline drafter and the interviewers see the results of a first search, and interviewers see
+    each other's questions. A search with few new results is repeated for more, and pages that a model chooses are read
+    in full. If the settings say so, an extract is made instead.
     """
     if ctx.settings.is_extract:
         return extract(ctx, topic)
@@ -180,7 +180,7 @@ def rprr(ctx: RunContext, topic: str) -> Article:
 def answer(ctx: RunContext, question: str) -> Article:
     """Write an outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
 
-    Where the settings say so, an extract is made: of the sources' sentences that are nearest to the question.
+    If the settings say so, an extract is made instead: the sources' sentences that are nearest to the question.
     """
     if ctx.settings.is_extract:
         return extract_answer(ctx, question)

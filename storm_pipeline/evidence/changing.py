@@ -1,4 +1,4 @@
-"""Articles with other sentences: the one way in which checks, exports and revisions change an article's text."""
+"""Replaces sentences of articles: the one way in which checks, exports and revisions change an article's text."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

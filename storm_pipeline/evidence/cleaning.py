@@ -31,8 +31,8 @@ _STOP = re.compile(r"(?:[.!?…؟۔।](?=[\"'”’»)\]]*(?:\s|$))|[。！？�
 def cleaned(text: str) -> str:
     """Return a text on one line without link marks, pictures, addresses and lines without a sentence.
 
-    A line is kept up to its last stop, and whole if eight words or more follow that. Where no line would be left, all
-    are kept. Letters in a wrong character set are decoded anew: "cafÃ©" becomes "café".
+    A line is kept up to its last stop, and whole if eight words or more follow that. If no line would be left, all are
+    kept. Letters in a wrong character set are decoded anew: "cafÃ©" becomes "café".
     """
     lines = [" ".join(line.split()) for line in _BREAK.split(_unmarked(text))]
     kept = [own for line in lines if (own := _up_to_last_stop(line))]
@@ -41,10 +41,10 @@ def cleaned(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def has_sentences(text: str) -> bool:
-    """Return whether half of a text's words or more stand in sentences; menus, lists and tables have few.
+    """Return whether half of a text's words or more are in sentences; menus, lists and tables have few.
 
-    A sentence has six to eighty words and ends with a stop or a semicolon. Thai and Lao, which write none, have
-    sentences where eight words stand without a space.
+    A sentence has six to eighty words and ends with a stop or a semicolon. In Thai and Lao, which have no stops, eight
+    words without a space are a sentence.
     """
     lines = _BREAK.split(_unmarked(text).replace("; ", ". "))
     lengths = (length_in_words(sentence) for line in lines for sentence in _sentences(line))

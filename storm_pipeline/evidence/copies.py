@@ -1,4 +1,4 @@
-"""Which passages say the same in the same words, so that one of them is shown. Pure functions.
+"""Groups passages that say the same in the same words, so that one of them is shown. Pure functions.
 
 Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
 number says something else: it may be a newer count.
@@ -19,8 +19,8 @@ _OWN = 1 / 12  # most of a copy's words that the others lack, or one
 def without_copies(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Group positions of passages with the same content, the one to show first; groups are ordered by lowest position.
 
-    The passage that comes first is shown, unless a later one says all that it says, and more. A passage may also repeat
-    what several others have together.
+    The first passage is shown, unless a later one has all of its content and more. A passage may also repeat several
+    others together.
     """
     shown: dict[int, list[int]] = {}
     for i, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""One text, one source: pages that have one text are cited as one of them, which is also at the others' addresses."""
+"""One source per text: pages with the same text are cited as one of them, with the addresses of the others."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ _MOST = 3  # passages of a page that may say together what one of another page s
 
 @dataclass(frozen=True)
 class Editions:
-    """The pages of a run, and which of them have one text.
+    """The pages of a run, grouped by text.
 
-    Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.same_text.same_texts`
-    for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
-    pages.
+    The result does not depend on the order of the pages. :func:`storm_pipeline.evidence.same_text.same_texts` says when
+    texts are the same. Two pages of one site have the same text only under the same title, since a site's menus are on
+    all its pages.
     """
 
     pages: tuple[Source, ...]
 
     @cached_property
     def groups(self) -> tuple[tuple[Source, ...], ...]:
-        """Pages with one text, two or more; the first represents them: it is most like the others."""
+        """Groups of two or more pages with the same text; the first, most like the others, represents its group."""
         by_id = {page.id: page for page in self.pages}
 
         def may_be_same(one: str, other: str) -> bool:
@@ -37,7 +37,7 @@ class Editions:
 
     @property
     def most(self) -> int:
-        """The most pages that have one text; 1 where each has its own."""
+        """Size of the largest group; 1 if there is none."""
         return max(map(len, self.groups), default=1)
 
     @cached_property
@@ -127,7 +127,7 @@ def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
 def _is_of(page: Source, snippet: Snippet) -> bool:
     """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own.
 
-    Where both have dates, and not the same, any other number in the place of one is its own.
+    Numbers that are not in its shared parts must be on the page or, if the dates of the two differ, may not occur.
     """
     told = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
     runs = own_runs(snippet.text, [own.text for own in told])

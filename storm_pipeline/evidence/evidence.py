@@ -26,8 +26,8 @@ def words_asked(article_words: int, evidence_words: float = math.inf) -> int:
 def words_of_sections(article_words: int, parts: Sequence[float], evidence_words: Sequence[float]) -> list[int]:
     """Divide the words of :func:`words_asked` among sections; one without evidence has 0 words.
 
-    None is asked for more than its passages support: what this limit takes goes to the others. So the sum is that of
-    any other method, unless all passages together support less.
+    No section gets more than its passages support; words above that limit go to the others. So the sum is that of any
+    other method, unless all passages together support less.
 
     Args:
         parts: the section's shares of the article, > 0; only their ratios count.
@@ -46,14 +46,14 @@ def words_of_sections(article_words: int, parts: Sequence[float], evidence_words
 
 @dataclass(frozen=True)
 class FindingNotes:
-    """What is said of findings, which are named by their texts."""
+    """Notes on findings, which are identified by their texts."""
 
     same: Mapping[str, str] = field(default_factory=dict)  # a finding → one that says the same, and more
     contradicting: tuple[tuple[str, str], ...] = ()  # pairs
     doubtful: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # off the topic, or about the sources
     sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
-    order: tuple[str, ...] = ()  # the order in which the sections should tell them
+    order: tuple[str, ...] = ()  # the order in which the sections should use them
 
     def renamed(self, same: Mapping[str, str]) -> Self:
         """Return the notes after a merge of findings: notes on a merged finding apply to the one that is kept."""
@@ -77,7 +77,7 @@ NO_NOTES = FindingNotes()
 
 @dataclass(frozen=True)
 class PassageEvidence:
-    """What a section is written from: passages, and the interview findings drawn from them."""
+    """The evidence for one section: passages, and the interview findings drawn from them."""
 
     heading: Heading
     passages: tuple[Passage, ...] = ()  # in the order in which they are shown

@@ -70,7 +70,7 @@ def piece_of(snippet: Snippet) -> Piece:
 def joined(page: Sequence[Snippet]) -> list[Piece]:
     """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
-    Snippets whose places are known share nothing, and stay as they are, so that each can be cited for itself. Of the
+    Snippets whose places are known do not overlap, and stay as they are, so that each can be cited alone. Among the
     others, the longest overlaps are joined first; a snippet contained in another one is merged into it. Snippets
     without text are dropped. Those with places come first, in the order of the page, then the others by their first
     snippet's position. Time is quadratic in the number of snippets without a place.
@@ -90,8 +90,8 @@ def _placed(page: Sequence[Snippet]) -> list[Piece]:
 def apart(piece: Piece) -> list[Piece]:
     """Split a joined text into one piece for each of its snippets, without what they share.
 
-    Each goes on to the end of the sentence that its snippet breaks off in, if that is near, and then has the following
-    snippet too. A snippet within another one stays with it.
+    A snippet that is cut within a sentence goes on to the end of the sentence, if that is near, and its piece then
+    includes the following snippet too. A snippet within another one stays with it.
     """
     spans = {own: _span_in(piece, own) for own in piece.snippets}
     outer = sorted(

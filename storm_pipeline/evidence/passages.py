@@ -1,7 +1,7 @@
 """Passages, the source text shown to capable models: snippets of one page joined, copies on other pages left out.
 
 No snippet is dropped for being cut off, a fragment, or in another language: a passage is the text as it is on the page.
-A text that occurs on two pages is shown once, of the page that comes first, which alone is cited for it.
+A text that occurs on two pages is shown once, from the page that comes first, and only that page is cited for it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -89,12 +89,12 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, unless their places are known. A text that
-    repeats one of another page becomes one passage with it: that which comes first, or says all that the other
-    says and more, at the position of the first of them.
+    repeats one of another page becomes one passage with it: the first, or the one with all of the other's content
+    and more, at the position of the first of them.
 
     Args:
-        language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
-            rests on its writer alone can tell, no comparison of words.
+        language: of the text written from them, if known. Snippets in another language are not joined: only the writer,
+            and no comparison of words, can say which of them supports a statement.
     """
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
@@ -127,8 +127,8 @@ def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
     """Return ``[1] Title › Heading (authors, site, date): text`` lines, one a passage; none can pose as prompt text.
 
-    One behind another passage of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
-    does not go on from it.
+    A passage after another one of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
+    does not continue it.
 
     Args:
         only: positions of those to show, under the same numbers; by default all.

@@ -1,4 +1,4 @@
-"""Whether a found page bears on a topic. No model is asked but the embedder."""
+"""Keeps pages that are related to a topic. The embedder is the only model."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from storm_pipeline.text.languages import detect
 from storm_pipeline.types import Snippet
 
 NEAR = 0.3
-"""Least cosine of a snippet to the topic, or to the question, from which its page bears on the topic."""
+"""Minimum cosine of a snippet to the topic, or to the question, at which its page counts as related."""
 
 
 def bare_name(name: str) -> str:

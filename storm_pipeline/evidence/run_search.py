@@ -1,4 +1,4 @@
-"""How a run finds its sources: an engine with its cache, full pages, and the filter of sources."""
+"""The search of a run: an engine with its cache, full pages, and the filter of sources."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Which pages have one text: a decision on eight hosts, a press release in three newspapers. Pure functions."""
+"""Groups pages with the same text: a decision on eight hosts, a press release in three newspapers. Pure functions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -21,9 +21,9 @@ def same_texts(
 ) -> list[tuple[str, ...]]:
     """Group ids of texts that are the same: over half of the shorter one's six-word shingles are in the longer one.
 
-    Every two texts of a group are so: two that a collection contains, and that have little in common, stay apart, and
-    the collection goes with the one that it is most like. The most similar pairs (Jaccard) are grouped first, equal
-    ones in the order of their ids, so that the order of ``texts`` decides nothing.
+    This holds for every two texts of a group: two texts that a collection contains, and that have little in common, are
+    not grouped, and the collection joins the more similar one. The most similar pairs (Jaccard) are grouped first, ties
+    in the order of their ids, so that the order of ``texts`` decides nothing.
 
     Args:
         texts: id → the passages of a text.

@@ -1,7 +1,7 @@
 """The screen: compares sentences with the passages that they cite, and mends citations where it can.
 
-It is no judge of support. It notices a citation of another page, a number that no source has, and copied wording.
-Only what it cannot mend becomes a problem, worded so that the writer can act on it.
+It is not a judge of support. It notices a citation of another page, a number that no source has, and copied wording.
+A fault that it cannot mend becomes a problem, worded so that the writer can act on it.
 """
 
 import re
@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the screen; ``docs/lab/bench.md`` says what others would do.
+    """The limits of the screen; ``docs/lab/bench.md`` has measurements of others.
 
     Similarities are means of cosine and share of words, in [0, 1].
     """
@@ -35,7 +35,7 @@ class Limits:
     recite: float = 0.55  # least similarity of a passage that is cited instead of these, or too
     window: int = 45  # words of a passage that are embedded together
     step: int = 30  # words from the start of such a window to that of the next
-    run: int = 16  # most words in a row that a sentence may share with a passage, capitalised ones and numbers apart
+    run: int = 16  # most words in a row shared with a passage, without capitalised ones and numbers
     quotation: int = 4  # least words of a quotation that proves something
 
 
@@ -112,8 +112,8 @@ class Screen:
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that a writer needs to fix a problem.
 
-        Those that the claim cites, with what stands beside them on their pages, those that the problem names, and the
-        most similar ones.
+        Those that the claim cites, with their neighbours on their pages, those that the problem names, and the most
+        similar ones.
         """
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
@@ -126,8 +126,8 @@ class Screen:
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
 
-        Each of its parts, divided by quotation marks, dots and the ends of sentences, has to stand in a passage word
-        for word; cited ones come first.
+        Each of its parts, divided by quotation marks, dots and the ends of sentences, must be in a passage word for
+        word; cited passages come first.
         """
         parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
         order = dict.fromkeys((*claim.cited, *range(len(self.shown))))

@@ -103,7 +103,7 @@ class SnippetIndex:
     def sources(self) -> tuple[Source, ...]:
         """Return all sources, most snippets first, then by address; see :class:`storm_pipeline.types.Source`.
 
-        They have the snippets that searches returned and that are shown, not all that their pages hold.
+        They have the snippets that searches returned or that were kept, not all that are held of their pages.
         """
         with self._lock:
             kept = ([i for i in ids if i not in self._held] for ids in self._by_source.values())

@@ -119,10 +119,10 @@ class ReferenceStore(SnippetIndex):
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """Return the ``k`` best snippets for each query, best first: cosine and BM25, fused by reciprocal rank.
 
-        BM25 ranks all that is stored; the cosine what was added, and, if pages are held, the best by BM25 of the rest.
-        What several pages with one text say is found once, on the page that ranks first. Waits until everything added
-        before is embedded. Raises StoreError: the snippets could not be embedded; the cause is chained. The next search
-        tries again.
+        BM25 ranks all stored snippets; the cosine ranks the added ones and, if pages are held, the best others by BM25.
+        Content that several pages with the same text share is found once, on the page that ranks first. Waits until all
+        snippets added before are embedded. Raises StoreError: the snippets could not be embedded; the cause is chained.
+        The next search tries again.
         """
         index = self._current_index() if queries and k > 0 else None
         if index is None:

@@ -1,4 +1,4 @@
-"""What an extract is about."""
+"""The subject of an extract."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Subject:
     def named_apart(self, text: str, title: str = "") -> bool:
         """Return whether a sentence names the topic outside its page's title and, for a common noun, outside names.
 
-        Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
+        Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.
         """
         said = words(text)
         common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
@@ -49,7 +49,7 @@ class Subject:
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
-        """Return whether a text that names the topic also has the words in the topic's brackets, which define its sense."""
+        """Return whether a text that names the topic has the words in the topic's brackets too, which say its sense."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 

@@ -42,8 +42,8 @@ class RunContext:
     user_pieces: UserPieces = UserPieces()
     chosen: tuple[ModelChoice, ...] = ()  # whom each role asks, and who chose that
     found_first: str = ""
-    """What a first search for the topic found, for prompts before anything else was found; empty: none was made."""
-    judge: Judge | None = None  # what judges the sentences beside the screen; None: nothing
+    """Results of a first search for the topic, for the prompts before any other search; empty: none was made."""
+    judge: Judge | None = None  # judges the sentences besides the screen; None: no judge
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def about(self, topic: str) -> str:

@@ -11,7 +11,7 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120  # maximum length of a title in characters; longer lines are prose
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
-_MOST_LEVELS = 50  # headings in headings; what is nested more deeply stands beside the last of them
+_MOST_LEVELS = 50  # headings in headings; a deeper heading is placed at the last of these levels
 _BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
     frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()
 )
@@ -25,7 +25,7 @@ _MARK = re.compile(
     r"|\(?(?:\d{1,2}(?:\.\d{1,2})*[.)]\s*(?=\D)|\d{1,2}(?:\.\d{1,2})+\s+(?=[^\W\d_a-z]))"
     r"|\(?(?:[IVX]{1,5}|[A-H])[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])"
 )
-"""What marks an entry of a list: a bullet, a number such as ``1.2``, ``II.``, ``A.``, ``三、`` or ``第三章``."""
+"""The mark of a list entry: a bullet, a number such as ``1.2``, ``II.``, ``A.``, ``三、`` or ``第三章``."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 
 

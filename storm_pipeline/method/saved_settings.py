@@ -1,8 +1,8 @@
 """The settings that a run's folder holds, and which of them count when it is resumed.
 
-The folder may be another's. What it says of the writing counts, and its caps. Whatever else was not the default, such
-as the model, has to be what the user's own configuration says, or he gives it: nobody else decides who is asked, who
-gets a key, and what is read.
+The folder may be another person's. Its settings of content and its caps are used. All other settings that were not the
+default, such as the model, must equal the user's configuration or be given anew: only the user decides which model is
+asked, which server gets a key, and which files are read.
 """
 
 import shlex

@@ -103,7 +103,7 @@ def session(
         stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         run.begin(settings, given.chosen_by)
-        # At once: whoever is told of the folder can resume.
+        # At once: a user who knows the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         is_set_up = False
         try:

@@ -1,4 +1,4 @@
-"""A run as one call of a DSPy module: what traces DSPy nests all calls of the run below it."""
+"""A run as one call of a DSPy module, so that tracers of DSPy nest all calls of the run below it."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 from storm_pipeline.text.words import has_word
 
 Label = Literal["supported", "partly", "not", "contradicted"]
-"""What passages say of a claim: all of it, some of it, nothing of it, or something that cannot be true with it."""
+"""How far passages support a claim: all of it, some of it, nothing of it, or something that contradicts it."""
 Parameters = Mapping[str, str | int | float]
-"""What a judge's verdicts depend on: model, threshold, a hash of the prompt. Printed beside figures based on them."""
+"""The inputs that decide a judge's verdicts: model, threshold, a hash of the prompt. Printed with all its figures."""
 _CACHED = 20_000  # verdicts that are remembered: about those of a hundred articles
 
 
@@ -39,7 +39,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What passages say of a claim."""
+    """A judge's verdict on whether passages support a claim."""
 
     label: Label  # supported exactly where ``probability`` reaches the judge's threshold
     probability: float  # that all of the claim follows, in [0, 1]; comparable within one judge only

@@ -41,7 +41,7 @@ class CrossEncoderJudge:
         return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge the questions. Raises SettingsError: the model is untrained or cannot be loaded, or lacks one such label."""
+        """Judge the questions. Raises SettingsError: the model cannot be loaded, is untrained or has no such label."""
         scores = [0.0] * len(questions)
         asked = [i for i, one in enumerate(questions) if one.has_words]
         with self._lock:

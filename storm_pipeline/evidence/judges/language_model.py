@@ -1,4 +1,4 @@
-"""A judge that is a language model: the sentences of a section in one call, beside the passages that they cite."""
+"""A judge that is a language model: it gets a section's sentences in one call, with the passages that they cite."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ _WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
 class LanguageModelJudge:
     """A judge that asks a language model about all sentences of a section in one call, with numbered passages.
 
-    The probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with the others of its call.
-    ``ask``: puts a program's inputs to the model; ``program``: has the fields of ``CheckSentences``.
+    The probability only encodes the label: 1, 0.5, 0.1 or 0. A verdict may depend on the other sentences of its call.
+    ``ask``: asks the model with a program and its inputs; ``program``: has the fields of ``CheckSentences``.
     """
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:

@@ -1,4 +1,4 @@
-"""Opens judges by name; what the others need is not imported."""
+"""Opens judges by name; libraries that only other judges need are not imported."""
 
 from functools import partial
 

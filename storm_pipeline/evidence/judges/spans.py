@@ -1,4 +1,4 @@
-"""The words of passages that decide a claim, found by those that they share with it, and what no passage says."""
+"""The words of passages that decide a claim, found by shared words, and the claim's quantities that no passage has."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def lacking(question: Question) -> str:
 def deciding(question: Question) -> tuple[Span, ...]:
     """Return at most three sentences of the passages that have most of a claim's words, the most important first.
 
-    Empty where no passage has any of them. Across languages names and numbers alone can be found.
+    Empty if no passage has any of them. Across languages, only names and numbers can be found.
     """
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)

@@ -50,7 +50,7 @@ def support_of(article: Article, judge: Judge) -> Support:
 def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
     """Measure an article's citations by the verdicts given during writing; no judge is asked.
 
-    Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
+    Precision, and recall and precision of single citations, are unknown. Sentences without a verdict are unsettled.
     """
     sentences, questions = _asked(article)
     found = [known.of(one.text) if one.citations else Verdict("not", 0.0) for one in sentences]

@@ -1,4 +1,4 @@
-"""What the interviewers of a run have asked and been told so far, so that no two of them research the same."""
+"""The questions and answers of a run's interviewers so far, so that no two of them research the same."""
 
 import threading
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ def piece_of(perspective: Perspective) -> str:
 class Asked:
     """The turns of interviews that are held at the same time.
 
-    A turn sees those before it, whoever is faster: an interviewer waits until every other interview has as many, or has
-    ended. So prompts do not depend on timing.
+    Each turn sees the other interviews' earlier turns, whichever is faster: an interviewer waits until every other
+    interview has as many turns, or has ended. So prompts do not depend on timing.
     """
 
     def __init__(self) -> None:

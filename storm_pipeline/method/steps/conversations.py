@@ -35,14 +35,14 @@ def converse(
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
-    added to the store at once, so that it is embedded in the background. Raises ModelAuthError: the endpoint refuses
-    the key; no turn can succeed.
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. Passages shown to the expert
+    are added to the store at once, so that they are embedded in the background. Raises ModelAuthError: the endpoint
+    refuses the key; no turn can succeed.
 
     Args:
         deeper: see :func:`look_up`.
-        asked: where the interviewers of the run know each other's questions, and each expert what was answered. Not in
-            the paper.
+        asked: the questions and answers that the interviewers of the run share; None: they share none. Not in the
+            paper.
     """
     turns: list[Turn] = []
     others: list[Sequence[Turn]] = []
@@ -124,9 +124,9 @@ def look_up(
     """Search for a question and return the turn with its queries and answer. Raises ModelError: the model fails.
 
     Args:
-        known: ids of snippets that are not found again.
-        told: earlier answers, of which the expert sees what the same passages were cited for.
-        deeper: whether a search is repeated for more where half of what it finds is known.
+        known: ids of snippets that are left out of the results.
+        told: earlier answers; the expert sees the sentences that cite the passages shown.
+        deeper: whether a search is repeated for more if half of its results are known.
     """
     queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
     answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside, told=told)
@@ -139,9 +139,8 @@ def _search_for(
     """Return the queries for a question, and their results. Raises ModelError: the model fails.
 
     Args:
-        known: ids of snippets that are not found again.
-        deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
-            paper.
+        known: ids of snippets that are left out of the results.
+        deeper: whether the search is repeated for twice as many results if half of them are known. Not in the paper.
     """
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 else ""
@@ -186,8 +185,8 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     Titles of the search results show the writer what the sources cover.
 
     Args:
-        others: the other interviewers' turns beside each of them.
-        questions: how many the interview has; the writer is told which of them comes next. 0: nothing is told.
+        others: for each turn, the other interviewers' turns of the same number.
+        questions: how many questions the interview has, to number them in the text; 0: not numbered.
     """
     asked_by = (" ".join(turn.question for turn in beside) for beside in others)
     meanwhile = [f"\nAsked by other writers: {asked}" if asked else "" for asked in asked_by]

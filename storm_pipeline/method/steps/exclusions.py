@@ -1,7 +1,7 @@
 """Late exclusions: pages that only later searches reveal to be copies of an excluded page.
 
-Searches run in parallel and are filtered independently, so that results do not depend on timing. What they reveal
-together is applied after all of them have finished.
+Searches run in parallel and are filtered independently, so that results do not depend on timing. Exclusions that only
+several searches together reveal are applied after all of them have finished.
 """
 
 from collections.abc import Iterable

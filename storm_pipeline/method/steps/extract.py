@@ -1,7 +1,7 @@
 """Extracts: articles and answers that consist of their sources' own sentences. No language model is asked.
 
-Not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the user's headings;
-the sentence encoder puts them in order.
+Not in the paper. An article quotes the topic's own page and pages on parts of the topic, under their titles or the
+user's headings; the sentence encoder puts them in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,14 +38,14 @@ _LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
 _DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
 _HEADING_DEPTH = 2  # that of the search for a heading
 _LITTLE = 8  # sentences that name the topic below which the run says that the extract will be short
-_SECTIONS = 5  # pages that a long extract tells as much of as is told of one
+_SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
 def extract(ctx: RunContext, topic: str) -> Article:
     """Return the extract on a topic: the topic's own page as its lead, and sections from pages on parts of it.
 
-    Sections are the user's, each searched for, or pages under their titles. Where the topic has no page of its own,
-    the sentences that are nearest to it are told.
+    Sections are the user's, each searched for, or pages under their titles. If the topic has no page of its own, the
+    sentences nearest to it are quoted.
     Raises NothingFoundError: nothing that is found names the topic.
     """
     subject = _look_up(ctx, topic)

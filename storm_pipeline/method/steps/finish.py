@@ -35,11 +35,11 @@ def as_article(
 ) -> Article:
     """Return the article with its sources and conversations; a lead without sections becomes a section.
 
-    Pages with one text are one source, and each citation says which words of its passage carry the sentence.
+    Pages with the same text are one source, and each citation has the positions of the deciding words in its passage.
 
     Raises NothingFoundError: there is neither.
 
-    ``note``: what its readers must know, of an extract, whose lead may stand alone.
+    ``note``: for readers of an extract, which may consist of a lead alone.
     """
     if not (note and body.lead):
         if not body.sections and body.lead:

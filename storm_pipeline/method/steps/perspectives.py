@@ -12,8 +12,8 @@ _HEADINGS_SHOWN = 14
 def related_contents(ctx: RunContext, topic: str) -> str:
     """Find related articles and list their headings, one line per article: ``Title: heading; heading; …``.
 
-    An article whose contents are not available is left out: its title tells the model nothing that it did not say
-    itself. If the contents cannot be fetched, that is recorded once.
+    An article without a known table of contents is left out: the model itself named its title, which is nothing new. If
+    contents cannot be fetched, that is recorded once.
     """
     if ctx.settings.related_topics == 0:
         return ""

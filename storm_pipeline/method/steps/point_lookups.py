@@ -1,4 +1,4 @@
-"""Looks points up: in what the run has found first, then on the web for what that does not answer."""
+"""Looks points up: first in the run's passages, then on the web for points that these do not answer."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -25,8 +25,8 @@ def answered_points(
 ) -> dict[str, Turn]:
     """Return each question with its answer, in order; questions that stay open have an empty one.
 
-    One call answers all of a section's questions from what the run has found. What the model says the passages do not
-    answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
+    One call answers all of a section's questions from the run's passages. Questions that these do not answer are
+    searched for once with the queries that the model names, at most twelve questions, the first of each section first,
     and answered in one more call. A call that fails is recorded, and leaves its questions open.
 
     Args:

@@ -38,16 +38,16 @@ class PlannedSection:
 
     heading: Heading
     points: tuple[str, ...] = ()
-    findings: tuple[int, ...] = ()  # their numbers from 1, in the order in which to tell them
+    findings: tuple[int, ...] = ()  # their numbers from 1, in the order of the text
     is_thin: bool = False
 
 
 def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
     """Ask which points findings and outline lack, look them up, and note the findings' quality and sections.
 
-    The answers are a conversation beside the interviews, and belong to the sections of their questions. Missing
-    headings are added, and a section that is called too thin and for which nothing is found becomes a subheading of its
-    neighbour, unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
+    The answers form one more conversation, and belong to the sections of their questions. Missing headings are added,
+    and a section that the model calls too thin and for which nothing is found becomes a subheading of its neighbour,
+    unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
     """
     with at_place("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
@@ -121,7 +121,7 @@ def _noted(
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
     placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
-    for group in map(texts, reply.same):  # one that is not merged stands where the first of its group does
+    for group in map(texts, reply.same):  # one that is not merged is placed with the first of its group
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
     notes = FindingNotes(

@@ -1,7 +1,7 @@
 """Reading whole pages: those that the model chooses among all that the interviews found.
 
-Not in the paper; a part of the recipe ``storm-iterative``. A search returns the passages that match its query, so what
-a page on the topic says beside them would be lost.
+Not in the paper; a part of the recipe ``storm-iterative``. A search returns only the passages that match its query, so
+the other content of a page on the topic would be lost.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -33,9 +33,9 @@ Conversations = tuple[Conversation, ...]
 def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Conversations:
     """Let a model choose pages to read in full; return the conversations with one more, of the pages' content.
 
-    At most eight pages are read, each as far as the evidence of a section goes, and all together as far as
-    ``reading_tokens``. Of a longer page the passages nearest to the topic are read. A page that cannot be read, and a
-    choice that fails, are recorded.
+    At most eight pages are read, each up to ``evidence_words``, and all together up to ``reading_tokens``. If a page is
+    longer, its passages nearest to the topic are read. A page that cannot be read, and a choice that fails, are
+    recorded.
     """
     if not ctx.settings.reading_tokens:
         return conversations

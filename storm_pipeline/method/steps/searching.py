@@ -1,6 +1,6 @@
 """Searches: several queries in parallel, all results kept in the store; and with the topic itself.
 
-The latter is the baselines' only search (paper section 4.3), and one of them tells what the topic is.
+The search with the topic is the baselines' only one (paper section 4.3); another introduces the topic to prompts.
 """
 
 import time
@@ -47,8 +47,8 @@ def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep:
 def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool = True) -> Found:
     """Search for all queries; return the results and all passages of the pages read. Failures are recorded.
 
-    It goes into prompts, so it does not depend on what other threads find meanwhile. ``depth``: results requested per
-    query, as a multiple of ``top_k``, >= 1. ``keep``: whether they may be cited.
+    The result goes into prompts, so it does not depend on the searches of other threads. ``depth``: results requested
+    per query, as a multiple of ``top_k``, >= 1. ``keep``: whether they may be cited.
     """
     found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
     ranks = zip_longest(*(snippets for snippets, *_ in found))

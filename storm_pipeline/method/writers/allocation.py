@@ -1,7 +1,7 @@
 """Selects the passages that each section is written from (paper section 3.4), for writers that work from passages.
 
 Every snippet that a finding cites reaches at least one section, however dissimilar it is to the headings, unless the
-finding is left out. The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
+finding is left out. The pages of other retrieved snippets must be related to the topic. Sections may share passages.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class _Candidates:
 
     snippets: tuple[Snippet, ...]  # without duplicates
     cited: int  # number of leading snippets that answers cite
-    off_topic: int  # number of retrieved snippets whose pages do not bear on the topic
+    off_topic: int  # number of retrieved snippets whose pages are not related to the topic
     # for each section, positions of the snippets that its headings retrieve, best first
     ranks: tuple[tuple[int, ...], ...]
     fit: Matrix  # sections × snippets, similarity less half of the section's mean
@@ -69,7 +69,7 @@ def allocate(
     left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
     available = list(map(editions.restated, left))
     told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
-    looked_up = bool(notes.sections)  # whoever placed the findings asked for what the sections lack
+    looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
         notes = notes if looked_up else place_findings(ctx, outline, told, notes)
@@ -185,9 +185,10 @@ def _others(
 ) -> list[int]:
     """Return snippets for a section's remaining room: those that its headings retrieve, then those that fit it best.
 
-    Where interviews found enough for the section, half of the room is filled, with what no other section has to show
-    and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
-    are shown. Where what a section lacks was looked up besides, a section for which enough was found gets none.
+    If interviews found enough for the section, only half of the room is filled, with snippets that no other section has
+    to show; unless they are the first that its headings retrieve, they also fit no other section better. Menus and
+    lists are shown only if they are among these first. If missing points were looked up, a section with enough gets
+    no others.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)

@@ -1,7 +1,7 @@
-"""Checks what a capable model wrote from numbered passages; unsupported sentences go back to it.
+"""Checks texts that a capable model wrote from numbered passages; unsupported sentences are returned for revision.
 
-Nothing is cut silently. All unsupported sentences of a text go back to the writer once, in one request, each with
-what is missing; only those still unsupported afterwards are dropped, and that is recorded.
+Nothing is cut silently. All unsupported sentences of a text are returned to the writer once, in one request, each with
+its problem; only those still unsupported afterwards are dropped, and that is recorded.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ def checked_draft(
     where: str,
     known: Sequence[str],
 ) -> list[Section]:
-    """Return the supported sentences of a writer's reply; faulty ones are returned once for revision with passages.
+    """Return the supported sentences of a writer's reply, after one revision of those that are not.
 
     ``known``: topic, which comes first, and headings.
     """

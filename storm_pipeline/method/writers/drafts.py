@@ -1,4 +1,4 @@
-"""Reads what a capable model wrote from numbered passages: headings, paragraphs, cited sentences, and replies."""
+"""Parses texts that a capable model wrote from numbered passages: headings, paragraphs, sentences, and replies."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Checks of sentences that an editor writes: what they add has to stand in the article or in what they cite."""
+"""Checks of sentences that an editor writes: their additions must be in the article or in the cited passages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ class EditChecks:
     """The checks of a sentence that replaces others.
 
     Args:
-        article: headings and sentences before the first edit, whose names may stand anywhere.
+        article: headings and sentences before the first edit, whose names are allowed in every sentence.
     """
 
     def __init__(self, ctx: RunContext, topic: str, article: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ class EditChecks:
         return f"{what} is neither in the sentence nor in its sources{have}"
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
-        """Return the numbers and dates missing in ``told`` and sources, and the capitalised words that occur nowhere."""
+        """Return the numbers and dates missing in ``told`` and sources, and capitalised words that occur nowhere."""
         language = self._ctx.settings.article_language
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))

@@ -45,7 +45,7 @@ class EditedArticle:
     def make(self, edits: Sequence[Edit], doubted: Callable[[Edit], str] = lambda _: "") -> str:
         """Apply the edits in the given order; return those that cannot be made, a line each with the reason.
 
-        ``doubted``: why an edit's new text does not follow from what it replaces and cites; empty if it does.
+        ``doubted``: returns why an edit's new text does not follow from the text replaced and its sources, or "".
         """
         apply: dict[str, Callable[[Edit], str]] = {
             "cut": self._cut,

@@ -1,4 +1,4 @@
-"""Findings of the interviews: deduplicated, each assigned to one section, which is shown what they rest on.
+"""Findings of the interviews: deduplicated, each assigned to one section, which gets the passages that they cite.
 
 Findings that the outliner model (:mod:`storm_pipeline.method.writers.placing`) leaves out are assigned by embedding.
 """
@@ -47,7 +47,8 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
 def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> Matrix:
     """Compute sections × findings as :func:`fit_of_titles`, with the direction common to all findings projected out.
 
-    Otherwise a heading whose words are the topic's in another form draws most of them. A few have too little in common.
+    Otherwise a heading that repeats the topic in other words attracts most findings. A few findings are compared as
+    they are, since they have too little in common.
     """
     vectors = ctx.store.embed([finding.text for finding in findings])
     if len(findings) < _MANY:
@@ -109,8 +110,8 @@ def findings_by_section(
 ) -> list[list[Sentence]]:
     """Return the findings of each section in their order, then those that have none, best fit first.
 
-    Unplaced ones go where they fit best, and one that contradicts another where that stands. The section in which one
-    is placed may have become a subsection.
+    Unplaced findings go to the section that they fit best, and one that contradicts another to the other's section. The
+    section in which one is placed may have become a subsection.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:
@@ -141,10 +142,9 @@ def _has_same_numbers(one: str, other: str, language: str) -> bool:
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
     """Return the sections' evidence, each passage whole in one section, in part or not at all in the others.
 
-    It is whole where most own findings cite it, in the first such section; another section is shown those of its
-    snippets that its own findings cite, each whole, and nothing of a passage that none of them cites. A section that no
-    finding is assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the
-    article.
+    A passage is whole in the section with most own findings that cite it (the first of several); other sections get
+    only those of its snippets that their own findings cite. A section without own findings gets all passages whole:
+    excerpts would make it repeat the other sections. ``language``: of the article.
     """
     has = [frozenset[str]().union(*(passage.snippet_ids for passage in share.passages)) for share in shares]
     cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]

@@ -1,4 +1,4 @@
-"""What a run's judge doubts among the sentences that the screen lets pass, as problems for the writer."""
+"""The judge's doubts about sentences that pass the screen, as problems for the writer."""
 
 import re
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ _MARKERS = re.compile(r"[\[\]|]")
 class Doubts:
     """The judge's review of sentences that the screen finds no problem with.
 
-    It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
-    page; a language model also decides where the words are unlike those that it cites, and about numbers that no cited
-    passage has in that form. What it doubts gets a problem with its reason and the deciding words; the writer sees
-    similar passages with the remark. Without a judge nothing is doubted.
+    The judge gets all sentences of a text at once, with the passages that they cite and each page's title and date. A
+    language model also decides on sentences whose words differ from their passages, and on numbers that no cited
+    passage has in that form. A doubted sentence gets a problem with the reason and the deciding words; the writer sees
+    similar passages with the remark. Without a judge there are no doubts.
     """
 
     ctx: RunContext
@@ -34,7 +34,7 @@ class Doubts:
     screen: Screen
 
     def raised(self, claims: Sequence[Claim]) -> list[Judged]:
-        """Return the screen's verdicts, with a problem where the judge doubts a sentence; a judge's failure is recorded."""
+        """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
         asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
@@ -61,8 +61,8 @@ class Doubts:
     def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
-        A language model is not asked again: it stands by its doubt where the answer is the sentence that it doubted, of
-        the same passages.
+        A language model is not asked again: its doubt remains where the answer is the doubted sentence, with no other
+        citations.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
             return self.raised(answers)

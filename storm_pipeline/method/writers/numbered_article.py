@@ -22,7 +22,7 @@ class NumberedArticle:
     """Sections with numbers from 1, in reading order, for sentences and for headings; they stay as things move.
 
     Attributes:
-        sentences: number → sentence; what is replaced here stands so in :meth:`sections`.
+        sentences: number → sentence; a sentence replaced here is replaced in :meth:`sections`.
         headings: number → heading, likewise.
     """
 

@@ -24,7 +24,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
-_FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
+_FEW = 3  # results shown if none is related to topic or question: the best ones, so that the model may say so
 _SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
 _PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
 _SHORTEST = 4  # minimum words of a finding
@@ -41,13 +41,13 @@ def answer_from_passages(
 ) -> Answer:
     """Return the expert's supported sentences with their passages; empty if no search result is related to the topic.
 
-    Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
-    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
-    the model fails.
+    Answers are research material, not article text: unsupported sentences are dropped and counted, not returned to the
+    model for revision. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises
+    ModelError: the model fails.
 
     Args:
         beside: all passages of the pages that were read, in the order of each page.
-        told: earlier answers; those that rest on the passages shown are not to be told again.
+        told: earlier answers; the expert is asked not to repeat those that cite the passages shown.
     """
     shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
     if not shown:
@@ -111,8 +111,8 @@ def passages_for(
 ) -> tuple[Passage, ...]:
     """Return up to ``number`` passages and their neighbours, up to ``words`` words, related to topic or question.
 
-    They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
-    are kept.
+    They come from the results and from the other passages of their pages (``beside``), in the order of the search.
+    Their snippets are added to the store.
     """
     if not found:
         return ()
@@ -146,8 +146,8 @@ def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sen
 def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
     """Return a passage for each text, best first, by rank in the search, embedding similarity and shared words.
 
-    All other words count as length alone. Menus and lists come last, whatever words they share. ``returned``: ids of
-    what the search returned, which is in its order.
+    Words that are not in the question count as length only. Menus and lists come last, whatever words they share.
+    ``returned``: ids of the search results; ``found`` has these in the order of the search.
     """
     asked = set(cached_terms(question))
     texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in found]
@@ -164,8 +164,8 @@ def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: 
 def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
     """Return the best passages' snippets, neighbours that fit into ``words``, and copies; a passage has one snippet.
 
-    The ``first`` ones come with their neighbours, where an answer that breaks off in one goes on; those of the others
-    fill the room that is left. They are in the order in which their pages were found, and within a page in its order.
+    The ``first`` passages come with their neighbours, which may continue an answer; neighbours of the others fill the
+    room that is left. The order is that of the pages in ``found``, and within a page its own.
     """
     pages: dict[str, dict[str, Snippet]] = {}
     for one in found:

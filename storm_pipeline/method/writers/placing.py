@@ -88,7 +88,7 @@ def with_sources(
 ) -> str:
     """Return the findings of these numbers as ``[3] sentence (title, date; title)`` lines, with three sources at most.
 
-    ``pages``: ids of the pages that the prompt lists, with their numbers, which then stand in place of their titles.
+    ``pages``: ids of the pages that the prompt lists → their numbers, which then replace their titles.
     """
     return "\n".join(f"[{n}] {findings[n - 1].text}{_sources(ctx, findings[n - 1], pages or {})}" for n in numbers)
 

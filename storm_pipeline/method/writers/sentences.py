@@ -1,4 +1,4 @@
-"""Sentences of sources for an extract: which may be told, in which groups, in what order, and as cited paragraphs."""
+"""Sentences of sources for an extract: selected, grouped, ordered, and joined to cited paragraphs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
@@ -17,7 +17,7 @@ from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Heading, Paragraph, Sentence, Snippet
 
 SHORTEST = 5
-"""Words of a sentence that may be told; what has fewer is mostly a heading."""
+"""Minimum words of a usable sentence; a shorter text is mostly a heading."""
 _PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
 
 
@@ -27,7 +27,7 @@ class Candidate:
 
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
-    opening: Fact  # the first sentence of its page that may be told, itself where that is not found whole
+    opening: Fact  # the first usable sentence of its page if that is one passage, else the sentence itself
     nearness: float  # to the topic, in [-1, 1]
 
 
@@ -41,11 +41,11 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Return the usable sentences of related pages, nearest first, the subject's own page left out.
 
-    Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
-    as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
+    Each text occurs once. A sentence of a page that was found as one passage has that passage's first sentence as its
+    opening; its nearness to the topic is the mean of both, since the subject of a page counts for more than the
     sentence alone.
 
-    ``headings``: the user's, which a page may be about, too.
+    ``headings``: the user's, which pages may be about, too.
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
@@ -68,10 +68,10 @@ def candidates(
 def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
     """Return the sentences of a passage that are on the subject.
 
-    All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does.
-    Where it has a page of its own, the first ones, as long as they name it, of pages on a part of it: their title has
-    its name and other words, all of which are ``named`` on its own page; or, besides its name, words ``asked`` for
-    alone, those of the user's headings.
+    All sentences of the user's own documents. If the subject has no page of its own: the sentences that name it, or
+    whose page's title does. If it has one: the first sentences, as long as they name it, of pages on a part of it. The
+    title of such a page has its name and other words, all of them ``named`` on its own page; or, without the name,
+    only words ``asked`` for, those of the user's headings.
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
     if is_own(snippet.engine):
@@ -88,7 +88,7 @@ def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[st
 def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
     """Map each page's title to its candidates, nearest page first; several single sentences form one first group.
 
-    Pages of one title are one; of those without titles the topic stands for it.
+    Pages with the same title are merged; a page without a title gets the topic as its title.
     """
     pages: dict[str, list[Candidate]] = {}
     for one in found:
@@ -106,7 +106,7 @@ def by_heading(
 ) -> dict[str, list[Candidate]]:
     """Map the title of each heading to its candidates, in order: passages go to their nearest heading.
 
-    Nearest is whose cosine is highest above its mean, so that no heading attracts what is near to the topic alone.
+    The nearest heading has the highest cosine above its mean, so that none attracts all that is near to the topic.
     """
     shares: dict[str, list[Candidate]] = {heading.title: [] for heading in headings}
     if not found:

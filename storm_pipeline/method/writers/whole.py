@@ -31,8 +31,8 @@ def write_whole(
 ) -> Section:
     """Write a section, possibly empty, from its evidence; an article without an outline is one with subsections.
 
-    One call, plus one for sentences sent back to the writer. Raises ModelError: the model fails. ``conversations``:
-    interviews shown in full, where the article is not divided.
+    One call, plus one for sentences returned to the writer for revision. Raises ModelError: the model fails.
+    ``conversations``: interviews shown in full, if the article is not divided.
     """
     ctx.events.count(words_asked=evidence.target_words)
     if not outline.sections:
