@@ -23,7 +23,7 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
     """Return the article with one source per text (:meth:`.Editions.sources`), and its citations pointing to these."""
-    conversations = tuple(own.with_answers(editions.cited) for own in article.conversations)
+    conversations = tuple(conversation.with_answers(editions.cited) for conversation in article.conversations)
     merged = replace(article, sources=editions.sources(), conversations=conversations)
     return with_sentences(merged, editions.cited)
 
@@ -31,13 +31,13 @@ def one_source_per_text(article: Article, editions: Editions) -> Article:
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
     """Replace or drop (None) each sentence in reading order; paragraphs and sections left empty are dropped."""
     edited: list[Section] = []
-    for own in sections:
-        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
+    for section in sections:
+        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in section.paragraphs]
         kept = (tuple(sentence for sentence in some if sentence is not None) for some in changed)
         filled = tuple(Paragraph(sentences) for sentences in kept if sentences)
-        below = sections_with(own.subsections, change)
+        below = sections_with(section.subsections, change)
         if filled or below:
-            edited.append(Section(own.heading, filled, below))
+            edited.append(Section(section.heading, filled, below))
     return tuple(edited)
 
 

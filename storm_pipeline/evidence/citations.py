@@ -107,7 +107,7 @@ def page_name(snippet: Snippet) -> str:
 
 def page_names(snippets: Iterable[Snippet]) -> tuple[str, ...]:
     """Return the distinct page names of the passages, in the order of the pages."""
-    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda one: one.page or 0)))))
+    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda snippet: snippet.page or 0)))))
 
 
 def page_span(names: Sequence[str]) -> str:

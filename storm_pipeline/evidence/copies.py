@@ -24,12 +24,12 @@ def without_copies(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """
     shown: dict[int, list[int]] = {}
     for i, text in enumerate(texts):
-        shared = {j: found for j in shown if (found := shared_shingles(text, texts[j]))}
+        shared = {j: count for j in shown if (count := shared_shingles(text, texts[j]))}
         if shared and repeats(text, [texts[j] for j in shared]):
             shown[max(shared, key=lambda j: shared[j])].append(i)
             continue
-        told = [j for j in shared if repeats(texts[j], [text])]
-        shown[i] = [i, *(k for j in told for k in shown.pop(j))]
+        repeated = [j for j in shared if repeats(texts[j], [text])]
+        shown[i] = [i, *(k for j in repeated for k in shown.pop(j))]
     return [tuple(group) for group in sorted(shown.values(), key=min)]
 
 

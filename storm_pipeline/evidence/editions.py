@@ -73,7 +73,7 @@ class Editions:
         """Return the conversation with citations of repeated content moved to the page that represents its group."""
 
         def answer(sentence: Sentence) -> Sentence:
-            return _citing(sentence, (new for own in sentence.citations for new in self._said_first(own)))
+            return _citing(sentence, (new for citation in sentence.citations for new in self._said_first(citation)))
 
         return conversation.with_answers(answer)
 
@@ -91,15 +91,15 @@ class Editions:
         group = self._group_of.get(one.source_id)
         if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
             return False
-        is_told = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
-        return is_told and not any(map(counts, own_runs(other.text, [one.text])))
+        is_repeated = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
+        return is_repeated and not any(map(counts, own_runs(other.text, [one.text])))
 
     def sources(self) -> tuple[Source, ...]:
         """Return one source per text, with the addresses and passages of its other pages; most passages first."""
         merged = {page.id: page for page in self.pages if self._source_of.get(page.id, page.id) == page.id}
         for first, *others in self.groups:
-            snippets = [s for one in others if self._source_of.get(one.id) == first.id for s in one.snippets]
-            also = tuple(sorted(one.url for one in others))
+            snippets = [s for page in others if self._source_of.get(page.id) == first.id for s in page.snippets]
+            also = tuple(sorted(page.url for page in others))
             merged[first.id] = replace(first, snippets=(*first.snippets, *snippets), also=also)
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
@@ -112,14 +112,14 @@ class Editions:
 
 
 def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
-    found = tuple(dict.fromkeys(citations))
-    return sentence if found == sentence.citations else replace(sentence, citations=found)
+    distinct = tuple(dict.fromkeys(citations))
+    return sentence if distinct == sentence.citations else replace(sentence, citations=distinct)
 
 
 @lru_cache(1 << 12)
 def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
     """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
-    alike = sorted(page.snippets, key=lambda own: (-shared_shingles(text, own.text), own.id))
+    alike = sorted(page.snippets, key=lambda snippet: (-shared_shingles(text, snippet.text), snippet.id))
     tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
     return next((some for some in tried if repeats(text, [own.text for own in some])), ())
 
@@ -129,16 +129,16 @@ def _is_of(page: Source, snippet: Snippet) -> bool:
 
     Numbers that are not in its shared parts must be on the page or, if the dates of the two differ, may not occur.
     """
-    told = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
-    runs = own_runs(snippet.text, [own.text for own in told])
-    dates = {own.published for own in (snippet, *told)} - {None}
+    similar = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
+    runs = own_runs(snippet.text, [own.text for own in similar])
+    dates = {own.published for own in (snippet, *similar)} - {None}
     numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
     return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
 
 
 @lru_cache(1 << 8)
 def _numbers(page: Source) -> frozenset[str]:
-    return frozenset[str]().union(*(numbers_in(own.text) for own in page.snippets))
+    return frozenset[str]().union(*(numbers_in(snippet.text) for snippet in page.snippets))
 
 
 def _shingles(page: Source) -> Hashes:

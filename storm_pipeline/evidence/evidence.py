@@ -116,4 +116,4 @@ class Evidence:
 
     def snippet_ids(self) -> frozenset[str]:
         """Return the ids of the snippets in any section's evidence."""
-        return frozenset[str]().union(*(own.snippet_ids() for own in self.sections))
+        return frozenset[str]().union(*(section.snippet_ids() for section in self.sections))

@@ -37,7 +37,7 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
 def numbered(facts: Sequence[Fact]) -> str:
     """Return ``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as part of a prompt."""
     return "\n".join(
-        f"[{i}] {' '.join(one.title.split())}: {' '.join(one.text.split())}" for i, one in enumerate(facts, 1)
+        f"[{i}] {' '.join(fact.title.split())}: {' '.join(fact.text.split())}" for i, fact in enumerate(facts, 1)
     )
 
 

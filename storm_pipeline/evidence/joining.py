@@ -78,7 +78,7 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
     found = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
-    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[one.id] for one in own.snippets))
+    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[snippet.id] for snippet in own.snippets))
 
 
 def _placed(page: Sequence[Snippet]) -> list[Piece]:
@@ -93,7 +93,7 @@ def apart(piece: Piece) -> list[Piece]:
     A snippet that is cut within a sentence goes on to the end of the sentence, if that is near, and its piece then
     includes the following snippet too. A snippet within another one stays with it.
     """
-    spans = {own: _span_in(piece, own) for own in piece.snippets}
+    spans = {snippet: _span_in(piece, snippet) for snippet in piece.snippets}
     outer = sorted(
         (own for own, span in spans.items() if not any(_is_within(span, other) for other in spans.values())),
         key=lambda own: spans[own],
@@ -105,7 +105,7 @@ def apart(piece: Piece) -> list[Piece]:
         cut = _sentence_end(piece.tokens, end, last) if after else last
         of_part += (own,)
         if cut > begin and (after is None or cut < last):
-            held = (one for one in spans if one not in outer and begin < spans[one][1] <= cut)
+            held = (inner for inner in spans if inner not in outer and begin < spans[inner][1] <= cut)
             both = (*of_part, after) if after and cut > end else of_part
             parts.append(Piece(piece.tokens[begin:cut], (*both, *held)))
             begin, of_part = cut, ()

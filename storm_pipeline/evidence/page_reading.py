@@ -105,16 +105,16 @@ class PageReader:
 
     def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
-        found = (
+        passages_found = (
             PagePassage(plain_text(piece), _heading(above, page.title), number)
             for number, text in page.pages
             for above, part in under_headings(text)
             for piece in self._cut(part)
         )
-        whole = tuple(dict.fromkeys(one for one in found if one.text))
+        whole = tuple(dict.fromkeys(passage for passage in passages_found if passage.text))
         passages = whole[:MOST_PASSAGES]
         left_out = f"{url} has {len(whole):,} passages, of which the first {MOST_PASSAGES} are used"
-        index = LexicalIndex([[(one.text, 1), (one.heading, 1)] for one in passages], floor=0.0)
+        index = LexicalIndex([[(passage.text, 1), (passage.heading, 1)] for passage in passages], floor=0.0)
         return _IndexedPage(page, passages, index, (left_out,) if len(whole) > MOST_PASSAGES else ())
 
     def _page_result(

@@ -60,7 +60,7 @@ class Passage:
 
     def goes_on(self, before: "Passage") -> bool:
         """Return whether it follows another passage of its page without a gap; False where their places are unknown."""
-        ends = [[own.place for own in one.snippets if own.place is not None] for one in (before, self)]
+        ends = [[snippet.place for snippet in one.snippets if snippet.place is not None] for one in (before, self)]
         return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
 
     @cached_property
@@ -74,10 +74,10 @@ class Passage:
 
     def pieces(self) -> tuple["Passage", ...]:
         """Return a passage for each of its own snippets; itself if it has only one, or if their texts are not in it."""
-        texts = [cleaned(own.text) for own in self.snippets]
+        texts = [cleaned(snippet.text) for snippet in self.snippets]
         if len(texts) == 1 or not all(text and text in self.text for text in texts):
             return (self,)
-        return tuple(Passage(text, (own,)) for text, own in zip(texts, self.snippets, strict=True))
+        return tuple(Passage(text, (snippet,)) for text, snippet in zip(texts, self.snippets, strict=True))
 
     @cached_property
     def snippet_ids(self) -> frozenset[str]:
@@ -101,8 +101,8 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
-    found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
-    return _without_copies(found)
+    cleaned_passages = [Passage(text, piece.snippets) for piece in pieces if (text := cleaned(piece.text))]
+    return _without_copies(cleaned_passages)
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
@@ -121,7 +121,7 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
 
 def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     """Return a passage for each distinct text; snippets are not joined, and copies are merged into the first one."""
-    return _without_copies([Passage(text, (one,)) for one in snippets if (text := cleaned(one.text))])
+    return _without_copies([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:

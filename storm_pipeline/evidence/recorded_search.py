@@ -91,7 +91,7 @@ class RecordedSearch:
         """Return the result with its pages as the run first read them; new pages are journalled."""
         pages = tuple(replace(page, passages=self._passages_of(page)) for page in result.pages)
         texts = {page.about.source_id: page.text for page in pages}
-        seen = (one if one.text else replace(one, text=texts.get(source_id(one.url), "")) for one in result.seen)
+        seen = (page if page.text else replace(page, text=texts.get(source_id(page.url), "")) for page in result.seen)
         return replace(result, pages=tuple(page for page in pages if page.passages), seen=tuple(seen))
 
     def _passages_of(self, page: results.WholePage) -> tuple[results.PagePassage, ...]:
@@ -99,7 +99,7 @@ class RecordedSearch:
         with self._lock:
             known = self._passages.get(key) or results.decoded_passages(self._journal.take(_PAGE, key))
             if known is None and page.passages:
-                self._journal.add(_PAGE, key, [asdict(one) for one in page.passages])
+                self._journal.add(_PAGE, key, [asdict(passage) for passage in page.passages])
                 known = page.passages
             return self._passages.setdefault(key, known) if known else ()
 
@@ -117,7 +117,7 @@ class RecordedSearch:
 def _without_passages(result: results.SearchResult) -> results.SearchResult:
     """Return the result without the texts of whole pages, which are kept in separate records."""
     texts = {page.about.source_id: page.text for page in result.pages}
-    seen = (replace(one, text="") if one.text == texts.get(source_id(one.url)) else one for one in result.seen)
+    seen = (replace(page, text="") if page.text == texts.get(source_id(page.url)) else page for page in result.seen)
     return replace(result, pages=tuple(replace(page, passages=()) for page in result.pages), seen=tuple(seen))
 
 

@@ -31,14 +31,14 @@ def keep_relevant(
     given = tuple(snippets)
     name = bare_name(topic).casefold()
     kept = {
-        one.source_id
-        for one in given
-        if name in f"{one.title} {one.text}".casefold() or detect(one.text) not in {"", language}
+        snippet.source_id
+        for snippet in given
+        if name in f"{snippet.title} {snippet.text}".casefold() or detect(snippet.text) not in {"", language}
     }
-    doubtful = [one for one in given if one.source_id not in kept]
+    doubtful = [snippet for snippet in given if snippet.source_id not in kept]
     if doubtful:
         asked = [topic, question] if question else [topic]
-        vectors = embed([*asked, *(f"{one.title}: {one.text}" for one in doubtful)])
+        vectors = embed([*asked, *(f"{snippet.title}: {snippet.text}" for snippet in doubtful)])
         nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
-        kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
-    return tuple(one for one in given if one.source_id in kept)
+        kept |= {snippet.source_id for snippet, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
+    return tuple(snippet for snippet in given if snippet.source_id in kept)

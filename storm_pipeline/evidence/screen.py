@@ -87,8 +87,8 @@ class Screen:
         around = stem_set(known, language)
         self._texts = [f"{one.title} {one.heading} {one.site} {one.published or ''} {one.text}" for one in shown]
         self._stems = [stem_set(text, language) | around for text in self._texts]
-        self._windows = [windows(one.text, limits.window, limits.step) for one in shown]
-        self._languages = [source_language(one.text) for one in shown]
+        self._windows = [windows(passage.text, limits.window, limits.step) for passage in shown]
+        self._languages = [source_language(passage.text) for passage in shown]
         self._vectors: dict[str, Vector] = {}
 
     def as_written(self, claim: Claim) -> Sentence:
@@ -101,13 +101,13 @@ class Screen:
         Args:
             will_be_read: whether a judge reads what each sentence cites, so that its citations stay however unlike.
         """
-        doubtful = [] if will_be_read else [one for one in claims if not self._shares_enough(one)]
-        self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
-        standing = [one.cited if will_be_read or self._stands(one) else () for one in claims]
-        lacking = [self._lacking(one.text, own) for one, own in zip(claims, standing, strict=True)]
-        lost = [one.text for one, own, some in zip(claims, standing, lacking, strict=True) if some or not own]
-        self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
-        return list(map(self._judged, claims, standing, lacking))
+        doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
+        self._embedded([own for claim in doubtful for own in (claim.text, *self._windows_of(claim.cited))])
+        kept = [claim.cited if will_be_read or self._stands(claim) else () for claim in claims]
+        lacking = [self._lacking(claim.text, own) for claim, own in zip(claims, kept, strict=True)]
+        doubted = [claim.text for claim, own, some in zip(claims, kept, lacking, strict=True) if some or not own]
+        self._embedded([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
+        return list(map(self._judged, claims, kept, lacking))
 
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that a writer needs to fix a problem.
@@ -162,7 +162,7 @@ class Screen:
         return Judged(sentence, change)
 
     def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
-        spelt = ", ".join(f"“{one}”" for one in lacking)
+        spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
         return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
     def _stands(self, claim: Claim) -> bool:
@@ -242,7 +242,7 @@ class Screen:
                 if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
                     cited[at] = None
             chosen += [own[at] for at in cited]
-        return tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in chosen))
+        return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
 
 def _unsupported(cited: Sequence[int]) -> str:

@@ -77,10 +77,10 @@ class SnippetIndex:
     def snippet(self, snippet_id: str) -> Snippet:
         """Return the snippet with this id. Raises StoreError: there is none."""
         with self._lock:
-            found = self._by_id.get(snippet_id)
-        if found is None:
+            stored = self._by_id.get(snippet_id)
+        if stored is None:
             raise StoreError(f"no snippet in the store has the id {snippet_id!r}: cite what was added")
-        return found
+        return stored
 
     def source(self, source_id: str) -> Source:
         """Return the source with this id, with all its snippets, held ones too. Raises StoreError: there is none."""

@@ -128,8 +128,8 @@ class ReferenceStore(SnippetIndex):
         if index is None:
             return [()] * len(queries)
         editions = self.editions()
-        found = index.search(queries, self.embed(queries), k * editions.most)
-        return [editions.one_per_text(ranked)[:k] for ranked in found]
+        rankings = index.search(queries, self.embed(queries), k * editions.most)
+        return [editions.one_per_text(ranked)[:k] for ranked in rankings]
 
     def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
         """Return the ``k`` best snippets for one need that several queries describe, such as heading and subheadings.

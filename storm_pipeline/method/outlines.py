@@ -72,7 +72,7 @@ def outline_from_headings(
         sections = _merged(_top(sections[0].children, topic))
     sections, depth = sections[: max(0, max_sections)] if max_depth > 0 else [], min(max_depth, 6)
     named = {section.key for section in sections}
-    return Outline(topic, tuple(Heading(one.title, _frozen(one.children, depth - 1, named)) for one in sections))
+    return Outline(topic, tuple(Heading(node.title, _frozen(node.children, depth - 1, named)) for node in sections))
 
 
 def outline_to_markdown(outline: Outline) -> str:

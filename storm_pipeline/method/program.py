@@ -162,12 +162,12 @@ def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] 
 def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
     _remember(ctx, conversations)
     evidence = gather_evidence(ctx, outline, conversations)
-    own = [one for one in evidence.sections if one.heading.title == heading]
-    return next(iter(write_sections(ctx, evidence.outline, own)), Section(heading))
+    sections = [section for section in evidence.sections if section.heading.title == heading]
+    return next(iter(write_sections(ctx, evidence.outline, sections)), Section(heading))
 
 
 def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
-    ctx.store.add(snippet for one in conversations for turn in one.turns for snippet in turn.snippets)
+    ctx.store.add(snippet for conversation in conversations for turn in conversation.turns for snippet in turn.snippets)
 
 
 _STAGES: dict[str, Callable[..., object]] = {

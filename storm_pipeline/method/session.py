@@ -113,7 +113,7 @@ def session(
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
-                own = {one.role: one.model for one in parts.chosen if one.role not in ROLES}
+                own = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
                 run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
                 ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True

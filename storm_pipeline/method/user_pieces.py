@@ -68,7 +68,7 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
     if (values := pieces.get("perspectives")) is not None:
         try:
             perspectives = _PERSPECTIVES.validate_python(values)
-            if any(len(one.name) + len(one.focus) > _LONGEST_FOCUS for one in perspectives):
+            if any(len(perspective.name) + len(perspective.focus) > _LONGEST_FOCUS for perspective in perspectives):
                 raise RunError(f"an edited perspective has more than {_LONGEST_FOCUS:,} characters: shorten it")
         except ValidationError as error:
             raise RunError(

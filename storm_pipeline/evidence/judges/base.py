@@ -96,10 +96,10 @@ class CachingJudge(JudgeWrapper):
             new = [question for question in dict.fromkeys(questions) if question not in self._known]
             if new:
                 self._known.update(zip(new, self._judge.judge(new), strict=True))
-            found = [self._known[question] for question in questions]
+            verdicts = [self._known[question] for question in questions]
             for oldest in list(self._known)[: max(0, len(self._known) - _CACHED)]:
                 del self._known[oldest]
-            return found
+            return verdicts
 
 
 def label_of(probability: float, threshold: float) -> Label:

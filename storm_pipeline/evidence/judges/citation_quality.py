@@ -21,11 +21,11 @@ def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]
     A citation is precise if the sentence is supported, and it supports it alone or the others do not without it.
     """
     judge = CachingJudge.of(judge)
-    judge.judge([_joint(one) for one in sentences if one.passages])
-    several = [one for one in sentences if len(one.passages) > 1 and _supported(judge, one)]
-    judge.judge([alone for one in several for alone in each_alone(one)])
+    judge.judge([_joint(sentence) for sentence in sentences if sentence.passages])
+    several = [sentence for sentence in sentences if len(sentence.passages) > 1 and _supported(judge, sentence)]
+    judge.judge([alone for sentence in several for alone in each_alone(sentence)])
     judge.judge([_joint(rest) for one in several for alone, rest in _left_out(one) if not _supported(judge, alone)])
-    return [_verdict(judge, one) for one in sentences]
+    return [_verdict(judge, sentence) for sentence in sentences]
 
 
 def each_alone(sentence: Question) -> list[Question]:

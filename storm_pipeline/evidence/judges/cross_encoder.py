@@ -43,7 +43,7 @@ class CrossEncoderJudge:
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises SettingsError: the model cannot be loaded, is untrained or has no such label."""
         scores = [0.0] * len(questions)
-        asked = [i for i, one in enumerate(questions) if one.has_words]
+        asked = [i for i, question in enumerate(questions) if question.has_words]
         with self._lock:
             if asked:
                 model = self._model = self._model or _load(self._source, self._cache)

@@ -46,7 +46,7 @@ class LanguageModelJudge:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
         passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
-        found = {i: Verdict("not", 0.0) for i, one in enumerate(batch) if not one.has_words}
+        found = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for _ in range(_ATTEMPTS):
             waiting = [i for i in range(len(batch)) if i not in found]
             if not waiting:
@@ -88,12 +88,12 @@ def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
     """Group the questions in order, as many together as fit into one call."""
     batch: list[Question] = []
     shown: dict[str, int] = {}
-    for one in questions:
-        words = {text: count_words(text) for text in one.passages}
+    for question in questions:
+        words = {text: count_words(text) for text in question.passages}
         if batch and (len(batch) >= AT_ONCE or sum((shown | words).values()) > _WORDS_AT_ONCE):
             yield batch
             batch, shown = [], {}
-        batch.append(one)
+        batch.append(question)
         shown |= words
     if batch:
         yield batch

@@ -39,8 +39,8 @@ class ScreenJudge:
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions, without spans and reasons; equal texts are embedded once."""
-        asked = [one for one in questions if one.has_words]
-        shown = dict.fromkeys(text for one in asked for text in one.passages if has_word(text))
+        asked = [question for question in questions if question.has_words]
+        shown = dict.fromkeys(text for question in asked for text in question.passages if has_word(text))
         parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
         texts = list(dict.fromkeys([*(one.claim for one in asked), *(part for own in parts.values() for part in own)]))
         vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))

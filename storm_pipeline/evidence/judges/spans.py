@@ -29,8 +29,8 @@ def lacking(question: Question) -> str:
     """Name the claim's quantities that no passage states, by value; empty if there are none."""
     languages = [detect(text) for text in question.passages]
     own = detect(question.claim) or "en"
-    found = missing(question.claim, question.passages, language=own, source_languages=languages)
-    return f"{', '.join(f'“{one}”' for one in found)} not found" if found else ""
+    quantities = missing(question.claim, question.passages, language=own, source_languages=languages)
+    return f"{', '.join(f'“{quantity}”' for quantity in quantities)} not found" if quantities else ""
 
 
 def deciding(question: Question) -> tuple[Span, ...]:
@@ -61,7 +61,7 @@ def with_spans(article: Article) -> Article:
         if citation.spans or citation.snippet_id not in texts:
             return citation
         found = deciding(Question(claim, (texts[citation.snippet_id],)))
-        return replace(citation, spans=tuple(sorted((one.start, one.end) for one in found)))
+        return replace(citation, spans=tuple(sorted((span.start, span.end) for span in found)))
 
     return with_sentences(
         article, lambda one: replace(one, citations=tuple(located(one.text, citation) for citation in one.citations))

@@ -169,19 +169,19 @@ class CachingEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         with self._lock:
-            found = {text: self._known[text] for text in texts if text in self._known}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
+            vectors = {text: self._known[text] for text in texts if text in self._known}
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
             # Copied, because a view would keep the whole batch alive.
             rows = (row.copy() for row in self._embedder.embed(missing))
-            found.update(zip(missing, rows, strict=True))
+            vectors.update(zip(missing, rows, strict=True))
         with self._lock:
             for text in texts:
-                self._known[text] = found[text]
+                self._known[text] = vectors[text]
                 self._known.move_to_end(text)
             while len(self._known) > self._size:
                 self._known.popitem(last=False)
-        return np.stack([found[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
 
 def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:

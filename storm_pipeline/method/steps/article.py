@@ -64,10 +64,10 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
             number=ctx.settings.queries,
         )
         queries = dict.fromkeys([question, *filter(None, (" ".join(query.split()) for query in reply.queries))])
-        found = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
-    if not found:
+        results = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
+    if not results:
         raise nothing_found(ctx, f"{ctx.search.name} found nothing on {question!r}; try another engine with --search")
-    return found
+    return results
 
 
 def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
@@ -91,8 +91,8 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
     }
     reply = ctx.ask("writer", program, **inputs)
     if points := reply.get("points"):
-        told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
-        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
+        saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
+        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
     blocks = checked_draft(ctx, inputs, reply.text, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 

@@ -191,13 +191,13 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     asked_by = (" ".join(turn.question for turn in beside) for beside in others)
     meanwhile = [f"\nAsked by other writers: {asked}" if asked else "" for asked in asked_by]
     meanwhile += [""] * (len(turns) - len(meanwhile))
-    told = [
+    exchanges = [
         f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
         for turn, asked in zip(turns, meanwhile, strict=True)
     ]
     if not questions:
-        return "\n".join(told)
-    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1))
+        return "\n".join(exchanges)
+    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*exchanges, ""], 1))
     return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
 
 

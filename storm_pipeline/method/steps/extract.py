@@ -56,13 +56,13 @@ def extract(ctx: RunContext, topic: str) -> Article:
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         found = candidates(ctx.store, subject, snippets, titles)
-        own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
+        own = [fact for snippet in snippets if snippet.source_id in subject.own for fact in sentences_of(snippet)]
         lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
-        rest = [one for one in found if one.fact.text not in lead]
-        told = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
-        shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(subject, told)
+        rest = [candidate for candidate in found if candidate.fact.text not in lead]
+        used = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        shares = by_heading(ctx.store, subject, headings, used) if headings else by_title(subject, used)
     sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
-    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
+    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(section.heading) for section in sections)))
     body = Body(in_paragraphs(lead.values()), sections)
     note = _note("write", topic, snippets)
     return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
@@ -78,8 +78,8 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
     vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
     near = vectors[1:] @ vectors[0]
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
-    told = in_paragraphs(facts[i] for i in sorted(best))
-    body = Body((), (Section(UNTITLED, told),) if told else ())
+    paragraphs = in_paragraphs(facts[i] for i in sorted(best))
+    body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
     return as_article(ctx, Outline(question), body, note=_note("answer", question, found))
 
 
@@ -91,10 +91,10 @@ def _look_up(ctx: RunContext, topic: str) -> Subject:
     """
     depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [topic], depth=depth))
-    subject = subject_of(topic, found)
-    near = related(subject, found, ctx.store)
-    on_topic = {one.source_id for one in near if is_own(ctx.search.name)} | subject.own
+        results = usable(ctx, search_all(ctx, [topic], depth=depth))
+    subject = subject_of(topic, results)
+    near = related(subject, results, ctx.store)
+    on_topic = {snippet.source_id for snippet in near if is_own(ctx.search.name)} | subject.own
     sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(
@@ -122,13 +122,13 @@ def _sections(
     ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str], fewest: int
 ) -> tuple[Section, ...]:
     """Return a section for each heading with enough facts; no text is used twice."""
-    told = set(before)
+    used = set(before)
     sections = []
     with ctx.events.in_stage("sections", total=len(shares)):
         for number, (title, chosen) in enumerate(shares.items(), 1):
-            facts = [fact for fact in in_order(chosen) if fact.text not in told]
+            facts = [fact for fact in in_order(chosen) if fact.text not in used]
             if len(facts) >= fewest:
-                told.update(fact.text for fact in facts)
+                used.update(fact.text for fact in facts)
                 sections.append(keep_section(ctx, number, Section(title, in_paragraphs(facts))))
             else:
                 ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")

@@ -51,9 +51,9 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     """
     with at_place("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
-        findings = distinct_findings(ctx, [editions.restated(own) for own in conversations])
+        findings = distinct_findings(ctx, [editions.restated(conversation) for conversation in conversations])
         try:
-            vain = [turn.question for own in conversations for turn in own.turns if not turn.answer]
+            vain = [turn.question for conversation in conversations for turn in conversation.turns if not turn.answer]
             reply = _ask(ctx, outline, findings, vain)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
@@ -62,7 +62,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
-        wanted = [(own.heading.title, own.points) for own in planned]
+        wanted = [(section.heading.title, section.points) for section in planned]
         turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
@@ -71,8 +71,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
             notes = _with_answers(notes, planned, turns)
         ctx.run.save_json("conversations.json", held)
         if not ctx.user_pieces.outline:
-            told = {turn.question for turn in answered}
-            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, told)))
+            answered_questions = {turn.question for turn in answered}
+            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, answered_questions)))
     return outline, held, notes
 
 
@@ -97,8 +97,8 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
     rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
 
     def place(page: Source) -> tuple[bool, int]:
-        is_cited = not cited.isdisjoint(own.id for own in page.snippets)
-        return is_cited, min(rank.get(own.source_id, len(rank)) for own in page.snippets)
+        is_cited = not cited.isdisjoint(snippet.id for snippet in page.snippets)
+        return is_cited, min(rank.get(snippet.source_id, len(rank)) for snippet in page.snippets)
 
     room = ctx.settings.interview_words
     for page in sorted(ctx.store.editions().sources(), key=place):
@@ -120,7 +120,7 @@ def _noted(
         return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
-    placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
+    placed = {text: section.heading.title for section in reversed(planned) for text in texts(section.findings)}
     for group in map(texts, reply.same):  # one that is not merged is placed with the first of its group
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
@@ -129,7 +129,7 @@ def _noted(
         doubtful=texts(reply.doubtful),
         left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
         sections=placed,
-        order=texts(number for own in planned for number in own.findings),
+        order=texts(number for section in planned for number in section.findings),
     )
     return notes.renamed(saying_the_same(ctx, findings, reply.same))
 
@@ -138,7 +138,7 @@ def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns:
     """Add the answers to a section's questions to that section in the notes, if the notes place any finding."""
     if not notes.sections:
         return notes
-    answers = ((own.heading.title, turns[question].answer) for own in planned for question in own.points)
+    answers = ((section.heading.title, turns[question].answer) for section in planned for question in section.points)
     placed = {sentence.text: title for title, answer in answers for sentence in answer}
     return replace(notes, sections=placed | dict(notes.sections))
 
@@ -152,17 +152,17 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
     planned = []
 
     def plan(heading: Heading, own: Sequence[SectionPoints]) -> None:
-        points = (tidy(question) for one in own for question in one.points)
-        new = [one for one in dict.fromkeys(points) if one and one not in asked][:_POINTS]
+        points = (tidy(question) for section in own for question in section.points)
+        new = [point for point in dict.fromkeys(points) if point and point not in asked][:_POINTS]
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
-        findings = tuple(number for one in own for number in one.findings)
-        planned.append(PlannedSection(heading, tuple(new), findings, any(one.is_thin for one in own)))
+        findings = tuple(number for section in own for number in section.findings)
+        planned.append(PlannedSection(heading, tuple(new), findings, any(section.is_thin for section in own)))
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:
-            own = [one for one in reply if one.section == number]
-            below = [] if keeps_outline else [title for one in own for title in one.subheadings]
+            own = [section for section in reply if section.section == number]
+            below = [] if keeps_outline else [title for section in own for title in section.subheadings]
             plan(_extended(ctx, outline.topic, heading, below, known), own)
         missing = [one for one in reply if one.section == 0 and min(max(one.after, 0), len(outline.sections)) == number]
         for one in missing:
@@ -187,9 +187,9 @@ def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str
 def _without_thin(planned: Sequence[PlannedSection], told: set[str]) -> tuple[Heading, ...]:
     """Return the headings; a thin section none of whose points is answered becomes a subheading of the one before."""
     kept: list[Heading] = []
-    for own in planned:
-        if kept and own.is_thin and told.isdisjoint(own.points):
-            kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(own.heading.title)))
+    for section in planned:
+        if kept and section.is_thin and told.isdisjoint(section.points):
+            kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(section.heading.title)))
         else:
-            kept.append(own.heading)
+            kept.append(section.heading)
     return tuple(kept)

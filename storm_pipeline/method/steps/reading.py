@@ -52,8 +52,8 @@ def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Con
         shown = [_shown(ctx, topic, page) for page in wanted]
         spent = accumulate(sum(passage.words for passage in own) * _TOKENS_A_WORD for own in shown)
         room = [own for own, tokens in zip(shown, spent, strict=True) if own and tokens <= ctx.settings.reading_tokens]
-        told = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
-        turns = parallel_map(lambda own: _read(ctx, topic, own, told), room, workers=max(1, len(room)))
+        known = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
+        turns = parallel_map(lambda own: _read(ctx, topic, own, known), room, workers=max(1, len(room)))
         read = tuple(turn for turn in turns if turn is not None)
         if not read:
             return conversations
@@ -80,7 +80,7 @@ def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
 
 def first_of(page: Source) -> Snippet:
     """Return the first passage of a page."""
-    return min(page.snippets, key=lambda own: own.place or 0)
+    return min(page.snippets, key=lambda snippet: snippet.place or 0)
 
 
 def beginning(snippet: Snippet) -> str:
@@ -93,7 +93,7 @@ def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tupl
     best = nearest_of_pages(ctx, topic)
     place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
-    for kept in sorted(ctx.store.editions().sources(), key=lambda own: place.get(own.id, len(place))):
+    for kept in sorted(ctx.store.editions().sources(), key=lambda source: place.get(source.id, len(place))):
         page = ctx.store.source(kept.id)
         line = _described(page, best.get(page.id) or first_of(page), seen)
         room -= count_words(line)
@@ -104,7 +104,7 @@ def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tupl
 
 def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
     """Return title, site, date, length, share already shown to answers, and the beginning of a passage."""
-    words = {own.id: count_words(own.text) for own in page.snippets}
+    words = {snippet.id: count_words(snippet.text) for snippet in page.snippets}
     whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
     length = f"{whole:.0f} words, {known / max(whole, 1):.0%} read"
     about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, length)))
@@ -113,7 +113,7 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
 
 def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
     """Return the passages of a page in its order; if it is too long, those nearest to the topic."""
-    own: Sequence[Snippet] = sorted(page.snippets, key=lambda one: one.place or 0)
+    own: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
     if sum(count_words(one.text) for one in own) > most:
         return passages_for(ctx, topic, topic, own[:1], most, beside=own, number=len(own))

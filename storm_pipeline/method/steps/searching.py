@@ -125,8 +125,8 @@ def _quoted(topic: str, found: Sequence[Snippet]) -> str:
     for fact in facts:
         if len(fact.text.split()) in _WORDS:
             pages[fact.title] = pages.get(fact.title) or f": {fact.text}"
-    told = [" ".join(f"“{title}{text}".split())[:_QUOTED] + "”" for title, text in islice(pages.items(), _PAGES)]
-    return f"({_FOUND}: {'; '.join(told)})" if told else ""
+    quotes = [" ".join(f"“{title}{text}".split())[:_QUOTED] + "”" for title, text in islice(pages.items(), _PAGES)]
+    return f"({_FOUND}: {'; '.join(quotes)})" if quotes else ""
 
 
 def search_with_topic(ctx: RunContext, topic: str, depth: int = 1) -> tuple[Snippet, ...]:
@@ -135,8 +135,8 @@ def search_with_topic(ctx: RunContext, topic: str, depth: int = 1) -> tuple[Snip
     ``depth``: as for :func:`find`. Raises NothingFoundError: the search finds nothing.
     """
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [topic], depth=depth))
-    if not found:
+        results = usable(ctx, search_all(ctx, [topic], depth=depth))
+    if not results:
         raise nothing_found(ctx, f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
-    ctx.store.add(found)
-    return found
+    ctx.store.add(results)
+    return results

@@ -68,13 +68,13 @@ def allocate(
     editions = ctx.store.editions()
     left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
     available = list(map(editions.restated, left))
-    told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
+    findings = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
     looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
-        notes = notes if looked_up else place_findings(ctx, outline, told, notes)
-    used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
-    unplaced = sum(one.text not in notes.sections for one in used)
+        notes = notes if looked_up else place_findings(ctx, outline, findings, notes)
+    used = [one for one in merged(findings, notes.same) if one.text not in notes.left_out]
+    unplaced = sum(finding.text not in notes.sections for finding in used)
     ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
     shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
     fewer = merge_small(ctx, outline, shares)
@@ -198,8 +198,8 @@ def _others(
     if is_found and looked_up:
         return []
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
-    told = {i for positions in required for i in positions}
-    taken = {*(told if is_found else ()), *(i for i in range(found.cited) if i not in told)}
+    required_anywhere = {i for positions in required for i in positions}
+    taken = {*(required_anywhere if is_found else ()), *(i for i in range(found.cited) if i not in required_anywhere)}
     first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))

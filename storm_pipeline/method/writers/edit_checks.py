@@ -31,7 +31,7 @@ class EditChecks:
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
         """Return the passages that sentences cite, joined."""
-        ids = dict.fromkeys(citation.snippet_id for own in sentences for citation in own.citations)
+        ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
         return passages(snippets, language=self._ctx.settings.article_language)
 
@@ -45,13 +45,13 @@ class EditChecks:
         if not is_complete(new) and (not new or is_complete(old.text)):
             return "the new text is no whole sentence"
         shown = self.cited([old])
-        sources = [with_source(one) for one in shown]
+        sources = [with_source(passage) for passage in shown]
         added = self._added(new, told, sources)
         if not added and not self._is_unlike(new, told, shown):
             return ""
         nearest = [sources[own.passage][own.start : own.end] for own in deciding(Question(new, tuple(sources)))[:1]]
         have = "".join(f", which have “{first_words(text)}”" for text in nearest)
-        what = ", ".join(f"“{one}”" for one in added) or "this"
+        what = ", ".join(f"“{word}”" for word in added) or "this"
         return f"{what} is neither in the sentence nor in its sources{have}"
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
@@ -74,7 +74,7 @@ class EditChecks:
         for name in _names(new):
             if had.issuperset(folded_words(name)):
                 continue
-            texts = ((one, set(folded_words(self._snippets[one.snippet_id].text))) for one in others)
+            texts = ((other, set(folded_words(self._snippets[other.snippet_id].text))) for other in others)
             naming = next(((one, found) for one, found in texts if found.issuperset(folded_words(name))), None)
             if naming:
                 added[naming[0]] = None

@@ -67,8 +67,8 @@ class EditedArticle:
         """Return the topic, the sentence before an edit and those it replaces; and the passages that these cite."""
         own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
         before = self._sentences.get(edit.sentence - 1)
-        told = (self._topic, *([before.text] if before else []), *(one.text for one in own))
-        return told, self._checks.cited(own)
+        texts = (self._topic, *([before.text] if before else []), *(one.text for one in own))
+        return texts, self._checks.cited(own)
 
     def shown(self, *, changed: bool = False) -> str:
         """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""

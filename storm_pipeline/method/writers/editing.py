@@ -57,7 +57,7 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
     for source_id, numbers in edited.numbers_of_sources(changed=changed).items():
         if source_id in known and (source := known[source_id]).snippets:
             first = source.snippets[0]
-            date = next((one.published for one in source.snippets if one.published), "")
+            date = next((snippet.published for snippet in source.snippets if snippet.published), "")
             about = ", ".join(filter(None, (first.site or host_of(source.url).removeprefix("www."), date)))
             title = textwrap.shorten(tidy(source.title), _LONGEST_TITLE, placeholder=" …").replace(":", " –")
             lines.append(f"{title} ({about}): {', '.join(map(str, numbers))}")

@@ -86,9 +86,9 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
     """
     language, same = ctx.settings.article_language, dict[int, int]()
     for group in groups:
-        own = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
-        for other in own[1:]:
-            kept = same.get(own[0], own[0])
+        group_positions = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
+        for other in group_positions[1:]:
+            kept = same.get(group_positions[0], group_positions[0])
             is_free = other != kept and other not in same and other not in same.values()
             if is_free and not missing(findings[other].text, [findings[kept].text], language=language):
                 same[other] = kept
@@ -124,7 +124,7 @@ def findings_by_section(
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
         sections[where[findings[i].text]].append(findings[i])
     rank = {text: place for place, text in enumerate(notes.order)}
-    return [sorted(own, key=lambda one: rank.get(one.text, len(rank))) for own in sections]
+    return [sorted(section, key=lambda one: rank.get(one.text, len(rank))) for section in sections]
 
 
 def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:

@@ -93,7 +93,7 @@ class Doubts:
         """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
         pieces = self._pieces(judged)
         kept = {citation for i in supporting for citation in pieces[i].citations()}
-        own = tuple(one for one in judged.sentence.citations if one in kept)
+        own = tuple(citation for citation in judged.sentence.citations if citation in kept)
         return replace(judged.sentence, citations=own) if own else judged.sentence
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ def _is_as_before(before: Claim, answer: Claim) -> bool:
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
     problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
-    quoted = [first_words(question.passages[own.passage][own.start : own.end]) for own in verdict.spans[:1]]
+    quoted = [first_words(question.passages[span.passage][span.start : span.end]) for span in verdict.spans[:1]]
     return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
 
 

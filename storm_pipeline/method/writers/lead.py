@@ -69,7 +69,7 @@ def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragra
 
 def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
     """Return the sentence with the citations of the body sentences that it cites."""
-    cited = dict.fromkeys(c for own in sentence.citations for c in sources[own.source_id].citations)
+    cited = dict.fromkeys(c for citation in sentence.citations for c in sources[citation.source_id].citations)
     return Sentence(sentence.text, tuple(cited))
 
 

@@ -39,7 +39,7 @@ class NumberedArticle:
             own = dict(zip(numbers, paragraph.sentences, strict=False))
             self.sentences |= own
             part.paragraphs.append(list(own))
-        part.below = [self._numbered(own) for own in section.subsections]
+        part.below = [self._numbered(subsection) for subsection in section.subsections]
         return part
 
     def sections(self) -> tuple[Section, ...]:
@@ -68,7 +68,7 @@ class NumberedArticle:
 
     def numbers_shown(self, around: Collection[int] | None = None) -> list[int]:
         """Return the numbers of the sentences that :meth:`shown` shows, in reading order."""
-        paragraphs = (own for _, part, _ in self._walk() for own in part.paragraphs)
+        paragraphs = (paragraph for _, part, _ in self._walk() for paragraph in part.paragraphs)
         return [n for own in paragraphs if around is None or not set(own).isdisjoint(around) for n in own]
 
     def take_out(self, number: int) -> set[int]:
@@ -95,7 +95,7 @@ class NumberedArticle:
             self.take_out(number)
         if how == "paragraph":
             part = next(part for _, part, _ in self._walk() if any(own is target for own in part.paragraphs))
-            at = next(i for i, own in enumerate(part.paragraphs) if own is target)
+            at = next(i for i, paragraph in enumerate(part.paragraphs) if paragraph is target)
             part.paragraphs.insert(at + 1, moved)
         else:
             at = target.index(other) + int(how == "move")
@@ -119,7 +119,7 @@ class NumberedArticle:
             return "a subsection has no subsections: name a section, or move these apart", []
         siblings.remove(moved)
         into.insert(len(into) if into is target.below else into.index(target) + int(how == "section"), moved)
-        return "", [n for _, part, _ in self._walk([moved]) for own in part.paragraphs for n in own][:1]
+        return "", [n for _, part, _ in self._walk([moved]) for paragraph in part.paragraphs for n in paragraph][:1]
 
     def _paragraph(self, number: int) -> list[int] | None:
         return next((own for _, part, _ in self._walk() for own in part.paragraphs if number in own), None)

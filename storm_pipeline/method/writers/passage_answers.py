@@ -69,7 +69,7 @@ def answer_from_passages(
 def known_of(told: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
     """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
-    own = (one.text for one in told if not ids.isdisjoint(cited_snippet_ids([one])))
+    own = (sentence.text for sentence in told if not ids.isdisjoint(cited_snippet_ids([sentence])))
     return "\n".join(f"- {text}" for text in dict.fromkeys(own))
 
 
@@ -93,8 +93,8 @@ def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Seq
         answered = [verdict.sentence for verdict in screen.judge(claims)]
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding has to stand alone, unlike the rest of a list or of a table
-    whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)
-    sentences = tuple(one for one in whole if one.citations)
+    whole = (finding for finding in findings if is_complete(finding.text) and count_words(finding.text) >= _SHORTEST)
+    sentences = tuple(sentence for sentence in whole if sentence.citations)
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     return sentences
 
@@ -123,7 +123,7 @@ def passages_for(
     bearing = keep_relevant(topic, candidates, ctx.store.embed, question=question, language=language)
     bearing = bearing or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(bearing))
-    ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
+    ranked = _ranked(ctx, question, bearing, frozenset(snippet.id for snippet in found))
     shown = passages(that_fit(ranked[:number], (*candidates, *beside), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
@@ -131,7 +131,7 @@ def passages_for(
 
 def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
     """Return the passages that share most of the question's words, whether or not the search returned them."""
-    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in beside]
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in beside]
     index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
     return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
@@ -139,7 +139,7 @@ def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
     """Return a sentence with only those citations that its answer gave it or, if none was given, all found for it."""
     given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
-    cited = tuple(one for one in sentence.citations if one.snippet_id in given)
+    cited = tuple(citation for citation in sentence.citations if citation.snippet_id in given)
     return replace(sentence, citations=cited) if given else sentence
 
 
@@ -150,12 +150,12 @@ def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: 
     ``returned``: ids of the search results; ``found`` has these in the order of the search.
     """
     asked = set(cached_terms(question))
-    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in found]
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in found]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
-    own, *others = ctx.store.embed([question, *(one.text for one in found)])
+    own, *others = ctx.store.embed([question, *(snippet.text for snippet in found)])
     near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
     by_words = [match.position for match in index.search(question)]
-    by_search = [i for i, one in enumerate(found) if one.id in returned]
+    by_search = [i for i, snippet in enumerate(found) if snippet.id in returned]
     scores = rank_scores((by_search, by_words, near))
     by_score = [found[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
     return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
@@ -183,6 +183,6 @@ def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, fi
             chosen[one.id] = one
             words -= length
     copies = (one for own in ranked if own.snippets[0].id in chosen for one in (*own.snippets[1:], *own.copies))
-    chosen |= {one.id: one for one in copies}
+    chosen |= {copy.id: copy for copy in copies}
     order = {page: i for i, page in enumerate(pages)}
     return sorted(chosen.values(), key=lambda one: (order[one.source_id], one.place or 0))

@@ -76,7 +76,7 @@ def _ask(
 
 def numbered_sections(outline: Outline) -> str:
     """Return the sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
-    below = ["; ".join(title for title in own.titles() if title != own.title) for own in outline.sections]
+    below = ["; ".join(title for title in heading.titles() if title != heading.title) for heading in outline.sections]
     titles = (
         f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)
     )
@@ -95,8 +95,8 @@ def with_sources(
 
 def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
     cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    told = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
-    return f" ({'; '.join(told[:_SOURCES])}{'; …' if told[_SOURCES:] else ''})" if told else ""
+    labels = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
+    return f" ({'; '.join(labels[:_SOURCES])}{'; …' if labels[_SOURCES:] else ''})" if labels else ""
 
 
 def _titled(snippet: Snippet) -> str:

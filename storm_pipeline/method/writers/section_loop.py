@@ -86,7 +86,7 @@ def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
 
 def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     editions = ctx.store.editions()
-    cited = (citation.source_id for one in section.sentences() for citation in editions.cited(one).citations)
+    cited = (citation.source_id for sentence in section.sentences() for citation in editions.cited(sentence).citations)
     addresses = {source.id: source.url for source in editions.sources()}
     sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
     return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)

@@ -53,16 +53,16 @@ def candidates(
     asked, named = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
     others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.own]
     for number, snippet in enumerate(others):
-        told = _on_topic(subject, snippet, asked, named)
-        for i, fact in enumerate(told):
-            rows.setdefault(fact.text, (fact, (number, i), told[0] if pages[snippet.source_id] == 1 else fact))
+        usable = _on_topic(subject, snippet, asked, named)
+        for i, fact in enumerate(usable):
+            rows.setdefault(fact.text, (fact, (number, i), usable[0] if pages[snippet.source_id] == 1 else fact))
     if not rows:
         return ()
     texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
     vectors = store.embed([subject.described, *texts, *openings])
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
     found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
-    return tuple(sorted(found, key=lambda one: -one.nearness))
+    return tuple(sorted(found, key=lambda candidate: -candidate.nearness))
 
 
 def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
@@ -112,10 +112,10 @@ def by_heading(
     if not found:
         return shares
     titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
-    vectors = store.embed([*titles, *(one.fact.in_context for one in found)])
+    vectors = store.embed([*titles, *(candidate.fact.in_context for candidate in found)])
     nearness = vectors[len(titles) :] @ vectors[: len(titles)].T  # candidates × headings
     above = nearness - nearness.mean(axis=0)
-    passages = np.array([one.place[0] for one in found])
+    passages = np.array([candidate.place[0] for candidate in found])
     best = [above[passages == number].mean(axis=0).argmax() for number in passages]
     for one, own in zip(found, best, strict=True):
         shares[headings[own].title].append(one)
@@ -128,8 +128,8 @@ def in_order(chosen: Iterable[Candidate]) -> list[Fact]:
     for one in chosen:
         passages.setdefault(one.place[0], []).append(one)
     ordered = sorted(passages.values(), key=lambda own: -max(one.nearness for one in own))
-    told = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
-    return list({fact.text: fact for one in told for fact in (one.opening, one.fact)}.values())
+    candidates_in_order = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
+    return list({fact.text: fact for one in candidates_in_order for fact in (one.opening, one.fact)}.values())
 
 
 def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
@@ -144,4 +144,4 @@ def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
     if len(paragraphs) > 1 and len(paragraphs[-1]) < _PARAGRAPH:
         last = paragraphs.pop()
         paragraphs[-1] += last
-    return tuple(Paragraph(tuple(own)) for own in paragraphs)
+    return tuple(Paragraph(tuple(paragraph)) for paragraph in paragraphs)
