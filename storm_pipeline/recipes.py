@@ -48,16 +48,16 @@ FurtherResearch = Callable[[RunContext, str, Conversations], Conversations]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
-    """STORM: research from many perspectives, outline, sections side by side, polish and lead (paper section 3)."""
+    """Write an article with STORM: interviews by perspective, outline, parallel sections, polish, lead (section 3)."""
     return _written(ctx, topic, *storm_outline(ctx, topic))
 
 
 def storm_iterative(ctx: RunContext, topic: str) -> Article:
-    """STORM with further research: what a reader expects and no interview told is looked up before anything is written.
+    """Write an article with STORM and further research on questions that the interviews left open, before writing.
 
-    Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
-    questions. A search that finds little new is repeated for more, and the pages that say most of the topic are read
-    from end to end. Where the settings say so, an extract is made.
+    Not in the paper. The outline drafter and the interviewers see the results of a first search, and interviewers see
+    each other's questions. A search with few new results is repeated for more, and pages that a model chooses are read
+    in full. If the settings say so, an extract is made instead.
     """
     if ctx.settings.is_extract:
         return extract(ctx, topic)
@@ -74,24 +74,24 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_no_perspective(ctx: RunContext, topic: str) -> Article:
-    """STORM without perspectives in the prompts; the number of interviews is the same (section 5.2)."""
+    """Write an article with STORM without perspectives in the prompts; as many interviews (section 5.2)."""
     return _written(ctx, topic, *no_perspective_outline(ctx, topic))
 
 
 def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
-    """STORM whose writers ask all questions at once; the number of questions is the same (section 5.2)."""
+    """Write an article with STORM whose writers ask all questions at once; as many questions (section 5.2)."""
     return _written(ctx, topic, *no_conversation_outline(ctx, topic))
 
 
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
-    """STORM that writes the whole article from the topic and the conversations, questions included (section 5.2)."""
+    """Write an article with STORM in one piece from the topic and the whole conversations (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
     (evidence,) = evidence_cited(ctx, _undivided(topic), conversations).sections
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
 
 
 def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
-    """STORM's pre-writing stage (Algorithm 1): the refined outline and the conversations; the sources are in the store.
+    """Run STORM's pre-writing stage (Algorithm 1); return the refined outline and the conversations.
 
     The draft does not depend on the interviews, so both run concurrently.
     """
@@ -99,19 +99,19 @@ def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
 
 
 def no_conversation_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
-    """The pre-writing stage of :func:`storm_no_conversation`."""
+    """Run the pre-writing stage of :func:`storm_no_conversation`."""
     return _outlined(ctx, topic, lambda ctx, topic: hold_interviews(ctx, topic, ask_all_at_once))
 
 
 def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
-    """The pre-writing stage of :func:`storm_no_perspective`."""
+    """Run the pre-writing stage of :func:`storm_no_perspective`."""
     return _outlined(ctx, topic, hold_interviews_without_perspectives)
 
 
 def _outlined(
     ctx: RunContext, topic: str, interviews: Interviews, further: FurtherResearch | None = None
 ) -> tuple[Outline, Conversations]:
-    """The refined outline, and the conversations with those of further research, which goes on meanwhile."""
+    """Return the refined outline and the conversations; further research runs in parallel with the refinement."""
     with Tasks() as tasks:
         draft = tasks.start(draft_outline, ctx, topic)
         conversations = interviews(ctx, topic)
@@ -122,7 +122,7 @@ def _outlined(
 
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:
-    """STORM's writing stage (section 3.4)."""
+    """Run STORM's writing stage (section 3.4)."""
     return _from_evidence(ctx, topic, gather_evidence(ctx, outline, conversations), conversations)
 
 
@@ -133,13 +133,13 @@ def _from_evidence(ctx: RunContext, topic: str, evidence: Evidence, conversation
 
 
 def direct(ctx: RunContext, topic: str) -> Article:
-    """Direct Gen: outline and article from the model's own knowledge, without sources (section 4.3)."""
+    """Write outline and article from the model's own knowledge, without sources: Direct Gen (section 4.3)."""
     outline = direct_outline(ctx, topic)
     return as_article(ctx, outline, write_from_memory(ctx, outline))
 
 
 def rag(ctx: RunContext, topic: str) -> Article:
-    """RAG: search with the topic, and the whole article from the results alone (section 4.3).
+    """Search for the topic and write the whole article from the results alone: RAG (section 4.3).
 
     The paper has it make an outline *or* an article: the outline is :func:`rag_outline`, and this article has none.
     """
@@ -147,7 +147,7 @@ def rag(ctx: RunContext, topic: str) -> Article:
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
-    """Outline-driven RAG: RAG's outline, then a search with each section's title (section 4.3), written as STORM is."""
+    """Write as STORM does, from RAG's outline and a search per section title: outline-driven RAG (section 4.3)."""
     outline = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
@@ -155,17 +155,17 @@ def orag(ctx: RunContext, topic: str) -> Article:
 
 
 def rr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-then-read of WikiGenBen: the ``top_k`` chunks ranked best for the keyword, and one call."""
+    """Write in one call from the ``top_k`` best chunks for the keyword: retrieve-then-read of WikiGenBen."""
     return _written_at_once(ctx, topic, _best_chunks(ctx, topic))
 
 
 def rr_no_documents(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-then-read without documents: the article in one call from memory (WikiGenBen, Table 3, 0 documents)."""
+    """Write in one call from memory: retrieve-then-read without documents (WikiGenBen, Table 3, 0 documents)."""
     return as_article(ctx, Outline(topic), write_from_memory(ctx, Outline(topic)))
 
 
 def rprr(ctx: RunContext, topic: str) -> Article:
-    """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write.
+    """Plan sections, rank ``top_k`` chunks for each, and write: retrieve-plan-retrieve-read of WikiGenBen.
 
     The plan is made from the chunks that :func:`rr` reads. Editor and lead are STORM's, so that methods differ in what
     they find and plan.
@@ -181,9 +181,9 @@ def rprr(ctx: RunContext, topic: str) -> Article:
 
 
 def answer(ctx: RunContext, question: str) -> Article:
-    """An outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
+    """Write an outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
 
-    Where the settings say so, an extract is made: of the sources' sentences that are nearest to the question.
+    If the settings say so, an extract is made instead: the sources' sentences that are nearest to the question.
     """
     if ctx.settings.is_extract:
         return extract_answer(ctx, question)
@@ -191,7 +191,7 @@ def answer(ctx: RunContext, question: str) -> Article:
 
 
 def answer_no_outline(ctx: RunContext, question: str) -> Article:
-    """The answer in one call, from the same passages: FoRAG's generator without the outline (table 4)."""
+    """Write the answer in one call from the same passages: FoRAG's generator without the outline (table 4)."""
     return _answered(ctx, question, ctx.programs.plain_answer)
 
 
@@ -202,12 +202,12 @@ def _answered(ctx: RunContext, question: str, program: Program) -> Article:
 
 
 def direct_outline(ctx: RunContext, topic: str) -> Outline:
-    """The outline of :func:`direct`."""
+    """Make the outline of :func:`direct`."""
     return keep_outline(ctx, draft_outline(ctx, topic))
 
 
 def rag_outline(ctx: RunContext, topic: str) -> Outline:
-    """The outline that the paper calls RAG's and oRAG's (Table 3), from a search with the topic."""
+    """Make the outline that the paper calls RAG's and oRAG's (Table 3), from a search with the topic."""
     return keep_outline(ctx, plan_outline(ctx, topic, search_with_topic(ctx, topic)))
 
 
@@ -216,13 +216,13 @@ def _best_chunks(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
 
 
 def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> Article:
-    """An article without an outline, from search results."""
+    """Write an article without an outline, from search results."""
     (evidence,) = _selected(ctx, _undivided(topic), found)
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence))
 
 
 def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[PassageEvidence]:
-    """The evidence of a part of the article, from these snippets alone."""
+    """Return the evidence of a part of the article, from these snippets alone."""
     return evidence_from(ctx, part, found, sections).sections
 
 
@@ -231,7 +231,7 @@ def _undivided(topic: str) -> Outline:
 
 
 def require_outline(recipe: str) -> None:
-    """Check that a method writes by an outline, so that the user's own is of use to it.
+    """Check that a method writes from an outline, so that it can use the user's.
 
     Raises SettingsError: it does not.
     """
@@ -280,7 +280,7 @@ EXTRACTS = frozenset({DEFAULT, "answer"})
 
 
 def for_recipe(settings: Settings, recipe: str) -> Settings:
-    """The settings of a run by this method: all but two are never extracts, so that what ``auto`` chooses is whole.
+    """Return the settings for this method: ``auto`` chooses an extract only in the two methods that can make one.
 
     Raises SettingsError: an extract is asked for, which this method cannot make.
     """
@@ -301,7 +301,7 @@ def no_such_recipe(name: str, known: Iterable[str]) -> str:
 
 
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
-    """The package's methods and those of the user's own.
+    """Return the package's methods and the user's own.
 
     Raises SettingsError: a name is taken, or is not one; or a method is not a function.
     """

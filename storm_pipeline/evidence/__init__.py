@@ -1,4 +1,4 @@
-"""What was found and what it supports: search of a run, page reading, store, passages, citations, screen, judges.
+"""Evidence, and checks of text against it: a run's search, pages, store, passages, citations, screen, judges.
 
 May import errors, models, run, settings, sources, text, types.
 """

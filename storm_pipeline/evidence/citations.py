@@ -51,9 +51,9 @@ class CitedText:
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
-    The forms of markers are those of :mod:`storm_pipeline.text.marker_forms`, where they stand
-    :mod:`storm_pipeline.text.markers` says; ``(1)`` is not a marker, markdown links keep their text only, ``[citation
-    needed]`` is removed, and other brackets stay. A marker that stands alone belongs to the sentence before it (to the
+    The forms of markers are those of :mod:`storm_pipeline.text.marker_forms`, their positions those of
+    :mod:`storm_pipeline.text.markers`; ``(1)`` is not a marker, markdown links keep their text only, ``[citation
+    needed]`` is removed, and other brackets stay. A marker without words belongs to the sentence before it (to the
     first sentence if there is none before). A range covers the snippets shown within it and counts as one invention for
     each end that lies outside.
 
@@ -65,7 +65,7 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
 
 
 def parse_marked(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
-    """As :func:`parse_cited`, of a text in which :func:`storm_pipeline.text.markers.mark` alone cites."""
+    """Read a text as :func:`parse_cited` does; only marks of :func:`storm_pipeline.text.markers.mark` cite."""
     sentences: list[Sentence] = []
     waiting: list[Citation] = []
     invented = 0
@@ -85,33 +85,33 @@ def parse_marked(text: str, shown: Sequence[Citation], language: str = "en", nam
 
 
 def number_references(article: Article) -> dict[str, int]:
-    """The number of each cited source, from 1, in the order of ``article.references``."""
+    """Map the id of each cited source to its number, from 1, in the order of ``article.references``."""
     return {source.id: number for number, source in enumerate(article.references, 1)}
 
 
 def marker(sentence: Sentence, numbers: dict[str, int]) -> str:
-    """The sentence's citations as text, distinct and ascending, e.g. ``[1][4]``; empty without citations."""
+    """Format the sentence's citations, distinct and ascending, e.g. ``[1][4]``; empty without citations."""
     return "".join(f"[{number}]" for number in sorted({numbers[c.source_id] for c in sentence.citations}))
 
 
 def cited_snippet_ids(sentences: Iterable[Sentence]) -> frozenset[str]:
-    """Ids of all snippets that the sentences cite."""
+    """Return the ids of all snippets that the sentences cite."""
     return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)
 
 
 def page_name(snippet: Snippet) -> str:
-    """The number by which a passage's page is cited: the printed one if it is known; empty without pages."""
+    """Return the printed number of a passage's page, else its position in the file; empty without pages."""
     label = snippet.page_label or ""
     return label if _LABEL.fullmatch(label) else str(snippet.page or "")
 
 
 def page_names(snippets: Iterable[Snippet]) -> tuple[str, ...]:
-    """The distinct names of the pages that passages stand on, in the order of the pages."""
-    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda one: one.page or 0)))))
+    """Return the distinct page names of the passages, in the order of the pages."""
+    return tuple(dict.fromkeys(filter(None, map(page_name, sorted(snippets, key=lambda snippet: snippet.page or 0)))))
 
 
 def page_span(names: Sequence[str]) -> str:
-    """Pages as text, those that follow each other as a range: ``3, 7``, ``1–4``, ``xiv, 2``."""
+    """Format pages, consecutive numbers as a range: ``3, 7``, ``1–4``, ``xiv, 2``."""
     spans: list[list[str]] = []
     for name in names:
         if spans and name.isdecimal() and spans[-1][-1].isdecimal() and int(name) == int(spans[-1][-1]) + 1:
@@ -122,19 +122,19 @@ def page_span(names: Sequence[str]) -> str:
 
 
 def locator(names: Sequence[str]) -> str:
-    """Pages as they are cited: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty without any."""
+    """Format pages as they are cited: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty without any."""
     return f"{'p.' if len(names) == 1 else 'pp.'} {page_span(names)}" if names else ""
 
 
 def cited_page_names(article: Article) -> dict[str, tuple[str, ...]]:
-    """The pages on which the cited passages of each paged source stand, in order, by the source's id."""
+    """Map the id of each paged source to the names of its cited pages, in order."""
     cited = cited_snippet_ids(article.sentences())
     found = {source.id: page_names(one for one in source.snippets if one.id in cited) for source in article.references}
     return {name: pages for name, pages in found.items() if pages}
 
 
 def cited_pages(article: Article) -> dict[str, str]:
-    """:func:`cited_page_names` as text, by the source's id."""
+    """Map the id of each paged source to its cited pages as text; see :func:`locator`."""
     return {name: locator(pages) for name, pages in cited_page_names(article).items()}
 
 
@@ -145,7 +145,7 @@ def _without_links(text: str) -> str:
 
 
 def _take_marks(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[int]]:
-    """A sentence without its marks, and their numbers in order."""
+    """Split a sentence into its text without marks and the numbers of its marks, in order."""
     text = tidy(raw)
     numbers = [marked_number(found) for found in MARKS.findall(text)]
     bare = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, text))

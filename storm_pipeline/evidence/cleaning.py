@@ -31,8 +31,8 @@ _STOP = re.compile(r"(?:[.!?…؟۔।](?=[\"'”’»)\]]*(?:\s|$))|[。！？�
 def cleaned(text: str) -> str:
     """Return a text on one line without link marks, pictures, addresses and lines without a sentence.
 
-    A line is kept up to its last stop, and whole if eight words or more follow that. Where no line would be left, all
-    are kept. Letters in a wrong character set are decoded anew: "cafÃ©" becomes "café".
+    A line is kept up to its last stop, and whole if eight words or more follow that. If no line would be left, all are
+    kept. Letters in a wrong character set are decoded anew: "cafÃ©" becomes "café".
     """
     lines = [" ".join(line.split()) for line in _BREAK.split(_unmarked(text))]
     kept = [own for line in lines if (own := _up_to_last_stop(line))]
@@ -41,10 +41,10 @@ def cleaned(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def has_sentences(text: str) -> bool:
-    """Return whether half of a text's words or more stand in sentences; menus, lists and tables have few.
+    """Return whether half of a text's words or more are in sentences; menus, lists and tables have few.
 
-    A sentence has six to eighty words and ends with a stop or a semicolon. Thai and Lao, which write none, have
-    sentences where eight words stand without a space.
+    A sentence has six to eighty words and ends with a stop or a semicolon. In Thai and Lao, which have no stops, eight
+    words without a space are a sentence.
     """
     lines = _BREAK.split(_unmarked(text).replace("; ", ". "))
     lengths = (length_in_words(sentence) for line in lines for sentence in _sentences(line))
@@ -57,7 +57,7 @@ def _up_to_last_stop(line: str) -> str:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """What ends with a stop; behind that, what is as long as a line without a space."""
+    """Yield the parts that end with a stop, then those words of the rest that are as long as a line (no spaces)."""
     start = 0
     for stop in _STOP.finditer(line):
         yield line[start : stop.end()]
@@ -66,7 +66,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _unmarked(text: str) -> str:
-    """The text without the marks of Markdown, pictures and addresses."""
+    """Return the text without link marks, pictures, addresses and bold marks."""
     text = text if text.isascii() else ftfy.fix_encoding(text)
     text = _LINK.sub(r"\1", _PICTURE.sub(" ", text))
     return _ADDRESS.sub(" ", text).replace("**", "")

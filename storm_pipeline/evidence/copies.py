@@ -106,24 +106,24 @@ _OWN = 1 / 12  # most of a copy's words that the others lack, or one
 
 
 def without_copies(texts: Sequence[str]) -> list[tuple[int, ...]]:
-    """Group passages that say the same: positions, that of the passage to show first, groups in the order of the first.
+    """Group positions of passages with the same content, the one to show first; groups are ordered by lowest position.
 
-    The passage that comes first is shown, unless a later one says all that it says, and more. A passage may also repeat
-    what several others have together.
+    The first passage is shown, unless a later one has all of its content and more. A passage may also repeat several
+    others together.
     """
     shown: dict[int, list[int]] = {}
     for i, text in enumerate(texts):
-        shared = {j: found for j in shown if (found := shared_shingles(text, texts[j]))}
+        shared = {j: count for j in shown if (count := shared_shingles(text, texts[j]))}
         if shared and repeats(text, [texts[j] for j in shared]):
             shown[max(shared, key=lambda j: shared[j])].append(i)
             continue
-        told = [j for j in shared if repeats(texts[j], [text])]
-        shown[i] = [i, *(k for j in told for k in shown.pop(j))]
+        repeated = [j for j in shared if repeats(texts[j], [text])]
+        shown[i] = [i, *(k for j in repeated for k in shown.pop(j))]
     return [tuple(group) for group in sorted(shown.values(), key=min)]
 
 
 def repeats(text: str, others: Sequence[str]) -> bool:
-    """Return whether others together say what a passage says: a few words at most, and no number, are its own."""
+    """Return whether ``others`` together contain a passage's content: all but a few words, and all of its numbers."""
     own = own_runs(text, others)
     if any(len(run) >= SHINGLE for run in own) or sum(map(len, own)) > max(1, _OWN * len(_words(text))):
         return False
@@ -132,7 +132,7 @@ def repeats(text: str, others: Sequence[str]) -> bool:
 
 
 def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Find the runs of a text's words that stand in no shingle of others, nor there with other hyphens and spaces."""
+    """Find the runs of a text's words that are in no shingle of others, nor in them with other hyphens or spaces."""
     words = _words(text)
     known = frozenset[int]().union(*map(_distinct, others))
     is_own = [True] * len(words)
@@ -152,12 +152,12 @@ def counts(words: Sequence[str]) -> frozenset[str]:
 
 @lru_cache(1 << 14)
 def numbers_in(text: str) -> frozenset[str]:
-    """Return the words of a passage that begin with a digit, but for the numbers of its notes."""
+    """Return the words of a passage that begin with a digit, except the numbers of its notes."""
     return counts(_words(text))
 
 
 def shared_shingles(text: str, other: str) -> int:
-    """Number of shingles that two texts share; where one has fewer words than a shingle, whether the other has it."""
+    """Count the shingles that two texts share; if one is shorter than a shingle, return whether the other has it."""
     one, two = sorted((_words(text), _words(other)), key=len)
     if len(one) >= SHINGLE:
         return len(_distinct(text) & _distinct(other))
@@ -166,7 +166,7 @@ def shared_shingles(text: str, other: str) -> int:
 
 @lru_cache(1 << 12)
 def _words(text: str) -> tuple[str, ...]:
-    """The words of a text for comparison, without the marks of its notes, which every edition numbers anew."""
+    """Return the words of a text for comparison, without note marks, whose numbers differ between editions."""
     return tuple(folded_words(MARKS.sub(" ", marked(text, 0))))
 
 

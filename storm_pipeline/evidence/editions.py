@@ -25,7 +25,7 @@ _MOST = 3  # passages of a page that may say together what one of another page s
 
 @dataclass(frozen=True)
 class Editions:
-    """The pages of a run, and which of them have one text.
+    """The pages of a run, grouped by text.
 
     Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.copies.same_texts`
     for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
@@ -36,7 +36,7 @@ class Editions:
 
     @cached_property
     def groups(self) -> tuple[tuple[Source, ...], ...]:
-        """Pages with one text, two or more; the first represents them: it is most like the others."""
+        """Groups of two or more pages with the same text; the first, most like the others, represents its group."""
         by_id = {page.id: page for page in self.pages}
 
         def may_be_same(one: str, other: str) -> bool:
@@ -47,7 +47,7 @@ class Editions:
 
     @property
     def most(self) -> int:
-        """The most pages that have one text; 1 where each has its own."""
+        """Size of the largest group; 1 if there is none."""
         return max(map(len, self.groups), default=1)
 
     @cached_property
@@ -68,7 +68,7 @@ class Editions:
         return found
 
     def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Leave out of a ranking what a page with the same text says too, of which something ranks higher."""
+        """Drop from a ranking the snippets that repeat a page with the same text of which a snippet ranks higher."""
         shown: set[str] = set()
         kept = []
         for snippet in ranked:
@@ -80,15 +80,15 @@ class Editions:
         return tuple(kept)
 
     def restated(self, conversation: Conversation) -> Conversation:
-        """The conversation whose answers cite what several pages say on the page that represents them."""
+        """Return the conversation with citations of repeated content moved to the page that represents its group."""
 
         def answer(sentence: Sentence) -> Sentence:
-            return _citing(sentence, (new for own in sentence.citations for new in self._said_first(own)))
+            return _citing(sentence, (new for citation in sentence.citations for new in self._said_first(citation)))
 
         return conversation.with_answers(answer)
 
     def cited(self, sentence: Sentence) -> Sentence:
-        """The sentence citing :meth:`sources`, once what several pages say."""
+        """Return the sentence citing :meth:`sources`, with content that several pages share cited once."""
         kept: dict[Citation, Snippet | None] = {}
         for own in (new for citation in sentence.citations for new in self._said_first(citation)):
             snippet = self._snippets.get(own.snippet_id)
@@ -97,24 +97,24 @@ class Editions:
         return _citing(sentence, kept)
 
     def _are_copies(self, one: Snippet, other: Snippet) -> bool:
-        """Return whether most of a passage stands in one of another page with the same text, and all its numbers."""
+        """Return whether most of ``other``, and all its numbers, is in ``one``, of another page with the same text."""
         group = self._group_of.get(one.source_id)
         if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
             return False
-        is_told = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
-        return is_told and not any(map(counts, own_runs(other.text, [one.text])))
+        is_repeated = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
+        return is_repeated and not any(map(counts, own_runs(other.text, [one.text])))
 
     def sources(self) -> tuple[Source, ...]:
-        """One source for each text, with the addresses and passages of its other pages; most passages first."""
+        """Return one source per text, with the addresses and passages of its other pages; most passages first."""
         merged = {page.id: page for page in self.pages if self._source_of.get(page.id, page.id) == page.id}
         for first, *others in self.groups:
-            snippets = [s for one in others if self._source_of.get(one.id) == first.id for s in one.snippets]
-            also = tuple(sorted(one.url for one in others))
+            snippets = [s for page in others if self._source_of.get(page.id) == first.id for s in page.snippets]
+            also = tuple(sorted(page.url for page in others))
             merged[first.id] = replace(first, snippets=(*first.snippets, *snippets), also=also)
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
     def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
-        """Citations of the passages of the first page that say what the cited one says; else the citation itself."""
+        """Return citations of the first page's passages with the cited content; else the citation itself."""
         group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
         if not group or own is None or group[0].id == own.source_id:
             return (citation,)
@@ -122,14 +122,14 @@ class Editions:
 
 
 def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
-    found = tuple(dict.fromkeys(citations))
-    return sentence if found == sentence.citations else replace(sentence, citations=found)
+    distinct = tuple(dict.fromkeys(citations))
+    return sentence if distinct == sentence.citations else replace(sentence, citations=distinct)
 
 
 @lru_cache(1 << 12)
 def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
-    """The fewest passages of a page that say together what one of another page with the same text says; or none."""
-    alike = sorted(page.snippets, key=lambda own: (-shared_shingles(text, own.text), own.id))
+    """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
+    alike = sorted(page.snippets, key=lambda snippet: (-shared_shingles(text, snippet.text), snippet.id))
     tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
     return next((some for some in tried if repeats(text, [own.text for own in some])), ())
 
@@ -137,18 +137,18 @@ def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
 def _is_of(page: Source, snippet: Snippet) -> bool:
     """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own.
 
-    Where both have dates, and not the same, any other number in the place of one is its own.
+    Numbers that are not in its shared parts must be on the page or, if the dates of the two differ, may not occur.
     """
-    told = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
-    runs = own_runs(snippet.text, [own.text for own in told])
-    dates = {own.published for own in (snippet, *told)} - {None}
+    similar = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
+    runs = own_runs(snippet.text, [own.text for own in similar])
+    dates = {own.published for own in (snippet, *similar)} - {None}
     numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
     return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
 
 
 @lru_cache(1 << 8)
 def _numbers(page: Source) -> frozenset[str]:
-    return frozenset[str]().union(*(numbers_in(own.text) for own in page.snippets))
+    return frozenset[str]().union(*(numbers_in(snippet.text) for snippet in page.snippets))
 
 
 def _shingles(page: Source) -> Hashes:

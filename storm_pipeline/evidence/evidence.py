@@ -16,7 +16,7 @@ _SHORTEST = 60  # minimum target length of a text in words
 
 
 def words_asked(article_words: int, evidence_words: float = math.inf) -> int:
-    """The words that a prompt asks for: one rule for every method, so that comparisons are fair.
+    """Return the words that a prompt asks for: one rule for every method, so that comparisons are fair.
 
     ``evidence_words``: words of the passages that the text is written from, which bound it.
     """
@@ -24,10 +24,10 @@ def words_asked(article_words: int, evidence_words: float = math.inf) -> int:
 
 
 def words_of_sections(article_words: int, parts: Sequence[float], evidence_words: Sequence[float]) -> list[int]:
-    """Divide what :func:`words_asked` asks for among sections; one without evidence has 0 words.
+    """Divide the words of :func:`words_asked` among sections; one without evidence has 0 words.
 
-    None is asked for more than its passages support: what this limit takes goes to the others. So the sum is that of
-    any other method, unless all passages together support less.
+    No section gets more than its passages support; words above that limit go to the others. So the sum is that of any
+    other method, unless all passages together support less.
 
     Args:
         parts: the section's shares of the article, > 0; only their ratios count.
@@ -46,17 +46,17 @@ def words_of_sections(article_words: int, parts: Sequence[float], evidence_words
 
 @dataclass(frozen=True)
 class FindingNotes:
-    """What is said of findings, which are named by their texts."""
+    """Notes on findings, which are identified by their texts."""
 
     same: Mapping[str, str] = field(default_factory=dict)  # a finding → one that says the same, and more
     contradicting: tuple[tuple[str, str], ...] = ()  # pairs
     doubtful: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # off the topic, or about the sources
     sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
-    order: tuple[str, ...] = ()  # the order in which the sections should tell them
+    order: tuple[str, ...] = ()  # the order in which the sections should use them
 
     def renamed(self, same: Mapping[str, str]) -> Self:
-        """The notes after further findings were merged: what is said of one holds for the one that stands for it."""
+        """Return the notes after a merge of findings: notes on a merged finding apply to the one that is kept."""
 
         def now(text: str) -> str:
             return same.get(text, text)
@@ -77,7 +77,7 @@ NO_NOTES = FindingNotes()
 
 @dataclass(frozen=True)
 class PassageEvidence:
-    """What a section is written from: passages, and the interview findings drawn from them."""
+    """The evidence for one section: passages, and the interview findings drawn from them."""
 
     heading: Heading
     passages: tuple[Passage, ...] = ()  # in the order in which they are shown
@@ -103,7 +103,7 @@ class PassageEvidence:
         return not self.passages
 
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets of all passages, copies included."""
+        """Return the ids of the snippets of all passages, copies included."""
         return frozenset[str]().union(*(passage.snippet_ids for passage in self.passages))
 
 
@@ -115,5 +115,5 @@ class Evidence:
     sections: tuple[PassageEvidence, ...]  # one for each of its first-level sections
 
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets in any section's evidence."""
-        return frozenset[str]().union(*(own.snippet_ids() for own in self.sections))
+        """Return the ids of the snippets in any section's evidence."""
+        return frozenset[str]().union(*(section.snippet_ids() for section in self.sections))

@@ -1,4 +1,4 @@
-"""Facts: single sentences of snippets, numbered for prompts; and what texts have of a topic's or a sentence's words."""
+"""Facts, which are single sentences of snippets, numbered for prompts; and shares of words that two texts share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
 def numbered(facts: Sequence[Fact]) -> str:
     """Return ``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as part of a prompt."""
     return "\n".join(
-        f"[{i}] {' '.join(one.title.split())}: {' '.join(one.text.split())}" for i, one in enumerate(facts, 1)
+        f"[{i}] {' '.join(fact.title.split())}: {' '.join(fact.text.split())}" for i, fact in enumerate(facts, 1)
     )
 
 
@@ -59,8 +59,8 @@ def recall(needed: frozenset[str], had: frozenset[str]) -> float:
 def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
     """Return the positions of the parts, three at most, that together have most of ``needed``, the best first.
 
-    Each adds a share of ``needed``, and a further one ``least`` of it, that those before it lack; empty where none has
-    enough.
+    Each part adds a minimum share of ``needed`` that those before it lack, and from the second at least ``least``
+    elements; empty if no part has enough.
     """
     chosen: list[int] = []
     left = needed

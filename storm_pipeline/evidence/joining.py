@@ -59,7 +59,7 @@ class Piece:
 
 @lru_cache(maxsize=2048)
 def piece_of(snippet: Snippet) -> Piece:
-    """A snippet as a piece, without the ellipses with which search engines mark cut text.
+    """Return a snippet as a piece, without the ellipses with which search engines mark cut text.
 
     Cached with its plain tokens: a page's snippets are compared for every section that shows one of them.
     """
@@ -70,7 +70,7 @@ def piece_of(snippet: Snippet) -> Piece:
 def joined(page: Sequence[Snippet]) -> list[Piece]:
     """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
-    Snippets whose places are known share nothing, and stay as they are, so that each can be cited for itself. Of the
+    Snippets whose places are known do not overlap, and stay as they are, so that each can be cited alone. Among the
     others, the longest overlaps are joined first; a snippet contained in another one is merged into it. Snippets
     without text are dropped. Those with places come first, in the order of the page, then the others by their first
     snippet's position. Time is quadratic in the number of snippets without a place.
@@ -78,22 +78,22 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
     found = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
-    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[one.id] for one in own.snippets))
+    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[snippet.id] for snippet in own.snippets))
 
 
 def _placed(page: Sequence[Snippet]) -> list[Piece]:
-    """The snippets whose places are known, in the order of the page, each for itself."""
+    """Return a piece for each snippet with a known place, in the order of the page."""
     ordered = sorted((one for one in page if one.place is not None), key=lambda own: (own.place or 0, own.id))
     return [piece for own in ordered if (piece := piece_of(own)).tokens]
 
 
 def apart(piece: Piece) -> list[Piece]:
-    """A joined text as one for each of its snippets again, without what they share.
+    """Split a joined text into one piece for each of its snippets, without what they share.
 
-    Each goes on to the end of the sentence that its snippet breaks off in, if that is near, and then has the following
-    snippet too. A snippet within another one stays with it.
+    A snippet that is cut within a sentence goes on to the end of the sentence, if that is near, and its piece then
+    includes the following snippet too. A snippet within another one stays with it.
     """
-    spans = {own: _span_in(piece, own) for own in piece.snippets}
+    spans = {snippet: _span_in(piece, snippet) for snippet in piece.snippets}
     outer = sorted(
         (own for own, span in spans.items() if not any(_is_within(span, other) for other in spans.values())),
         key=lambda own: spans[own],
@@ -105,7 +105,7 @@ def apart(piece: Piece) -> list[Piece]:
         cut = _sentence_end(piece.tokens, end, last) if after else last
         of_part += (own,)
         if cut > begin and (after is None or cut < last):
-            held = (one for one in spans if one not in outer and begin < spans[one][1] <= cut)
+            held = (inner for inner in spans if inner not in outer and begin < spans[inner][1] <= cut)
             both = (*of_part, after) if after and cut > end else of_part
             parts.append(Piece(piece.tokens[begin:cut], (*both, *held)))
             begin, of_part = cut, ()
@@ -113,7 +113,7 @@ def apart(piece: Piece) -> list[Piece]:
 
 
 def _span_in(piece: Piece, snippet: Snippet) -> tuple[int, int]:
-    """Where the tokens of one of a piece's snippets stand in it: from, to."""
+    """Return the start and end of a snippet's tokens within a piece that contains it."""
     own = piece_of(snippet)
     start = piece.line.count(" ", 0, max(0, piece.line.find(own.line)))
     return start, start + len(own.tokens)
@@ -124,13 +124,13 @@ def _is_within(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
-    """The end of the sentence that tokens up to ``at`` break off in, or ``at`` itself if none is near."""
+    """Return the end of the sentence that is cut at token ``at``, or ``at`` itself if no end is near."""
     near = range(at, min(at + _REST, last) + 1)
     return next((end for end in near if _ENDS.search(tokens[end - 1])), at)
 
 
 def are_neighbours(one: Snippet, other: Snippet) -> bool:
-    """Whether two snippets of a page touch by their places; if these are unknown, whether they overlap."""
+    """Return whether two snippets of a page touch by their places or, if these are unknown, overlap."""
     if one.place is not None and other.place is not None:
         return abs(one.place - other.place) == 1
     first, second = piece_of(one), piece_of(other)
@@ -150,7 +150,7 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces joined at their overlaps, the longest overlap first."""
+    """Join pieces at their overlaps, the longest overlap first."""
     first_of = {i: i for i in range(len(pieces))}  # last piece of a chain → its first one
     last_of = dict(first_of)
     next_of: dict[int, tuple[int, int]] = {}
@@ -174,7 +174,7 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
-    """Length of each overlap in tokens, and the positions of the piece before and the piece after it."""
+    """Yield the length of each overlap in tokens, and the positions of the piece before and the piece after it."""
     for i, first in enumerate(pieces):
         for j, second in enumerate(pieces):
             if i != j and (shared := _overlap(first, second)):
@@ -182,7 +182,7 @@ def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
 
 
 def _overlap(first: Piece, second: Piece) -> int:
-    """Length in tokens of the longest suffix of the first that is a prefix of the second (failure function of KMP).
+    """Return the length in tokens of the longest suffix of the first that is a prefix of the second (as in KMP).
 
     0 if it is shorter than the minimum overlap.
     """

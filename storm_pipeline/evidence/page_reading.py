@@ -78,11 +78,11 @@ class PageReader:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Start no further pages; does not wait for those being read."""
+        """Start no further pages, without waiting for those being read."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def read(self, hit: SearchResult, asked: Asked) -> SearchResult:
-        """Passages of the pages of a result, in its order, best passage of a page first."""
+        """Return passages of a result's pages, in its order, the best passage of a page first."""
         groups: dict[str, list[Snippet]] = {}
         for snippet in hit.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
@@ -105,22 +105,22 @@ class PageReader:
 
     def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
-        found = (
+        passages_found = (
             PagePassage(plain_text(piece), _heading(above, page.title), number)
             for number, text in page.pages
             for above, part in under_headings(text)
             for piece in self._cut(part)
         )
-        whole = tuple(dict.fromkeys(one for one in found if one.text))
+        whole = tuple(dict.fromkeys(passage for passage in passages_found if passage.text))
         passages = whole[:MOST_PASSAGES]
         left_out = f"{url} has {len(whole):,} passages, of which the first {MOST_PASSAGES} are used"
-        index = LexicalIndex([[(one.text, 1), (one.heading, 1)] for one in passages], floor=0.0)
+        index = LexicalIndex([[(passage.text, 1), (passage.heading, 1)] for passage in passages], floor=0.0)
         return _IndexedPage(page, passages, index, (left_out,) if len(whole) > MOST_PASSAGES else ())
 
     def _page_result(
         self, query: str, hits: Sequence[Snippet], future: Future[_IndexedPage] | None, deadline: float
     ) -> SearchResult:
-        """Return what a search returns of a page, and why it was not read, if so."""
+        """Return the matching passages of a page, or the engine's snippets and the reason why it was not read."""
         url = hits[0].url
 
         def unread(reason: str) -> SearchResult:
@@ -146,7 +146,7 @@ class PageReader:
 
 
 def _best(ranked: Sequence[int], number: int, most: int) -> list[int]:
-    """Return positions of passages: the best one, those beside it, where an answer goes on, and the next best."""
+    """Return positions of passages: the best one, then its neighbours, which may continue it, then the next best."""
     beside = (ranked[0] + 1, ranked[0] - 1) if ranked else ()
     return [*dict.fromkeys(i for i in (*ranked[:1], *beside, *ranked) if 0 <= i < number)][:most]
 
@@ -158,7 +158,7 @@ def _heading(above: str, title: str) -> str:
 
 
 def _about(hit: Snippet, page: Page) -> Snippet:
-    """Return a hit with what its page, which was read, says of itself."""
+    """Return a hit with the metadata that its page states."""
     stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
     return replace(hit, url=page.url, page=None, origin="page", **stated)
 
@@ -179,14 +179,14 @@ class WebPages:
 
 
 class CachedPages(ModeCache):
-    """Fetches pages and caches them by canonical URL in ``pages/pages.sqlite``. Failures are not cached."""
+    """A cache of fetched pages by canonical URL in ``pages/pages.sqlite``. Failures are not cached."""
 
     def __init__(self, fetch: Fetch, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
         super().__init__(Path(folder) / "pages" / "pages.sqlite", mode, max_age_days)
         self._fetch = fetch
 
     def __call__(self, url: str) -> Page:
-        """The page at a URL, from the cache where the mode allows. Raises PageError: as ``fetch``; or a miss."""
+        """Return the page at a URL, from the cache where the mode allows. Raises PageError: as ``fetch``; or a miss."""
         key = canonical_url(url)
         page = self.kept(key, _page, PageError(f"{url} was not recorded"))
         if page is None:

@@ -1,7 +1,7 @@
 """Passages, the source text shown to capable models: snippets of one page joined, copies on other pages left out.
 
 No snippet is dropped for being cut off, a fragment, or in another language: a passage is the text as it is on the page.
-A text that occurs on two pages is shown once, of the page that comes first, which alone is cited for it.
+A text that occurs on two pages is shown once, from the page that comes first, and only that page is cited for it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -59,8 +59,8 @@ class Passage:
         return self.snippets[0].heading
 
     def goes_on(self, before: "Passage") -> bool:
-        """Whether it follows another one of its page without a gap; False where their places are unknown."""
-        ends = [[own.place for own in one.snippets if own.place is not None] for one in (before, self)]
+        """Return whether it follows another passage of its page without a gap; False where their places are unknown."""
+        ends = [[snippet.place for snippet in one.snippets if snippet.place is not None] for one in (before, self)]
         return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
 
     @cached_property
@@ -69,15 +69,15 @@ class Passage:
         return count_words(self.text)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations of its own snippets: a copy is not a second support."""
+        """Return citations of its own snippets: a copy is not a second support."""
         return tuple(Citation(snippet.source_id, snippet.id) for snippet in self.snippets)
 
     def pieces(self) -> tuple["Passage", ...]:
-        """A passage for each of its own snippets; itself where it has one, or where their texts are no parts of it."""
-        texts = [cleaned(own.text) for own in self.snippets]
+        """Return a passage for each of its own snippets; itself if it has only one, or if their texts are not in it."""
+        texts = [cleaned(snippet.text) for snippet in self.snippets]
         if len(texts) == 1 or not all(text and text in self.text for text in texts):
             return (self,)
-        return tuple(Passage(text, (own,)) for text, own in zip(texts, self.snippets, strict=True))
+        return tuple(Passage(text, (snippet,)) for text, snippet in zip(texts, self.snippets, strict=True))
 
     @cached_property
     def snippet_ids(self) -> frozenset[str]:
@@ -89,20 +89,20 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, unless their places are known. A text that
-    repeats one of another page becomes one passage with it: that which comes first, or says all that the other
-    says and more, at the position of the first of them.
+    repeats one of another page becomes one passage with it: the first, or the one with all of the other's content
+    and more, at the position of the first of them.
 
     Args:
-        language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
-            rests on its writer alone can tell, no comparison of words.
+        language: of the text written from them, if known. Snippets in another language are not joined: only the writer,
+            and no comparison of words, can say which of them supports a statement.
     """
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
-    found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
-    return _without_copies(found)
+    cleaned_passages = [Passage(text, piece.snippets) for piece in pieces if (text := cleaned(piece.text))]
+    return _without_copies(cleaned_passages)
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
@@ -110,7 +110,7 @@ def _has_foreign(own: Piece, language: str) -> bool:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and those that touch or overlap them under the same heading; those of the first one first."""
+    """Return snippets of a page, and those that touch or overlap them under the same heading; the first one's first."""
     chosen = {snippet.id: snippet for snippet in snippets}
     for own in snippets:
         for other in page:
@@ -120,15 +120,15 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
 
 
 def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
-    """A passage for each text of the snippets, which are not joined, where the first of its copies stood."""
-    return _without_copies([Passage(text, (one,)) for one in snippets if (text := cleaned(one.text))])
+    """Return a passage for each distinct text; snippets are not joined, and copies are merged into the first one."""
+    return _without_copies([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
-    """``[1] Title › Heading (authors, site, date): text`` lines, one a passage, which cannot pose as part of a prompt.
+    """Return ``[1] Title › Heading (authors, site, date): text`` lines, one a passage; none can pose as prompt text.
 
-    One behind another passage of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
-    does not go on from it.
+    A passage after another one of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
+    does not continue it.
 
     Args:
         only: positions of those to show, under the same numbers; by default all.
@@ -143,7 +143,7 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
 
 
 def _described(passage: Passage, before: Passage | None) -> str:
-    """What stands before a passage's text: its page and heading, as far as the passage before does not have them."""
+    """Return a passage's prefix in a prompt: its page and heading, unless the passage before has the same."""
     if before is None or before.source_id != passage.source_id:
         return f"{_about(passage)}: "
     heading = "" if before.heading == passage.heading else f" › {tidy(passage.heading).replace(':', ' –')}"
@@ -151,7 +151,7 @@ def _described(passage: Passage, before: Passage | None) -> str:
 
 
 def _about(passage: Passage) -> str:
-    """Title, heading, authors, site and date, without colons, since a colon ends them."""
+    """Return title, heading, authors, site and date, without colons, since a colon ends them."""
     title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
     about = ", ".join(filter(None, (passage.author, passage.site if passage.title else "", passage.published)))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
@@ -162,7 +162,7 @@ def _without_copies(found: Sequence[Passage]) -> tuple[Passage, ...]:
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:
-    """The passage with what it is shown in place of: snippets of its page join its own, others become copies."""
+    """Merge copies into the passage: snippets of its page are added to its own, others become its copies."""
     every = dict.fromkeys(snippet for copy in copies for snippet in copy.snippets)
     own = tuple(one for one in every if one.source_id == passage.source_id and one not in passage.snippets)
     others = tuple(one for one in every if one.source_id != passage.source_id)

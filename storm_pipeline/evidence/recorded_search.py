@@ -51,11 +51,11 @@ class RecordedSearch:
 
     @property
     def research(self) -> results.Research:
-        """What all searches so far told of pages, those of earlier sessions included."""
+        """All pages found by searches so far, those of earlier sessions included."""
         return self._research
 
     def excluded_ids(self) -> frozenset[str]:
-        """Source ids of all pages excluded so far, including copies that only become apparent across searches.
+        """Return the source ids of all pages excluded so far, with copies that only several searches together reveal.
 
         Call it when no search is in flight, so that the result does not depend on their timing.
         """
@@ -63,7 +63,7 @@ class RecordedSearch:
         return self.research.excluded_ids
 
     def search(self, query: str, k: int) -> results.SearchResult:
-        """The recorded result, or a new one from the run's search.
+        """Return the recorded result, or a new one from the run's search.
 
         Raises SearchError: as the engine's; not journalled; StoppedError, TooManyFailuresError: the run must end.
         """
@@ -80,17 +80,17 @@ class RecordedSearch:
         return found
 
     def _recorded(self, key: str) -> results.SearchResult | None:
-        """The oldest result that was not taken yet; records that cannot be decoded are skipped."""
+        """Return the oldest result that was not used yet; records that cannot be decoded are skipped."""
         while (value := self._journal.take("search", key)) is not None:
             if (result := results.decoded(value)) is not None:
                 return self._with_pages(result)
         return None
 
     def _with_pages(self, result: results.SearchResult) -> results.SearchResult:
-        """The result with its pages as the run first read them, which are journalled if they are new."""
+        """Return the result with its pages as the run first read them; new pages are journalled."""
         pages = tuple(replace(page, passages=self._passages_of(page)) for page in result.pages)
         texts = {page.about.source_id: page.text for page in pages}
-        seen = (one if one.text else replace(one, text=texts.get(source_id(one.url), "")) for one in result.seen)
+        seen = (page if page.text else replace(page, text=texts.get(source_id(page.url), "")) for page in result.seen)
         return replace(result, pages=tuple(page for page in pages if page.passages), seen=tuple(seen))
 
     def _passages_of(self, page: results.WholePage) -> tuple[results.PagePassage, ...]:
@@ -98,7 +98,7 @@ class RecordedSearch:
         with self._lock:
             known = self._passages.get(key) or results.decoded_passages(self._journal.take(_PAGE, key))
             if known is None and page.passages:
-                self._journal.add(_PAGE, key, [asdict(one) for one in page.passages])
+                self._journal.add(_PAGE, key, [asdict(passage) for passage in page.passages])
                 known = page.passages
             return self._passages.setdefault(key, known) if known else ()
 
@@ -114,9 +114,9 @@ class RecordedSearch:
 
 
 def _without_passages(result: results.SearchResult) -> results.SearchResult:
-    """The result without the texts of whole pages, which stand in records of their own."""
+    """Return the result without the texts of whole pages, which are kept in separate records."""
     texts = {page.about.source_id: page.text for page in result.pages}
-    seen = (replace(one, text="") if one.text == texts.get(source_id(one.url)) else one for one in result.seen)
+    seen = (replace(page, text="") if page.text == texts.get(source_id(page.url)) else page for page in result.seen)
     return replace(result, pages=tuple(replace(page, passages=()) for page in result.pages), seen=tuple(seen))
 
 
@@ -129,7 +129,7 @@ class RecordedLookUps:
     events: Events
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """The recorded table of contents, or one from the source.
+        """Return the recorded table of contents, or one from the source.
 
         Raises SearchError: as the source's; it is not journalled.
         """

@@ -1,4 +1,4 @@
-"""How a run finds its sources: an engine with its cache, full pages, and the filter of sources."""
+"""The search of a run: an engine with its cache, full pages, and the filter of sources."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -128,20 +128,20 @@ class RunSearch:
 
     @property
     def cache_problems(self) -> tuple[str, ...]:
-        """What was damaged in the caches of searches and pages, or kept them from being used; one sentence each."""
+        """Problems of the caches of searches and pages (damaged or unusable), one sentence each."""
         return tuple(dict.fromkeys(problem for cache in self._caches for problem in cache.problems))
 
     def excludes_title(self, title: str) -> bool:
-        """Whether the Wikipedia article of this title is excluded as ground truth."""
+        """Return whether the Wikipedia article of this title is excluded as ground truth."""
         kept_out = self._sources.kept_out
         return kept_out is not None and kept_out.recognise_by_name(page_address(title), title) is not None
 
     def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
-        """As :meth:`storm_pipeline.sources.reliable.filtering.SourceFilter.copies`."""
+        """Find copies as :meth:`storm_pipeline.sources.reliable.filtering.SourceFilter.copies`."""
         return self._sources.copies(seen)
 
     def search(self, query: str, k: int) -> SearchResult:
-        """Up to ``k`` pages, best first; see the class. Snippets without a date get the one in their page's address.
+        """Return up to ``k`` pages, best first. Snippets without a date get the one in their page's address.
 
         Raises SearchError: as the engine's.
         """
@@ -159,7 +159,7 @@ class RunSearch:
 
 
 def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
-    """What the settings say of sources; by default, collections and the user's own engine are trusted."""
+    """Return the filter that the settings define; by default, collections and the user's own engine are trusted."""
     default_policy: Policy = "any" if engine.custom else "standard"
     policy = SourcePolicy(
         default_policy if settings.source_policy == "auto" else settings.source_policy,
@@ -180,7 +180,7 @@ def _dated(found: SearchResult, _: Asked) -> SearchResult:
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:
-    """A function that cuts texts to passages of the embedder's input length, or of 150 words if it states none."""
+    """Return a function that cuts texts to the embedder's input length, or to 150 words if it states none."""
 
     def cut(text: str) -> list[str]:
         # Evaluated lazily: the attributes of an embedder may load its model.

@@ -1,7 +1,7 @@
 """The screen: compares sentences with the passages that they cite, and mends citations where it can.
 
-It is no judge of support. It notices a citation of another page, a number that no source has, and copied wording.
-Only what it cannot mend becomes a problem, worded so that the writer can act on it.
+It is not a judge of support. It notices a citation of another page, a number that no source has, and copied wording.
+A fault that it cannot mend becomes a problem, worded so that the writer can act on it.
 """
 
 import re
@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the screen; ``docs/lab/bench.md`` says what others would do.
+    """The limits of the screen; ``docs/lab/bench.md`` has measurements of others.
 
     Similarities are means of cosine and share of words, in [0, 1].
     """
@@ -35,7 +35,7 @@ class Limits:
     recite: float = 0.55  # least similarity of a passage that is cited instead of these, or too
     window: int = 45  # words of a passage that are embedded together
     step: int = 30  # words from the start of such a window to that of the next
-    run: int = 16  # most words in a row that a sentence may share with a passage, capitalised ones and numbers apart
+    run: int = 16  # most words in a row shared with a passage, without capitalised ones and numbers
     quotation: int = 4  # least words of a quotation that proves something
 
 
@@ -64,7 +64,7 @@ def numbers_shown(positions: Iterable[int]) -> str:
 
 
 class Screen:
-    """Compares sentences with the passages that their writer was shown.
+    """A check of sentences against the passages that their writer was shown.
 
     Args:
         known: text whose content needs no citation: the topic and the headings.
@@ -87,8 +87,8 @@ class Screen:
         around = stem_set(known, language)
         self._texts = [f"{one.title} {one.heading} {one.site} {one.published or ''} {one.text}" for one in shown]
         self._stems = [stem_set(text, language) | around for text in self._texts]
-        self._windows = [windows(one.text, limits.window, limits.step) for one in shown]
-        self._languages = [source_language(one.text) for one in shown]
+        self._windows = [windows(passage.text, limits.window, limits.step) for passage in shown]
+        self._languages = [source_language(passage.text) for passage in shown]
         self._vectors: dict[str, Vector] = {}
 
     def as_written(self, claim: Claim) -> Sentence:
@@ -101,19 +101,19 @@ class Screen:
         Args:
             will_be_read: whether a judge reads what each sentence cites, so that its citations stay however unlike.
         """
-        doubtful = [] if will_be_read else [one for one in claims if not self._shares_enough(one)]
-        self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
-        standing = [one.cited if will_be_read or self._stands(one) else () for one in claims]
-        lacking = [self._lacking(one.text, own) for one, own in zip(claims, standing, strict=True)]
-        lost = [one.text for one, own, some in zip(claims, standing, lacking, strict=True) if some or not own]
-        self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
-        return list(map(self._judged, claims, standing, lacking))
+        doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
+        self._embedded([own for claim in doubtful for own in (claim.text, *self._windows_of(claim.cited))])
+        kept = [claim.cited if will_be_read or self._stands(claim) else () for claim in claims]
+        lacking = [self._lacking(claim.text, own) for claim, own in zip(claims, kept, strict=True)]
+        doubted = [claim.text for claim, own, some in zip(claims, kept, lacking, strict=True) if some or not own]
+        self._embedded([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
+        return list(map(self._judged, claims, kept, lacking))
 
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
-        """Return the positions of the passages by which a writer can answer a problem.
+        """Return the positions of the passages that a writer needs to fix a problem.
 
-        Those that the claim cites, with what stands beside them on their pages, those that the problem names, and the
-        most similar ones.
+        Those that the claim cites, with their neighbours on their pages, those that the problem names, and the most
+        similar ones.
         """
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
@@ -126,8 +126,8 @@ class Screen:
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
 
-        Each of its parts, divided by quotation marks, dots and the ends of sentences, has to stand in a passage word
-        for word; cited ones come first.
+        Each of its parts, divided by quotation marks, dots and the ends of sentences, must be in a passage word for
+        word; cited passages come first.
         """
         parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
         order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
@@ -139,7 +139,7 @@ class Screen:
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
     def _judged(self, claim: Claim, own: tuple[int, ...], lacking: Sequence[str]) -> Judged:
-        """The verdict on a sentence. ``own``: what of its citations stands; ``lacking``: quantities not in that."""
+        """Return the verdict. ``own``: positions of the citations that stay; ``lacking``: quantities not in them."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
             return Judged(Sentence(text), problem="it is not written in the letters of the article")
@@ -162,34 +162,34 @@ class Screen:
         return Judged(sentence, change)
 
     def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
-        spelt = ", ".join(f"“{one}”" for one in lacking)
+        spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
         return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
     def _stands(self, claim: Claim) -> bool:
-        """Whether what a sentence cites is similar to it, or a passage of it is in another language."""
+        """Return whether a sentence is similar to what it cites, or cites a passage in another language."""
         return self._shares_enough(claim) or (
             bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
         )
 
     def _shares_enough(self, claim: Claim) -> bool:
-        """Whether no cosine can make a sentence stand less."""
+        """Return whether a sentence's citations stay whatever the cosine: enough shared words, or another language."""
         if any(self._languages[i] not in {"", self._language} for i in claim.cited):
             return True
         return self._share(claim.text, claim.cited) >= 2 * self._limits.keep
 
     def _share(self, text: str, positions: Iterable[int]) -> float:
-        """Share of a sentence's stems that passages, their titles and the known text have, in [0, 1]."""
+        """Return the share of a sentence's stems that passages, their titles and the known text have, in [0, 1]."""
         had = frozenset[str]().union(*(self._stems[i] for i in positions))
         return recall(stem_set(text, self._language), had)
 
     def _similarity(self, text: str, positions: Sequence[int]) -> float:
-        """Mean of the share and the cosine of the most similar window, in [0, 1]."""
+        """Return the mean of the share and the cosine of the most similar window, in [0, 1]."""
         vectors = self._embedded([text, *self._windows_of(positions)])
         cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
         return (self._share(text, positions) + cosine) / 2
 
     def _similar(self, claim: Claim, least: float) -> list[int]:
-        """The passages whose similarity to a sentence is at least ``least``, most similar first."""
+        """Return the passages whose similarity to a sentence is at least ``least``, most similar first."""
         every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
         return [i for like, i in sorted(every, key=lambda one: (-one[0], one[1])) if like >= least]
 
@@ -200,14 +200,14 @@ class Screen:
         return [part for i in positions for part in self._windows[i]]
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of texts, shape (texts, dimension); each text is embedded once, all new ones in one call."""
+        """Return unit vectors, shape (texts, dimension); each text is embedded once, all new ones in one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             self._vectors.update(zip(new, self._embed(new), strict=True))
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _lacking(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
-        """The quantities of a sentence that neither these passages nor the known text state."""
+        """Return the quantities of a sentence that neither these passages nor the known text state."""
         return missing(
             text,
             [self._known, *(self._texts[i] for i in positions)],
@@ -216,7 +216,7 @@ class Screen:
         )
 
     def copied_from(self, text: str) -> int | None:
-        """Return the position of the first passage with too many words of a sentence in a row, quotations apart."""
+        """Return the first passage that shares too many words in a row with a sentence, quotations not counted."""
         plain, longest = _QUOTED.sub(" ", text), self._limits.run
         least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
         for i, passage in enumerate(self.shown):
@@ -226,11 +226,11 @@ class Screen:
         return None
 
     def _has(self, i: int, quotation: str) -> bool:
-        """Whether a passage, its title or date has a quotation, but for case and punctuation; words may be glued."""
+        """Return whether a passage, its title or date has a quotation, ignoring case and punctuation."""
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """Of each passage the snippet with most of a sentence's stems, and those that add two or a number."""
+        """Cite for each passage the snippet with most of a sentence's stems, and those that add two or a number."""
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:
@@ -242,7 +242,7 @@ class Screen:
                 if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
                     cited[at] = None
             chosen += [own[at] for at in cited]
-        return tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in chosen))
+        return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
 
 def _unsupported(cited: Sequence[int]) -> str:

@@ -28,19 +28,19 @@ class SnippetIndex:
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
-        """Number of snippets."""
+        """Return the number of snippets."""
         with self._lock:
             return len(self._by_id)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets; returns the stored form of the new ones, in the given order."""
+        """Store snippets and return the stored form of the new ones, in the given order."""
         offered = tuple(snippets)
         with self._lock:
             self._held.difference_update(snippet.id for snippet in offered)
             return self._store(offered)
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets that are no part of :meth:`sources` unless they are kept too; returns the new ones."""
+        """Store snippets that are not listed in :meth:`sources` until they are kept too; return the new ones."""
         with self._lock:
             new = self._store(snippets)
             self._held.update(snippet.id for snippet in new)
@@ -75,15 +75,15 @@ class SnippetIndex:
                     self._changes += 1
 
     def snippet(self, snippet_id: str) -> Snippet:
-        """The snippet with this id. Raises StoreError: there is none."""
+        """Return the snippet with this id. Raises StoreError: there is none."""
         with self._lock:
-            found = self._by_id.get(snippet_id)
-        if found is None:
+            stored = self._by_id.get(snippet_id)
+        if stored is None:
             raise StoreError(f"no snippet in the store has the id {snippet_id!r}: cite what was added")
-        return found
+        return stored
 
     def source(self, source_id: str) -> Source:
-        """The source with this id, its snippets so far and what is held. Raises StoreError: there is none."""
+        """Return the source with this id, with all its snippets, held ones too. Raises StoreError: there is none."""
         with self._lock:
             snippets = [self._by_id[snippet_id] for snippet_id in self._by_source.get(source_id, ())]
         if not snippets:
@@ -91,7 +91,7 @@ class SnippetIndex:
         return _source(snippets)
 
     def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
-        """One snippet per distinct text: a preferred one if possible, then one of the page with most snippets."""
+        """Return one snippet per distinct text: a preferred one if possible, then from the page with most snippets."""
         with self._lock:
 
             def place(snippet_id: str) -> tuple[bool, int, str]:
@@ -101,9 +101,9 @@ class SnippetIndex:
             return tuple(self._by_id[min(ids, key=place)] for ids in self._by_text.values())
 
     def sources(self) -> tuple[Source, ...]:
-        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`.
+        """Return all sources, most snippets first, then by address; see :class:`storm_pipeline.types.Source`.
 
-        They have the snippets that searches returned and that are shown, not all that their pages hold.
+        They have the snippets that searches returned or that were kept, not all that are held of their pages.
         """
         with self._lock:
             kept = ([i for i in ids if i not in self._held] for ids in self._by_source.values())
@@ -111,7 +111,7 @@ class SnippetIndex:
         return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))
 
     def editions(self) -> Editions:
-        """Which of the sources have one text."""
+        """Return which of the sources have the same text."""
         with self._lock:
             state = self._changes, len(self._held)  # what is held becomes a source when it is kept
             if self._editions_of != state:
@@ -119,13 +119,13 @@ class SnippetIndex:
             return self._editions
 
     def count_sources(self) -> int:
-        """Number of sources, as :meth:`sources` lists them."""
+        """Count the sources that :meth:`sources` lists."""
         with self._lock:
             return sum(not self._held.issuperset(ids) for ids in self._by_source.values())
 
 
 def _preference(snippet: Snippet) -> tuple[int | str, ...]:
-    """Sort key for the forms of one snippet: fewest empty fields first, then by field values."""
+    """Return a sort key for the forms of one snippet: fewest empty fields first, then by field values."""
     values = dataclasses.astuple(snippet)
     return sum(value in {None, ""} for value in values), *map(repr, values)
 
@@ -137,6 +137,6 @@ def _source(snippets: Iterable[Snippet]) -> Source:
 
 
 def _most_common(texts: Iterable[str]) -> str:
-    """The most frequent text, ties broken alphabetically; empty if there is none."""
+    """Return the most frequent text, ties broken alphabetically; empty if there is none."""
     counts = Counter(texts)
     return min(counts, key=lambda text: (-counts[text], text), default="")

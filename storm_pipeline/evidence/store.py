@@ -56,7 +56,7 @@ class ReferenceStore(SnippetIndex):
             self._job = self._worker.submit(self._load)
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets and embed them in the background; returns the new ones in the given order.
+        """Store snippets, embed them in the background, and return the new ones in the given order.
 
         Raises StoreError: the store is closed.
         """
@@ -67,7 +67,7 @@ class ReferenceStore(SnippetIndex):
             return self.keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets without embedding them, to be cited and found by keyword; returns the new ones in order.
+        """Store snippets without embedding them, to be cited and found by keyword; return the new ones in order.
 
         Raises StoreError: the store is closed.
         """
@@ -85,7 +85,7 @@ class ReferenceStore(SnippetIndex):
             return new
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store passages of whole pages, to be found by keyword; returns the new ones. They are no sources until kept.
+        """Store passages of whole pages, to be found by keyword; return the new ones. They are not sources until kept.
 
         Raises StoreError: the store is closed.
         """
@@ -98,7 +98,7 @@ class ReferenceStore(SnippetIndex):
             return new
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
+        """Return unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
         with self._lock:
             held = {text: self._vectors[text] for text in texts if text in self._vectors}
         if not held:
@@ -117,22 +117,22 @@ class ReferenceStore(SnippetIndex):
             self._worker.submit(self._cache.embed, tuple(texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
-        """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
+        """Return the ``k`` best snippets for each query, best first: cosine and BM25, fused by reciprocal rank.
 
-        BM25 ranks all that is stored; the cosine what was added, and, if pages are held, the best by BM25 of the rest.
-        What several pages with one text say is found once, on the page that ranks first. Waits until everything added
-        before is embedded. Raises StoreError: the snippets could not be embedded; the cause is chained. The next search
-        tries again.
+        BM25 ranks all stored snippets; the cosine ranks the added ones and, if pages are held, the best others by BM25.
+        Content that several pages with the same text share is found once, on the page that ranks first. Waits until all
+        snippets added before are embedded. Raises StoreError: the snippets could not be embedded; the cause is chained.
+        The next search tries again.
         """
         index = self._current_index() if queries and k > 0 else None
         if index is None:
             return [()] * len(queries)
         editions = self.editions()
-        found = index.search(queries, self.embed(queries), k * editions.most)
-        return [editions.one_per_text(ranked)[:k] for ranked in found]
+        rankings = index.search(queries, self.embed(queries), k * editions.most)
+        return [editions.one_per_text(ranked)[:k] for ranked in rankings]
 
     def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
-        """The ``k`` best snippets for one need that several queries describe, such as a heading and its subheadings.
+        """Return the ``k`` best snippets for one need that several queries describe, such as heading and subheadings.
 
         Raises StoreError: as :meth:`search`.
         """
@@ -163,7 +163,7 @@ class ReferenceStore(SnippetIndex):
         load_libraries()
 
     def _embed_pending(self) -> None:
-        """Runs on the store's thread: embed the texts pending at its start; texts that fail stay pending."""
+        """Embed the texts pending at the start (on the store's thread); texts that fail stay pending."""
         with self._lock:
             queued = list(self._pending)
         for start in range(0, len(queued), _BATCH):
@@ -184,7 +184,7 @@ class ReferenceStore(SnippetIndex):
                     del self._pending[text]
 
     def _settle(self) -> None:
-        """Wait until everything added before is embedded."""
+        """Wait until all snippets added before are embedded."""
         with self._lock:
             if self._pending:
                 self._need_open()
@@ -209,7 +209,7 @@ class ReferenceStore(SnippetIndex):
             ) from error
 
     def _current_index(self) -> HybridIndex | None:
-        """The index of all stored snippets, rebuilt if anything changed; None while the store is empty."""
+        """Return the index of all stored snippets, rebuilt if anything changed; None while the store is empty."""
         self._settle()
         with self._indexing:
             with self._lock:

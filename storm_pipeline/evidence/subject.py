@@ -59,7 +59,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The topic without what it has in brackets."""
+        """The topic without its part in brackets."""
         return bare_name(self.topic)
 
     @property
@@ -74,9 +74,9 @@ class Subject:
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
     def named_apart(self, text: str, title: str = "") -> bool:
-        """Return whether a sentence names the topic outside of its page's title and, unless it is one, of proper names.
+        """Return whether a sentence names the topic outside its page's title and, for a common noun, outside names.
 
-        Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
+        Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.
         """
         said = words(text)
         common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
@@ -86,12 +86,12 @@ class Subject:
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
-        """Return whether a text that names the topic has what the topic has in brackets too, which tells its sense."""
+        """Return whether a text that names the topic has the words in the topic's brackets too, which say its sense."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 
 def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
-    """Find the page about the topic among snippets, best first: its title is the topic, else the topic's bare name."""
+    """Find the page about the topic in ranked snippets: its title is the topic, else the topic's bare name."""
     snippets = tuple(found)
     for name in (topic, bare_name(topic)):
         own = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
@@ -104,7 +104,7 @@ def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
 
 
 def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
-    """Return whether the last word of a name always has a capital where it does not begin a sentence, and is there."""
+    """Return whether the last word of a name occurs within sentences, and always with a capital there."""
     wanted, capitals = folded_words(name), set()
     for said in map(words, sentences):
         for end in range(1, len(said)):
@@ -114,5 +114,5 @@ def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
 
 
 def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
-    """Return the snippets of the pages that bear on the subject, in order; see :func:`keep_relevant`."""
+    """Return the snippets of the pages that are related to the subject, in order; see :func:`keep_relevant`."""
     return keep_relevant(subject.topic, snippets, store.embed, question=subject.described)

@@ -42,18 +42,18 @@ class RunContext:
     user_pieces: UserPieces = UserPieces()
     chosen: tuple[ModelChoice, ...] = ()  # whom each role asks, and who chose that
     found_first: str = ""
-    """What a first search for the topic found, for prompts before anything else was found; empty: none was made."""
-    judge: Judge | None = None  # what judges the sentences beside the screen; None: nothing
+    """Results of a first search for the topic, for the prompts before any other search; empty: none was made."""
+    judge: Judge | None = None  # judges the sentences besides the screen; None: no judge
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def about(self, topic: str) -> str:
-        """The topic as prompts name it, with what the user says about it."""
+        """Return the topic as prompts name it, with what the user says about it."""
         return f"{topic} ({' '.join(self.settings.about.split())})" if self.settings.about else topic
 
     def introduced(self, topic: str) -> str:
-        """:meth:`about`, with what the first search found, if one was made."""
+        """Return :meth:`about`, with the results of the first search, if one was made."""
         return f"{self.about(topic)} {self.found_first}".rstrip()
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
-        """Shorthand for :meth:`LanguageModels.ask`."""
+        """Ask a model; shorthand for :meth:`LanguageModels.ask`."""
         return self.models.ask(role, program, usable, **inputs)

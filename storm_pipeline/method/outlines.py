@@ -11,7 +11,7 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120  # maximum length of a title in characters; longer lines are prose
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
-_MOST_LEVELS = 50  # headings in headings; what is nested more deeply stands beside the last of them
+_MOST_LEVELS = 50  # headings in headings; a deeper heading is placed at the last of these levels
 _BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
     frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()
 )
@@ -25,7 +25,7 @@ _MARK = re.compile(
     r"|\(?(?:\d{1,2}(?:\.\d{1,2})*[.)]\s*(?=\D)|\d{1,2}(?:\.\d{1,2})+\s+(?=[^\W\d_a-z]))"
     r"|\(?(?:[IVX]{1,5}|[A-H])[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])"
 )
-"""What marks an entry of a list: a bullet, a number such as ``1.2``, ``II.``, ``A.``, ``三、`` or ``第三章``."""
+"""The mark of a list entry: a bullet, a number such as ``1.2``, ``II.``, ``A.``, ``三、`` or ``第三章``."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 
 
@@ -72,11 +72,11 @@ def outline_from_headings(
         sections = _merged(_top(sections[0].children, topic))
     sections, depth = sections[: max(0, max_sections)] if max_depth > 0 else [], min(max_depth, 6)
     named = {section.key for section in sections}
-    return Outline(topic, tuple(Heading(one.title, _frozen(one.children, depth - 1, named)) for one in sections))
+    return Outline(topic, tuple(Heading(node.title, _frozen(node.children, depth - 1, named)) for node in sections))
 
 
 def outline_to_markdown(outline: Outline) -> str:
-    """The outline in the paper's format: one heading per line, ``#`` for sections, ``##`` for subsections."""
+    """Return the outline in the paper's format: one heading per line, ``#`` for sections, ``##`` for subsections."""
 
     def lines(headings: Sequence[Heading], level: int) -> Iterator[str]:
         for heading in headings:
@@ -87,7 +87,7 @@ def outline_to_markdown(outline: Outline) -> str:
 
 
 def is_foreign_back_matter(title: str) -> bool:
-    """Whether a heading in another language than English is that of references, notes, links or a conclusion."""
+    """Return whether a heading in a language other than English is that of references, notes, links or a conclusion."""
     return title.casefold() in _FOREIGN_BACK_MATTER
 
 
@@ -160,7 +160,7 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
 
 
 def _is_article_title(node: _Node, topic: str) -> bool:
-    """Whether a lone first-level heading is a variant of the article's title."""
+    """Return whether a lone first-level heading is a variant of the article's title."""
     return len(node.children) > 1 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 

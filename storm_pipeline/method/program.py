@@ -66,7 +66,7 @@ _Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which 
 
 
 class Runs(Protocol):
-    """What a program asks of a ``Storm``."""
+    """The methods of a ``Storm`` that a program uses."""
 
     @property
     def programs(self) -> Programs: ...  # noqa: D102
@@ -150,7 +150,7 @@ class StormProgram(SafeModule):
         super().save(path, save_program, modules_to_serialize)
 
     def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
-        """Return ``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
+        """Return the (predictor, field) names in a stream of ``section`` and ``lead``, as far as these are listened to.
 
         Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
         """
@@ -202,12 +202,12 @@ def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] 
 def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
     _remember(ctx, conversations)
     evidence = gather_evidence(ctx, outline, conversations)
-    own = [one for one in evidence.sections if one.heading.title == heading]
-    return next(iter(write_sections(ctx, evidence.outline, own)), Section(heading))
+    sections = [section for section in evidence.sections if section.heading.title == heading]
+    return next(iter(write_sections(ctx, evidence.outline, sections)), Section(heading))
 
 
 def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
-    ctx.store.add(snippet for one in conversations for turn in one.turns for snippet in turn.snippets)
+    ctx.store.add(snippet for conversation in conversations for turn in conversation.turns for snippet in turn.snippets)
 
 
 _STAGES: dict[str, Callable[..., object]] = {
@@ -228,12 +228,12 @@ class _Call:
     ended: float | None = None
 
     def is_over(self) -> bool:
-        """Return whether the call has ended, and nobody may repeat it any more."""
+        """Return whether the call has ended and can no longer be repeated."""
         return self.ended is not None and (not self.repeated or time.monotonic() - self.ended > _REPEATED_WITHIN)
 
 
 class _Runs:
-    """What copies of a module share: a Storm, and the calls that are under way or were repeated."""
+    """The state that copies of a module share: a Storm, and the calls that are under way or were repeated."""
 
     def __init__(self, storm: Runs) -> None:
         self.storm = storm
@@ -244,7 +244,7 @@ class _Runs:
         return self
 
     def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """Return what ``make`` or an earlier call with the same prompts and models, if that is under way, makes.
+        """Return the result of ``make``, or of a call under way with the same prompts and models.
 
         A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
         """

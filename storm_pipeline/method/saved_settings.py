@@ -1,8 +1,8 @@
 """The settings that a run's folder holds, and which of them count when it is resumed.
 
-The folder may be another's. What it says of the writing counts, and its caps. Whatever else was not the default, such
-as the model, has to be what the user's own configuration says, or he gives it: nobody else decides who is asked, who
-gets a key, and what is read.
+The folder may be another person's. Its settings of content and its caps are used. All other settings that were not the
+default, such as the model, must equal the user's configuration or be given anew: only the user decides which model is
+asked, which server gets a key, and which files are read.
 """
 
 import shlex
@@ -24,7 +24,7 @@ _OF_THE_USER = frozenset(
 
 
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
-    """The settings of a run's last session, overridden by those explicitly set in ``override``.
+    """Return the settings of a run's last session, overridden by those explicitly set in ``override``.
 
     Another ``lm`` drops the saved address and key of the old one. Raises
     SettingsError: the saved settings are no longer valid.
@@ -36,7 +36,7 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
 def resumed_settings(
     place: Path, saved: SavedSettings, given: Settings, own: Settings | None = None, *, costs: str = ""
 ) -> Settings:
-    """The settings with which a run or batch goes on.
+    """Return the settings with which a run or batch is resumed.
 
     Args:
         place: its folder, for messages.
@@ -70,7 +70,7 @@ def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides more than the writing and is neither given now nor what the user's word says.
+    """Return saved settings that matter beyond content and are neither given now nor equal to the user's settings.
 
     What was saved as not set is the user's, but for a role's model: that was ``lm``.
     """
@@ -86,7 +86,7 @@ def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -
 
 
 def pinned_engine(search: str, engine: object) -> str:
-    """The engine with which a run goes on that ``auto`` chose: the same.
+    """Return the engine of a resumed run: for ``auto``, the one that the run used.
 
     Args:
         search: the setting.
@@ -106,6 +106,6 @@ def pinned_engine(search: str, engine: object) -> str:
 
 
 def as_options(values: Mapping[str, Any]) -> str:
-    """Settings as the options that give them, but for those on which nothing of a run depends and what it keeps."""
+    """Format settings as command-line options, without content, caps and the user's own (paths, caches, limits)."""
     chosen = {n: v for n, v in values.items() if n not in CONTENT | _OF_THE_USER and n not in CAPS}
     return printable(" ".join(f"{option_name(name)} {shlex.quote(str(value))}" for name, value in chosen.items()))

@@ -12,12 +12,12 @@ _LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 
 
 def section_to_markdown(section: Section) -> str:
-    """A section by itself, from its heading (``##``) down; without markers, since numbers belong to a whole article."""
+    """Return one section as Markdown, from its heading (``##``) down, without citation markers."""
     return "\n\n".join(section_blocks(section, 2, {})) + "\n"
 
 
 def escape(text: str, *, heading: bool = False) -> str:
-    """The text on one line, escaped so that Markdown shows it literally, also at the start or end of a heading."""
+    """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
     escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 

@@ -72,7 +72,7 @@ def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
 
 @dataclass(frozen=True)
 class Parts:
-    """What all runs of one ``Storm`` share; opened once."""
+    """The parts that all runs of one ``Storm`` share; opened once."""
 
     engine: Engine
     models: dict[Role, Model]
@@ -135,7 +135,7 @@ def session(
         stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         run.begin(settings, given.chosen_by)
-        # At once: whoever is told of the folder can resume.
+        # At once: a user who knows the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         is_set_up = False
         try:
@@ -145,7 +145,7 @@ def session(
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
-                own = {one.role: one.model for one in parts.chosen if one.role not in ROLES}
+                own = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
                 run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
                 ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True
@@ -170,7 +170,7 @@ def session(
 
 
 def _download_progress(events: Events, control: RunControl) -> Progress:
-    """A callback that emits the progress of a download, and aborts it when the run must stop."""
+    """Return a callback that emits the progress of a download, and aborts it when the run must stop."""
 
     def progress(name: str, done: int, total: int) -> None:
         control.check()
@@ -207,7 +207,7 @@ def _advice(name: str) -> str:
 
 
 def _model_notice(settings: Settings) -> str:
-    """That a provider's key is set, where nobody chose a model and an extract is made; empty otherwise."""
+    """Return a note that a provider's key is set though no model was chosen and none is asked; else empty."""
     provider = provider_with_key()
     if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
         return ""
@@ -218,14 +218,14 @@ def _model_notice(settings: Settings) -> str:
 
 
 def _fetch_notice(settings: Settings) -> str:
-    """That a sentence encoder is fetched first, which may take minutes; empty where it is here."""
+    """Return a note that a sentence encoder is fetched first, which may take minutes; empty if it is here."""
     if settings.embedder == EMBEDDER or is_here(settings.embedder, settings.cache):
         return ""
     return f"the sentence encoder {settings.embedder} is not on this machine, and is fetched from the model hub first"
 
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
-    """That the pinned encoder is English, where the article is not; empty otherwise."""
+    """Return a note that the pinned encoder is English though the article is not; else empty."""
     if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
         return ""
     return (

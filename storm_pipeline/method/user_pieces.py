@@ -39,7 +39,7 @@ def read_piece(path: Path) -> Any:
 
 
 def read_outline(outline: Outline | Path | str, topic: str) -> str:
-    """The user's outline as text, in a form that :func:`parse_pieces` reads.
+    """Return the user's outline as text, in a form that :func:`parse_pieces` reads.
 
     Args:
         outline: an outline; or a file with ``#`` headings, a list, or one heading a line, indented by level. Headings
@@ -68,7 +68,7 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
     if (values := pieces.get("perspectives")) is not None:
         try:
             perspectives = _PERSPECTIVES.validate_python(values)
-            if any(len(one.name) + len(one.focus) > _LONGEST_FOCUS for one in perspectives):
+            if any(len(perspective.name) + len(perspective.focus) > _LONGEST_FOCUS for perspective in perspectives):
                 raise RunError(f"an edited perspective has more than {_LONGEST_FOCUS:,} characters: shorten it")
         except ValidationError as error:
             raise RunError(
@@ -99,7 +99,7 @@ def _parsed(text: str, topic: str) -> Outline:
 
 
 def _with_bullets(text: str) -> str:
-    """Unmarked headings as a list; empty if a line is prose."""
+    """Return unmarked headings as a list; empty if a line is prose."""
     lines = [line.rstrip() for line in text.expandtabs(4).splitlines() if line.strip()]
     if any(len(line.strip()) > _MAX_HEADING or _SENTENCE_END.search(line) for line in lines):
         return ""

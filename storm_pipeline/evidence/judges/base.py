@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 from storm_pipeline.text.words import has_word
 
 Label = Literal["supported", "partly", "not", "contradicted"]
-"""What passages say of a claim: all of it, some of it, nothing of it, or something that cannot be true with it."""
+"""How far passages support a claim: all of it, some of it, nothing of it, or something that contradicts it."""
 Parameters = Mapping[str, str | int | float]
-"""What a judge's verdicts depend on: model, threshold, a hash of the prompt. Printed beside figures based on them."""
+"""The inputs that decide a judge's verdicts: model, threshold, a hash of the prompt. Printed with all its figures."""
 _CACHED = 20_000  # verdicts that are remembered: about those of a hundred articles
 
 
@@ -39,7 +39,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What passages say of a claim."""
+    """A judge's verdict on whether passages support a claim."""
 
     label: Label  # supported exactly where ``probability`` reaches the judge's threshold
     probability: float  # that all of the claim follows, in [0, 1]; comparable within one judge only
@@ -49,7 +49,7 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """Says for claims whether their passages support them. Called from several threads.
+    """A judge of whether passages support claims. Called from several threads.
 
     A verdict depends on its own question alone; without words in claim or passages it is ``not`` with probability 0.
     ``threshold`` is the least probability of a supported claim, in [0, 1].
@@ -65,7 +65,7 @@ class Judge(Protocol):
     def parameters(self) -> Parameters: ...  # noqa: D102
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Return one verdict a question, in order. Raises SettingsError, ModelError: its model cannot be used."""
+        """Return one verdict per question, in order. Raises SettingsError, ModelError: its model cannot be used."""
         ...
 
 
@@ -87,19 +87,19 @@ class CachingJudge(JudgeWrapper):
 
     @classmethod
     def of(cls, judge: Judge) -> "CachingJudge":
-        """Return the judge itself if it remembers already, else wrapped."""
+        """Return the judge itself if it is a caching one, else wrap it."""
         return judge if isinstance(judge, cls) else cls(judge)
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`Judge.judge`."""
+        """Judge as :meth:`Judge.judge`."""
         with self._lock:
             new = [question for question in dict.fromkeys(questions) if question not in self._known]
             if new:
                 self._known.update(zip(new, self._judge.judge(new), strict=True))
-            found = [self._known[question] for question in questions]
+            verdicts = [self._known[question] for question in questions]
             for oldest in list(self._known)[: max(0, len(self._known) - _CACHED)]:
                 del self._known[oldest]
-            return found
+            return verdicts
 
 
 def label_of(probability: float, threshold: float) -> Label:

@@ -41,9 +41,9 @@ class CrossEncoderJudge:
         return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge. Raises SettingsError: the model cannot be loaded, is untrained, or no label names entailment."""
+        """Judge the questions. Raises SettingsError: the model cannot be loaded, is untrained or has no such label."""
         scores = [0.0] * len(questions)
-        asked = [i for i, one in enumerate(questions) if one.has_words]
+        asked = [i for i, question in enumerate(questions) if question.has_words]
         with self._lock:
             if asked:
                 model = self._model = self._model or _load(self._source, self._cache)
@@ -62,7 +62,7 @@ class _Model:
     entailment: int | None
 
     def windows(self, question: Question) -> Iterator[tuple[str, str]]:
-        """Yield each part of the passages that fits beside the claim, with the claim."""
+        """Return each part of the passages that fits beside the claim, with the claim."""
         tokenizer, claim = self.encoder.tokenizer, encodable(question.claim)
 
         def count(text: str) -> int:
@@ -103,7 +103,7 @@ def _load(source: str, cache: Path | None) -> _Model:
 
 
 def _entailment(source: str, labels: Mapping[int, str]) -> int:
-    """Return the index of the only label that names entailment; ``not_entailment`` does not."""
+    """Return the index of the only label that names entailment; ``not_entailment`` does not count."""
     found = [int(index) for index, label in labels.items() if label.strip().casefold().startswith("entail")]
     if len(found) != 1:
         raise SettingsError(

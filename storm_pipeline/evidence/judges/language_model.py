@@ -1,4 +1,4 @@
-"""A judge that is a language model: the sentences of a section in one call, beside the passages that they cite."""
+"""A judge that is a language model: it gets a section's sentences in one call, with the passages that they cite."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ _WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
 
 
 class LanguageModelJudge:
-    """Asks a language model about all sentences of a section in one call, with their passages numbered.
+    """A judge that asks a language model about all sentences of a section in one call, with numbered passages.
 
-    The probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with the others of its call.
-    ``ask``: puts a program's inputs to the model; ``program``: has the fields of ``CheckSentences``.
+    The probability only encodes the label: 1, 0.5, 0.1 or 0. A verdict may depend on the other sentences of its call.
+    ``ask``: asks the model with a program and its inputs; ``program``: has the fields of ``CheckSentences``.
     """
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
@@ -39,14 +39,14 @@ class LanguageModelJudge:
         return {"threshold": self.threshold, "prompt": self._program.fingerprint[:12]}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge. Raises ModelError: the model cannot be asked, or says nothing on a sentence twice."""
+        """Judge the questions. Raises ModelError: the model cannot be asked, or omits a sentence in two replies."""
         return [verdict for batch in _batches(questions) for verdict in self._judge_batch(batch)]
 
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
-        """Return the verdicts of one call, and of one more for what its reply leaves out."""
+        """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
         passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
-        found = {i: Verdict("not", 0.0) for i, one in enumerate(batch) if not one.has_words}
+        found = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for _ in range(_ATTEMPTS):
             waiting = [i for i in range(len(batch)) if i not in found]
             if not waiting:
@@ -61,13 +61,13 @@ class LanguageModelJudge:
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
-    """Return a sentence with the numbers of its passages, and what of it they do not have in this form."""
+    """Return a sentence with the numbers of its passages, and its numbers that they do not have in this form."""
     unfound = f" (do they say {', '.join(question.unfound)} in another form?)" if question.unfound else ""
     return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + unfound
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
-    """Yield numbers of sentences, each with its label and what stands behind it."""
+    """Yield each sentence's number with its label and the text after that."""
     for line in text.splitlines():
         if found := _LINE.match(line):
             label: Label = found[2].casefold()  # type: ignore[assignment]
@@ -85,15 +85,15 @@ def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest:
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Group the questions in order, as many together as one call can hold."""
+    """Group the questions in order, as many together as fit into one call."""
     batch: list[Question] = []
     shown: dict[str, int] = {}
-    for one in questions:
-        words = {text: count_words(text) for text in one.passages}
+    for question in questions:
+        words = {text: count_words(text) for text in question.passages}
         if batch and (len(batch) >= AT_ONCE or sum((shown | words).values()) > _WORDS_AT_ONCE):
             yield batch
             batch, shown = [], {}
-        batch.append(one)
+        batch.append(question)
         shown |= words
     if batch:
         yield batch

@@ -1,4 +1,4 @@
-"""Opens judges by name; what the others need is not imported."""
+"""Opens judges by name; libraries that only other judges need are not imported."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from storm_pipeline.settings import Settings
 def open_judge(
     name: str, settings: Settings, *, threshold: float | None = None, embedder: Embedder | None = None
 ) -> CachingJudge:
-    """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
+    """Open a judge by name; it caches verdicts and adds the deciding words to them.
 
     ``name``: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
     name of a cross-encoder, which is loaded when first needed. ``threshold``: minimum probability of a supported
@@ -43,7 +43,7 @@ def open_judge(
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
-    """Return the judge that a run asks beside the screen, if any.
+    """Return the judge that a run asks besides the screen, if any.
 
     A cross-encoder is loaded at once, before anything is paid for. Raises SettingsError: it cannot be loaded.
     """

@@ -17,7 +17,7 @@ _LIMITS = Limits()
 
 
 class ScreenJudge:
-    """Scores a question by similarity (:class:`~storm_pipeline.evidence.judges.base.Judge`).
+    """A judge that scores a question by similarity (:class:`~storm_pipeline.evidence.judges.base.Judge`).
 
     The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
     of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
@@ -38,9 +38,9 @@ class ScreenJudge:
         return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge, without spans and reasons; equal texts are embedded once."""
-        asked = [one for one in questions if one.has_words]
-        shown = dict.fromkeys(text for one in asked for text in one.passages if has_word(text))
+        """Judge the questions, without spans and reasons; equal texts are embedded once."""
+        asked = [question for question in questions if question.has_words]
+        shown = dict.fromkeys(text for question in asked for text in question.passages if has_word(text))
         parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
         texts = list(dict.fromkeys([*(one.claim for one in asked), *(part for own in parts.values() for part in own)]))
         vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))

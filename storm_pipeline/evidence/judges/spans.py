@@ -1,4 +1,4 @@
-"""The words of passages that decide a claim, found by those that they share with it, and what no passage says."""
+"""The words of passages that decide a claim, found by shared words, and the claim's quantities that no passage has."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ from storm_pipeline.types import Article, Citation
 
 
 class ExplainingJudge(JudgeWrapper):
-    """A judge that adds deciding words and, unless supported, what lacks, where the other one names neither."""
+    """A judge that adds the deciding words and, for unsupported claims, a reason where the wrapped judge gives none."""
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
+        """Judge as :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
         return list(map(_explained, questions, self._judge.judge(questions)))
 
 
@@ -29,14 +29,14 @@ def lacking(question: Question) -> str:
     """Name the claim's quantities that no passage states, by value; empty if there are none."""
     languages = [detect(text) for text in question.passages]
     own = detect(question.claim) or "en"
-    found = missing(question.claim, question.passages, language=own, source_languages=languages)
-    return f"{', '.join(f'“{one}”' for one in found)} not found" if found else ""
+    quantities = missing(question.claim, question.passages, language=own, source_languages=languages)
+    return f"{', '.join(f'“{quantity}”' for quantity in quantities)} not found" if quantities else ""
 
 
 def deciding(question: Question) -> tuple[Span, ...]:
     """Return at most three sentences of the passages that have most of a claim's words, the most important first.
 
-    Empty where no passage has any of them. Across languages names and numbers alone can be found.
+    Empty if no passage has any of them. Across languages, only names and numbers can be found.
     """
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)
@@ -45,7 +45,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
 
 
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
-    """Find a quotation in the passages word for word, but for white space and case."""
+    """Find a quotation in the passages, word for word except for white space and case."""
     if not quotation.strip():
         return ()
     pattern = r"\s+".join(map(re.escape, quotation.split()))
@@ -54,14 +54,14 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
 
 
 def with_spans(article: Article) -> Article:
-    """Add to citations where in their passages the deciding words stand; spans of a judge stay."""
+    """Add to each citation the positions of the deciding words in its passage; spans from a judge are kept."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
 
     def located(claim: str, citation: Citation) -> Citation:
         if citation.spans or citation.snippet_id not in texts:
             return citation
         found = deciding(Question(claim, (texts[citation.snippet_id],)))
-        return replace(citation, spans=tuple(sorted((one.start, one.end) for one in found)))
+        return replace(citation, spans=tuple(sorted((span.start, span.end) for span in found)))
 
     return with_sentences(
         article, lambda one: replace(one, citations=tuple(located(one.text, citation) for citation in one.citations))
@@ -69,7 +69,7 @@ def with_spans(article: Article) -> Article:
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
-    """Yield the sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
+    """Yield the sentences of a passage that share stems with the claim, each with these stems."""
     language, end = detect(text), 0
     for sentence in split_sentences(text, language):
         start = text.index(sentence, end)

@@ -68,7 +68,7 @@ class Verdicts:
         self._known: dict[str, Verdict] = {}
 
     def note(self, text: str, verdict: Verdict) -> None:
-        """Keep a verdict, in place of an earlier one."""
+        """Keep a verdict in place of any earlier one."""
         self._known[text] = verdict
 
     def of(self, text: str) -> Verdict | None:
@@ -81,29 +81,29 @@ def support_of(article: Article, judge: Judge) -> Support:
     judge = CachingJudge.of(judge)
     sentences, questions = _asked(article)
     alce = judge_alce(judge, questions)
-    alone = [each_alone(one) for one in questions]
+    alone = [each_alone(question) for question in questions]
     entailed = [[v.probability >= judge.threshold for v in judge.judge(own)] for own in alone]
     verdicts = judge.judge(questions)
     cited = [own for own in entailed if own]
-    citations = sum(one.cited for one in alce)
+    citations = sum(verdict.cited for verdict in alce)
     return Support(
         judge=judge.name,
         sentences=len(sentences),
-        recall=_share(sum(one.supported for one in alce), len(sentences)),
-        precision=_share(sum(one.precise for one in alce), citations),
+        recall=_share(sum(verdict.supported for verdict in alce), len(sentences)),
+        precision=_share(sum(verdict.precise for verdict in alce), citations),
         recall_alone=_share(sum(map(any, entailed)), len(sentences)),
         precision_alone=_share(sum(sum(own) / len(own) for own in cited), len(cited)),
-        errors=_errors(zip(questions, verdicts, (one.supported for one in alce), strict=True)),
+        errors=_errors(zip(questions, verdicts, (verdict.supported for verdict in alce), strict=True)),
     )
 
 
 def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
-    """Measure an article's citations by what a run's judge said while it was written; nothing is asked.
+    """Measure an article's citations by the verdicts given during writing; no judge is asked.
 
-    Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
+    Precision, and recall and precision of single citations, are unknown. Sentences without a verdict are unsettled.
     """
     sentences, questions = _asked(article)
-    found = [known.of(one.text) if one.citations else Verdict("not", 0.0) for one in sentences]
+    found = [known.of(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
     settled = [(question, one, one.label == "supported") for question, one in zip(questions, found, strict=True) if one]
     return Support(
         judge=judge.name,
@@ -117,10 +117,10 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
 def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
     """Return the sentences that have words, and each with the texts that it cites."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
-    sentences = [one for one in article.sentences() if has_word(one.text)]
-    cited = (dict.fromkeys(citation.snippet_id for citation in one.citations) for one in sentences)
+    sentences = [sentence for sentence in article.sentences() if has_word(sentence.text)]
+    cited = (dict.fromkeys(citation.snippet_id for citation in sentence.citations) for sentence in sentences)
     shown = (tuple(texts[name] for name in names if name in texts) for names in cited)
-    return sentences, [Question(one.text, own) for one, own in zip(sentences, shown, strict=True)]
+    return sentences, [Question(sentence.text, own) for sentence, own in zip(sentences, shown, strict=True)]
 
 
 def _errors(judged: Iterable[tuple[Question, Verdict, bool]]) -> tuple[tuple[SupportError, int], ...]:

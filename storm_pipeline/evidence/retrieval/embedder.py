@@ -27,7 +27,7 @@ TINY = 1e-6  # length below which a vector is not made a unit vector
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors, so that an inner product is a cosine. Called from several threads at once.
+    """A model that turns texts into unit vectors (inner product = cosine). Called from several threads at once.
 
     ``name`` identifies the vectors: two embedders of the same name give interchangeable vectors. ``dimension`` is
     their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of unit length. If a row
@@ -61,7 +61,7 @@ class HashingEmbedder:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
+        """Return vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
         vectors = [_hashed(text, self.dimension) for text in texts]
         return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
 
@@ -114,7 +114,7 @@ class SentenceTransformerEmbedder:
             return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension). Raises SettingsError: the model cannot be loaded."""
+        """Return vectors of shape (texts, dimension). Raises SettingsError: the model cannot be loaded."""
         with self._lock:
             model = self._load()
             if not texts:
@@ -131,7 +131,7 @@ class SentenceTransformerEmbedder:
             return int(self._load().max_seq_length or 512)
 
     def count_tokens(self, text: str) -> int:
-        """Number of tokens of a text, without special tokens."""
+        """Count the tokens of a text, without special tokens."""
         with self._lock:
             return len(self._load().tokenizer.encode(encodable(text), add_special_tokens=False, verbose=False))
 
@@ -166,23 +166,23 @@ class CachingEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension), in the order of the texts; equal texts are embedded once."""
+        """Return vectors of shape (texts, dimension), in the order of the texts; equal texts are embedded once."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         with self._lock:
-            found = {text: self._known[text] for text in texts if text in self._known}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
+            vectors = {text: self._known[text] for text in texts if text in self._known}
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
             # Copied, because a view would keep the whole batch alive.
             rows = (row.copy() for row in self._embedder.embed(missing))
-            found.update(zip(missing, rows, strict=True))
+            vectors.update(zip(missing, rows, strict=True))
         with self._lock:
             for text in texts:
-                self._known[text] = found[text]
+                self._known[text] = vectors[text]
                 self._known.move_to_end(text)
             while len(self._known) > self._size:
                 self._known.popitem(last=False)
-        return np.stack([found[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
 
 def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
@@ -210,7 +210,7 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
 
 
 def hub_folder(cache: Path) -> Path:
-    """Where embedders from the model hub are kept."""
+    """Return the folder for embedders from the model hub."""
     return cache / "models" / "hub"
 
 
@@ -239,7 +239,7 @@ _sharing = threading.Lock()
 
 
 def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
-    """As :func:`open_embedder`, but shared: one live instance per model and process."""
+    """Open an embedder as :func:`open_embedder` does, but share it: one live instance per model and process."""
     key = (name, cache.resolve(), exact)
     with _sharing:
         if (embedder := _shared.get(key)) is None:
@@ -248,7 +248,7 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
 
 
 def apart_from(shared: Vector, vectors: Vectors) -> Vectors:
-    """Unit vectors without their part along ``shared``, of length 1 again; shorter where hardly anything is left."""
+    """Project ``shared`` out of unit vectors and rescale them to length 1; shorter where hardly anything is left."""
     rest = vectors - np.outer(vectors @ shared, shared)
     return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), TINY), dtype=np.float32)
 

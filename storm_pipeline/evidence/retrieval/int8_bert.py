@@ -66,7 +66,7 @@ class Int8BertEmbedder:
         )
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension); long texts are truncated, to 256 tokens for the pinned model."""
+        """Return vectors of shape (texts, dimension); long texts are truncated, to 256 tokens for the pinned model."""
         encoder = self._load()
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch([encodable(text) for text in texts])]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -83,7 +83,7 @@ class Int8BertEmbedder:
         return vectors
 
     def count_tokens(self, text: str) -> int:
-        """Number of tokens of a text, without special tokens; at most ``longest``."""
+        """Count the tokens of a text, without special tokens; at most ``longest``."""
         self._load()
         return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
 

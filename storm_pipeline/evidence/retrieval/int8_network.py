@@ -105,7 +105,7 @@ class Int8Bert:
         self._layers = [_Layer(weights, f"encoder.layer.{i}", heads, epsilon, dense) for i in range(count)]
 
     def embed(self, ids: Sequence[Sequence[int]], length: int) -> Vectors:
-        """Unit vectors (texts, dimension) of token ids, each text padded to ``length`` tokens."""
+        """Return unit vectors (texts, dimension) of token ids, each text padded to ``length`` tokens."""
         tokens = torch.zeros(len(ids), length, dtype=torch.int64)
         for row, text in zip(tokens, ids, strict=True):
             row[: len(text)] = torch.tensor(text)
@@ -114,7 +114,7 @@ class Int8Bert:
         return vectors
 
     def _forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Forward pass over padded token ids (texts, length) with true lengths (texts,)."""
+        """Run a forward pass over padded token ids (texts, length) with true lengths (texts,)."""
         texts, length = tokens.shape
         real = torch.arange(length) < lengths[:, None]
         mask = torch.zeros(texts, 1, 1, length).masked_fill_(~real[:, None, None, :], float("-inf"))

@@ -22,7 +22,7 @@ _LOAD_ERRORS = (
     *(OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError),
     *(UnpicklingError, SafetensorError),
 )
-"""What libraries raise for files that are absent, damaged, or hold more than data."""
+"""Errors that libraries raise for files that are absent, damaged, or hold more than data."""
 
 _HUB_SECONDS = 5.0
 _MODULE = re.compile(
@@ -42,7 +42,7 @@ _MODEL_OPTIONS = {
 
 @contextmanager
 def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
-    """Translate what libraries raise within the block, for a model that cannot be loaded, into an error of a kind.
+    """Translate the errors of libraries that fail to load a model into an error of type ``kind``.
 
     ``failure``: such as ``the embedder 'x' cannot be loaded``.
     """
@@ -55,8 +55,8 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
 def local_folder(model: str | Path) -> Path | None:
     """Return the folder or file of a model that is written as a path; None for a name on the model hub.
 
-    A text is a path if it is absolute or begins with ``./``, ``../`` or ``~``. What happens to lie in the current
-    folder under a plain name is never loaded: it may be another's.
+    A text is a path if it is absolute or begins with ``./``, ``../`` or ``~``. A plain name that happens to exist in
+    the current folder is never loaded: it may be another person's file.
 
     Raises SettingsError: something of that name lies there, which the libraries would load.
     """
@@ -91,7 +91,7 @@ def require_hub(source: str, remedy: str) -> None:
 
 
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
-    """Arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
+    """Return arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
 
     Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``:
     as :func:`local_folder` reads it; a folder is never looked for on the network.
@@ -118,7 +118,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
 
 
 def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield file and entry of whatever would make a library import or call more than its own classes."""
+    """Yield file and entry of each setting that would make a library import or call code other than its own classes."""
     parts = [""]
     modules = folder / "modules.json"
     for module in json.loads(modules.read_text("utf-8")) if modules.is_file() else ():
@@ -135,7 +135,7 @@ def _entries(value: object, key: str = "") -> Iterator[str]:
         for name, inner in value.items():
             if key in {"model_args", "model_kwargs"} and name not in _MODEL_OPTIONS:
                 yield f"{key}: {name}"
-            # What a kernel or a class is named by lies below such a key at any depth.
+            # The name of a kernel or a class may be at any depth below such a key.
             yield from _entries(inner, key if "attn_implementation" in key else str(name))
     elif isinstance(value, list):
         for inner in value:

@@ -17,7 +17,7 @@ EMBEDDED_A_QUERY = 16  # texts that one query of a search embeds at most
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
-    """Reciprocal rank fusion of rankings; ties go to the lower index."""
+    """Fuse rankings by reciprocal rank; ties go to the lower index."""
     scores = rank_scores(rankings)
     return sorted(scores, key=lambda position: (-scores[position], position))
 
@@ -33,7 +33,7 @@ cached_terms = lru_cache(1 << 13)(terms)
 
 
 def prepare_terms(snippets: Iterable[Snippet]) -> None:
-    """Find the index terms of snippets ahead of the index over them."""
+    """Compute and cache the index terms of snippets before they are indexed."""
     for snippet in snippets:
         cached_terms(_indexed(snippet))
 
@@ -69,11 +69,11 @@ class HybridIndex:
         self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
-        """For each query the ``k`` best snippets, best first."""
+        """Return for each query the ``k`` best snippets, best first."""
         return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
 
     def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
-        """The ``k`` best snippets for several queries about one information need."""
+        """Return the ``k`` best snippets for several queries about one information need."""
         return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
 
     def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
@@ -98,7 +98,7 @@ class HybridIndex:
         return list(zip(dense, lexical, strict=True))
 
     def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
-        """Return for each query cosine and position of the best by BM25 that have no vector."""
+        """Return for each query the cosine and position of the best by BM25 that have no vector."""
         new = [[i for i in own if i not in self._has_vector][:EMBEDDED_A_QUERY] for own in lexical]
         places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for own in new for i in own))}
         if not places or self._embed is None:

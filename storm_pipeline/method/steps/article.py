@@ -29,7 +29,7 @@ def gather_evidence(
 def write_article(
     ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
 ) -> Body:
-    """The article from evidence that is not divided into sections, and from whole conversations if there are any.
+    """Write the article from evidence that is not divided into sections, and from whole conversations if there are any.
 
     Raises ModelError: the writer fails.
     """
@@ -39,7 +39,7 @@ def write_article(
 
 
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
-    """The article from the model's own knowledge, in one call; its sentences have no citations.
+    """Write the article from the model's own knowledge, in one call; its sentences have no citations.
 
     Without an outline the model divides the article into sections itself. Raises ModelError: the writer fails.
     """
@@ -57,7 +57,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 
 
 def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
-    """The results for the question itself and for queries that it is turned into, as many as the settings say in all.
+    """Search for the question and for queries that a model makes of it, as many in all as the settings say.
 
     Raises:
         ModelError: the model fails.
@@ -73,14 +73,14 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
             number=ctx.settings.queries,
         )
         queries = dict.fromkeys([question, *filter(None, (" ".join(query.split()) for query in reply.queries))])
-        found = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
-    if not found:
+        results = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
+    if not results:
         raise nothing_found(ctx, f"{ctx.search.name} found nothing on {question!r}; try another engine with --search")
-    return found
+    return results
 
 
 def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
-    """The answer as a program writes it from the results, checked; its outline, if it makes one, is saved.
+    """Write the answer with a program from the results, and check it; an outline of it is saved.
 
     Raises ModelError: the writer fails.
     """
@@ -100,8 +100,8 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
     }
     reply = ctx.ask("writer", program, **inputs)
     if points := reply.get("points"):
-        told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
-        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
+        saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
+        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
     blocks = checked_draft(ctx, inputs, reply.text, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 

@@ -1,4 +1,4 @@
-"""What the interviewers of a run have asked and been told so far, so that no two of them research the same."""
+"""The questions and answers of a run's interviewers so far, so that no two of them research the same."""
 
 import threading
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from storm_pipeline.types import Perspective, Turn
 
 
 def piece_of(perspective: Perspective) -> str:
-    """File name of a conversation, by which an interviewer is known."""
+    """Return the file name of a conversation, which identifies its interviewer."""
     number = fingerprint(perspective.name, perspective.focus)[:6]
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
@@ -17,8 +17,8 @@ def piece_of(perspective: Perspective) -> str:
 class Asked:
     """The turns of interviews that are held at the same time.
 
-    A turn sees those before it, whoever is faster: an interviewer waits until every other interview has as many, or has
-    ended. So prompts do not depend on timing.
+    Each turn sees the other interviews' earlier turns, whichever is faster: an interviewer waits until every other
+    interview has as many turns, or has ended. So prompts do not depend on timing.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Asked:
         self._ended: set[str] = set()
 
     def expect(self, interviewers: Iterable[str]) -> None:
-        """Say who takes part; until then everybody waits before their second question."""
+        """Set who takes part; until then every interviewer waits before the second question."""
         with self._changed:
             self._expected = tuple(interviewers)
             self._changed.notify_all()
@@ -40,7 +40,7 @@ class Asked:
             self._changed.notify_all()
 
     def end(self, interviewer: str) -> None:
-        """Say that an interviewer asks nothing more."""
+        """Record that an interviewer asks nothing more."""
         with self._changed:
             self._ended.add(interviewer)
             self._changed.notify_all()

@@ -35,14 +35,14 @@ def converse(
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
-    added to the store at once, so that it is embedded in the background. Raises ModelAuthError: the endpoint refuses
-    the key; no turn can succeed.
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. Passages shown to the expert
+    are added to the store at once, so that they are embedded in the background. Raises ModelAuthError: the endpoint
+    refuses the key; no turn can succeed.
 
     Args:
         deeper: see :func:`look_up`.
-        asked: where the interviewers of the run know each other's questions, and each expert what was answered. Not in
-            the paper.
+        asked: the questions and answers that the interviewers of the run share; None: they share none. Not in the
+            paper.
     """
     turns: list[Turn] = []
     others: list[Sequence[Turn]] = []
@@ -71,7 +71,7 @@ def converse(
 
 
 def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
-    """M questions generated in one call, then answered in parallel (paper section 5.2).
+    """Ask M questions generated in one call, and answer them in parallel (paper section 5.2).
 
     The ablation of the conversation: as many questions as an interview has, but no follow-up questions. Failures are
     recorded.
@@ -108,7 +108,7 @@ def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
 
 
 def _described(perspective: Perspective) -> str:
-    """The perspective as given in prompts; empty if it has no focus."""
+    """Return the perspective as given in prompts; empty if it has no focus."""
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
 
 
@@ -121,12 +121,12 @@ def look_up(
     told: Sequence[Sentence] = (),
     deeper: bool = False,
 ) -> Turn:
-    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails.
+    """Search for a question and return the turn with its queries and answer. Raises ModelError: the model fails.
 
     Args:
-        known: ids of snippets that are not found again.
-        told: earlier answers, of which the expert sees what the same passages were cited for.
-        deeper: whether a search is repeated for more where half of what it finds is known.
+        known: ids of snippets that are left out of the results.
+        told: earlier answers; the expert sees the sentences that cite the passages shown.
+        deeper: whether a search is repeated for more if half of its results are known.
     """
     queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
     answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside, told=told)
@@ -136,12 +136,11 @@ def look_up(
 def _search_for(
     ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> tuple[tuple[str, ...], Found]:
-    """The queries that a question is turned into, and what they find. Raises ModelError: the model fails.
+    """Return the queries for a question, and their results. Raises ModelError: the model fails.
 
     Args:
-        known: ids of snippets that are not found again.
-        deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
-            paper.
+        known: ids of snippets that are left out of the results.
+        deeper: whether the search is repeated for twice as many results if half of them are known. Not in the paper.
     """
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 else ""
@@ -159,7 +158,7 @@ def _search_for(
 def _ask_question(
     ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
-    """The next question, or None when the writer has nothing more to ask."""
+    """Return the next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, ctx.settings.turns))
@@ -173,7 +172,7 @@ def _ask_question(
 
 
 def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
-    """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
+    """Return the writer's next reply; the prompt mentions perspectives only if the writer has one."""
     about = {"topic": ctx.introduced(topic), "language": ctx.settings.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
@@ -181,24 +180,24 @@ def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conve
 
 
 def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questions: int = 0) -> str:
-    """The conversation so far as text; each turn only appends to it, for prefix caches.
+    """Return the conversation so far as text; each turn only appends to it, for prefix caches.
 
     Titles of the search results show the writer what the sources cover.
 
     Args:
-        others: the other interviewers' turns beside each of them.
-        questions: how many the interview has; the writer is told which of them comes next. 0: nothing is told.
+        others: for each turn, the other interviewers' turns of the same number.
+        questions: how many questions the interview has, to number them in the text; 0: not numbered.
     """
     asked_by = (" ".join(turn.question for turn in beside) for beside in others)
     meanwhile = [f"\nAsked by other writers: {asked}" if asked else "" for asked in asked_by]
     meanwhile += [""] * (len(turns) - len(meanwhile))
-    told = [
+    exchanges = [
         f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
         for turn, asked in zip(turns, meanwhile, strict=True)
     ]
     if not questions:
-        return "\n".join(told)
-    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1))
+        return "\n".join(exchanges)
+    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*exchanges, ""], 1))
     return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
 
 
@@ -216,7 +215,7 @@ def _is_farewell(reply: str, language: str) -> bool:
 
 
 def _first_question(reply: str, language: str, topic: str) -> str:
-    """The question alone, without the extra text that small models add; a topic's name may have a question mark."""
+    """Return the question without the text that small models add; a topic's name may have a question mark."""
     label, _, rest = reply.replace("：", ":").partition(":")
     own = rest if label.strip().lower() in _LABELS else reply
     lines = [line.strip() for line in own.splitlines() if line.strip()]

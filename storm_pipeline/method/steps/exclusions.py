@@ -1,7 +1,7 @@
 """Late exclusions: pages that only later searches reveal to be copies of an excluded page.
 
-Searches run in parallel and are filtered independently, so that results do not depend on timing. What they reveal
-together is applied after all of them have finished.
+Searches run in parallel and are filtered independently, so that results do not depend on timing. Exclusions that only
+several searches together reveal are applied after all of them have finished.
 """
 
 from collections.abc import Iterable
@@ -14,20 +14,20 @@ from storm_pipeline.types import Conversation, Snippet, Turn
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
-    """Remove from the store all pages known to be excluded by now; returns the ids of all excluded pages."""
+    """Remove from the store all pages excluded so far; return the ids of all excluded pages."""
     gone = ctx.search.excluded_ids()
     ctx.store.remove(gone)
     return gone
 
 
 def usable(ctx: RunContext, found: Iterable[Snippet]) -> tuple[Snippet, ...]:
-    """The snippets without those of excluded pages, which are removed from the store too."""
+    """Return the snippets without those of excluded pages, which are removed from the store too."""
     gone = leave_out_copies(ctx)
     return tuple(snippet for snippet in found if snippet.source_id not in gone)
 
 
 def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> tuple[Conversation, ...]:
-    """The conversations without content from excluded pages, which are removed from the store too.
+    """Return the conversations without content from excluded pages, which are removed from the store too.
 
     Sentences lose these citations; those without any other are dropped and counted as unsupported.
     """

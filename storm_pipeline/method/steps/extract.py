@@ -112,14 +112,14 @@ _LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
 _DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
 _HEADING_DEPTH = 2  # that of the search for a heading
 _LITTLE = 8  # sentences that name the topic below which the run says that the extract will be short
-_SECTIONS = 5  # pages that a long extract tells as much of as is told of one
+_SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
 def extract(ctx: RunContext, topic: str) -> Article:
-    """Return the extract on a topic: the topic's own page as its lead, and what pages on parts of it say.
+    """Return the extract on a topic: the topic's own page as its lead, and sections from pages on parts of it.
 
-    Sections are the user's, each searched for, or pages under their titles. Where the topic has no page of its own,
-    the sentences that are nearest to it are told.
+    Sections are the user's, each searched for, or pages under their titles. If the topic has no page of its own, the
+    sentences nearest to it are quoted.
     Raises NothingFoundError: nothing that is found names the topic.
     """
     subject = _look_up(ctx, topic)
@@ -130,13 +130,13 @@ def extract(ctx: RunContext, topic: str) -> Article:
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         found = candidates(ctx.store, subject, snippets, titles)
-        own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
+        own = [fact for snippet in snippets if snippet.source_id in subject.own for fact in sentences_of(snippet)]
         lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
-        rest = [one for one in found if one.fact.text not in lead]
-        told = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
-        shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(subject, told)
+        rest = [candidate for candidate in found if candidate.fact.text not in lead]
+        used = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        shares = by_heading(ctx.store, subject, headings, used) if headings else by_title(subject, used)
     sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
-    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
+    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(section.heading) for section in sections)))
     body = Body(in_paragraphs(lead.values()), sections)
     note = _note("write", topic, snippets)
     return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
@@ -152,23 +152,23 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
     vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
     near = vectors[1:] @ vectors[0]
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
-    told = in_paragraphs(facts[i] for i in sorted(best))
-    body = Body((), (Section(UNTITLED, told),) if told else ())
+    paragraphs = in_paragraphs(facts[i] for i in sorted(best))
+    body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
     return as_article(ctx, Outline(question), body, note=_note("answer", question, found))
 
 
 def _look_up(ctx: RunContext, topic: str) -> Subject:
-    """Return the subject of what a search for the topic finds, which is added to the store.
+    """Search for the topic, add the related results to the store, and return their subject.
 
     If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
     does.
     """
     depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [topic], depth=depth))
-    subject = subject_of(topic, found)
-    near = related(subject, found, ctx.store)
-    on_topic = {one.source_id for one in near if is_own(ctx.search.name)} | subject.own
+        results = usable(ctx, search_all(ctx, [topic], depth=depth))
+    subject = subject_of(topic, results)
+    near = related(subject, results, ctx.store)
+    on_topic = {snippet.source_id for snippet in near if is_own(ctx.search.name)} | subject.own
     sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(
@@ -186,7 +186,7 @@ def _look_up(ctx: RunContext, topic: str) -> Subject:
 
 
 def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
-    """Search for each of the titles, and add what is found to the store."""
+    """Search for each of the titles, and add the results to the store."""
     queries = dict.fromkeys(title if subject.named_in(title) else f"{subject.name} {title}" for title in titles)
     with ctx.events.in_stage("search"):
         ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
@@ -195,14 +195,14 @@ def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> Non
 def _sections(
     ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str], fewest: int
 ) -> tuple[Section, ...]:
-    """Return a section for each heading that has enough to tell; no text is told twice."""
-    told = set(before)
+    """Return a section for each heading with enough facts; no text is used twice."""
+    used = set(before)
     sections = []
     with ctx.events.in_stage("sections", total=len(shares)):
         for number, (title, chosen) in enumerate(shares.items(), 1):
-            facts = [fact for fact in in_order(chosen) if fact.text not in told]
+            facts = [fact for fact in in_order(chosen) if fact.text not in used]
             if len(facts) >= fewest:
-                told.update(fact.text for fact in facts)
+                used.update(fact.text for fact in facts)
                 sections.append(keep_section(ctx, number, Section(title, in_paragraphs(facts))))
             else:
                 ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
@@ -211,6 +211,6 @@ def _sections(
 
 
 def _note(command: str, topic: str, snippets: Iterable[Snippet]) -> str:
-    """Return what a reader must know about the text, and the licence of what is Wikipedia's."""
+    """Return the note for readers: how the text was made, and the licence of text from Wikipedia."""
     note = _NOTE.format(command=command, topic=topic)
     return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")

@@ -97,7 +97,7 @@ Interview = Callable[[RunContext, str, Perspective], Conversation]
 
 
 def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: Asked | None = None) -> Conversations:
-    """The basic-fact writer's interview and, as soon as they are known, those of the perspectives.
+    """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
         ModelError: no question could be asked.
@@ -118,7 +118,7 @@ def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: As
 
 
 def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Conversations:
-    """As many interviews as :func:`hold_interviews` holds, by writers who have no perspective."""
+    """Hold as many interviews as :func:`hold_interviews`, by writers who have no perspective."""
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
     with ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
         held = parallel_map(lambda perspective: converse(ctx, topic, perspective), nobody, workers=len(nobody))
@@ -126,7 +126,7 @@ def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Convers
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
-    """The conversations without pages that turned out to be copies of excluded ones; saved."""
+    """Return, and save, the conversations without pages that turned out to be copies of excluded ones."""
     kept = without_copies(ctx, conversations)
     ctx.run.save_json("conversations.json", kept)
     return kept

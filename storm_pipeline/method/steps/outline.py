@@ -27,7 +27,7 @@ _ONCE = (
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
-    """An outline from the model's own knowledge of the topic; empty if the model fails, which is recorded.
+    """Draft an outline from the model's own knowledge; empty if the model fails, which is recorded.
 
     An outline supplied by the user takes its place.
     """
@@ -44,7 +44,7 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
 
 
 def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
-    """An outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
+    """Plan an outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
 
     The passages have as many words as the interviews that STORM refines its outline with, shared fairly: none is cut
     before the longest ones. An outline supplied by the user takes its place. Raises ModelError: the model fails.
@@ -61,7 +61,7 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
 
 
 def inputs_of_refinement(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> Mapping[str, str]:
-    """Return what a draft is refined with: what the store has for its headings, and the interviews."""
+    """Return the inputs for refining a draft: findings of the store for its headings, and the interviews."""
     if ctx.user_pieces.outline:
         return {}
     return {
@@ -96,7 +96,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
-    """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
+    """Return the outline in a model's reply, structured or plain text. Raises ModelError: no reply has a heading."""
     named = ctx.about(topic) if inputs else ctx.introduced(topic)  # whoever drafts has nothing else
     common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.settings)}
 
@@ -119,13 +119,13 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
 
 
 def wanted_sections(settings: Settings) -> str:
-    """How many sections a prompt asks for: as many as can have a few hundred words each."""
+    """Return how many sections a prompt asks for: as many as can have a few hundred words each."""
     number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
     return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_ONCE}"
 
 
 def _without_copies(outline: Outline) -> Outline:
-    """The outline without headings that a small model copied from the worked example, with what is under them."""
+    """Return the outline without headings, and all below them, that a small model copied from the worked example."""
     if names_invented(outline.topic):
         return outline
 
@@ -142,7 +142,7 @@ def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:
-    """The conversations as text of about ``words`` words at most, budgeted fairly and never cut within a sentence.
+    """Return the conversations as text of at most about ``words`` words, budgeted fairly and never cut in a sentence.
 
     Every conversation gets an equal share; what a short one does not use goes to the longer ones. Within its share
     a conversation keeps all questions that fit and as many complete sentences of each answer as possible.

@@ -1,4 +1,4 @@
-"""Looks points up: in what the run has found first, then on the web for what that does not answer."""
+"""Looks points up: first in the run's passages, then on the web for points that these do not answer."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -23,10 +23,10 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 def answered_points(
     ctx: RunContext, topic: str, wanted: Sections, read: Collection[str] = frozenset()
 ) -> dict[str, Turn]:
-    """Each question with its answer, in order; questions that stay open have an empty one.
+    """Return each question with its answer, in order; questions that stay open have an empty one.
 
-    One call answers all of a section's questions from what the run has found. What the model says the passages do not
-    answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
+    One call answers all of a section's questions from the run's passages. Questions that these do not answer are
+    searched for once with the queries that the model names, at most twelve questions, the first of each section first,
     and answered in one more call. A call that fails is recorded, and leaves its questions open.
 
     Args:
@@ -68,7 +68,7 @@ def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found) -> di
 def _searched(
     ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
-    """What a search for each question finds that its section was not shown, in turn with what whole pages then say."""
+    """Return for each question new web results in turn with passages of the store that its section was not shown."""
     questions = list(queries)
     found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
     told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}

@@ -34,26 +34,26 @@ Researched = tuple[Outline, Conversations, FindingNotes]
 
 @dataclass(frozen=True)
 class PlannedSection:
-    """A section with the questions that are looked up for it, and the findings that it tells."""
+    """A section with its open questions and its findings."""
 
     heading: Heading
     points: tuple[str, ...] = ()
-    findings: tuple[int, ...] = ()  # their numbers from 1, in the order in which to tell them
+    findings: tuple[int, ...] = ()  # their numbers from 1, in the order of the text
     is_thin: bool = False
 
 
 def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
-    """Ask what findings and outline lack, look it up, and note what the findings are worth and where they belong.
+    """Ask which points findings and outline lack, look them up, and note the findings' quality and sections.
 
-    The answers are a conversation beside the interviews, and belong to the sections of their questions. Missing
-    headings are added, and a section that is called too thin and for which nothing is found becomes a subheading of its
-    neighbour, unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
+    The answers form one more conversation, and belong to the sections of their questions. Missing headings are added,
+    and a section that the model calls too thin and for which nothing is found becomes a subheading of its neighbour,
+    unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
     """
     with at_place("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
-        findings = distinct_findings(ctx, [editions.restated(own) for own in conversations])
+        findings = distinct_findings(ctx, [editions.restated(conversation) for conversation in conversations])
         try:
-            vain = [turn.question for own in conversations for turn in own.turns if not turn.answer]
+            vain = [turn.question for conversation in conversations for turn in conversation.turns if not turn.answer]
             reply = _ask(ctx, outline, findings, vain)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
@@ -62,7 +62,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
-        wanted = [(own.heading.title, own.points) for own in planned]
+        wanted = [(section.heading.title, section.points) for section in planned]
         turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
@@ -71,8 +71,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
             notes = _with_answers(notes, planned, turns)
         ctx.run.save_json("conversations.json", held)
         if not ctx.user_pieces.outline:
-            told = {turn.question for turn in answered}
-            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, told)))
+            answered_questions = {turn.question for turn in answered}
+            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, answered_questions)))
     return outline, held, notes
 
 
@@ -92,13 +92,13 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
 
 
 def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
-    """Ids and ``Title (date): beginning`` of the texts found: first those that nothing cites, by how they fit."""
+    """Yield id and ``Title (date): beginning`` of the texts found: uncited ones first, then by fit to the topic."""
     cited = cited_snippet_ids(findings)
     rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
 
     def place(page: Source) -> tuple[bool, int]:
-        is_cited = not cited.isdisjoint(own.id for own in page.snippets)
-        return is_cited, min(rank.get(own.source_id, len(rank)) for own in page.snippets)
+        is_cited = not cited.isdisjoint(snippet.id for snippet in page.snippets)
+        return is_cited, min(rank.get(snippet.source_id, len(rank)) for snippet in page.snippets)
 
     room = ctx.settings.interview_words
     for page in sorted(ctx.store.editions().sources(), key=place):
@@ -114,14 +114,14 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
 def _noted(
     ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
 ) -> FindingNotes:
-    """What a reply says of the findings; numbers of none are ignored, and of several places the first counts."""
+    """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts."""
 
     def texts(numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
-    placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
-    for group in map(texts, reply.same):  # one that is not merged stands where the first of its group does
+    placed = {text: section.heading.title for section in reversed(planned) for text in texts(section.findings)}
+    for group in map(texts, reply.same):  # one that is not merged is placed with the first of its group
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
     notes = FindingNotes(
@@ -129,22 +129,22 @@ def _noted(
         doubtful=texts(reply.doubtful),
         left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
         sections=placed,
-        order=texts(number for own in planned for number in own.findings),
+        order=texts(number for section in planned for number in section.findings),
     )
     return notes.renamed(saying_the_same(ctx, findings, reply.same))
 
 
 def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns: Mapping[str, Turn]) -> FindingNotes:
-    """The notes with the answers to the questions of a section placed in it, where they place any finding."""
+    """Add the answers to a section's questions to that section in the notes, if the notes place any finding."""
     if not notes.sections:
         return notes
-    answers = ((own.heading.title, turns[question].answer) for own in planned for question in own.points)
+    answers = ((section.heading.title, turns[question].answer) for section in planned for question in section.points)
     placed = {sentence.text: title for title, answer in answers for sentence in answer}
     return replace(notes, sections=placed | dict(notes.sections))
 
 
 def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
-    """The sections of the outline, and those that the reply adds, with their points; no question is there twice."""
+    """Return the sections of outline and reply with their points; no question occurs twice."""
     keeps_outline = ctx.user_pieces.outline is not None
     room = 0 if keeps_outline else max(0, ctx.settings.max_sections - len(outline.sections))
     known = {title.casefold() for title in outline.titles()}
@@ -152,17 +152,17 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
     planned = []
 
     def plan(heading: Heading, own: Sequence[SectionPoints]) -> None:
-        points = (tidy(question) for one in own for question in one.points)
-        new = [one for one in dict.fromkeys(points) if one and one not in asked][:_POINTS]
+        points = (tidy(question) for section in own for question in section.points)
+        new = [point for point in dict.fromkeys(points) if point and point not in asked][:_POINTS]
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
-        findings = tuple(number for one in own for number in one.findings)
-        planned.append(PlannedSection(heading, tuple(new), findings, any(one.is_thin for one in own)))
+        findings = tuple(number for section in own for number in section.findings)
+        planned.append(PlannedSection(heading, tuple(new), findings, any(section.is_thin for section in own)))
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:
-            own = [one for one in reply if one.section == number]
-            below = [] if keeps_outline else [title for one in own for title in one.subheadings]
+            own = [section for section in reply if section.section == number]
+            below = [] if keeps_outline else [title for section in own for title in section.subheadings]
             plan(_extended(ctx, outline.topic, heading, below, known), own)
         missing = [one for one in reply if one.section == 0 and min(max(one.after, 0), len(outline.sections)) == number]
         for one in missing:
@@ -174,7 +174,7 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
 
 
 def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
-    """The heading with further subheadings, cleaned as those of an outline; without a title if it cannot be one."""
+    """Add cleaned subheadings to a heading; its title becomes empty if it cannot be a heading."""
     pairs = [(1, heading.title), *((2, title) for title in below)]
     made = outline_from_headings(pairs, topic, max_depth=ctx.settings.outline_depth).sections
     if not made:
@@ -185,11 +185,11 @@ def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str
 
 
 def _without_thin(planned: Sequence[PlannedSection], told: set[str]) -> tuple[Heading, ...]:
-    """The headings; a section that is too thin, and none of whose points is answered, is a subheading before it."""
+    """Return the headings; a thin section none of whose points is answered becomes a subheading of the one before."""
     kept: list[Heading] = []
-    for own in planned:
-        if kept and own.is_thin and told.isdisjoint(own.points):
-            kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(own.heading.title)))
+    for section in planned:
+        if kept and section.is_thin and told.isdisjoint(section.points):
+            kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(section.heading.title)))
         else:
-            kept.append(own.heading)
+            kept.append(section.heading)
     return tuple(kept)

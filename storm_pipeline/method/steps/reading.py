@@ -1,7 +1,7 @@
 """Reading whole pages: those that the model chooses among all that the interviews found.
 
-Not in the paper; a part of the recipe ``storm-iterative``. A search returns the passages that match its query, so what
-a page on the topic says beside them would be lost.
+Not in the paper; a part of the recipe ``storm-iterative``. A search returns only the passages that match its query, so
+the other content of a page on the topic would be lost.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -31,11 +31,11 @@ Conversations = tuple[Conversation, ...]
 
 
 def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Conversations:
-    """The conversations, and one more: what the pages tell that a model chooses to read from end to end.
+    """Let a model choose pages to read in full; return the conversations with one more, of the pages' content.
 
-    At most eight pages are read, each as far as the evidence of a section goes, and all together as far as
-    ``reading_tokens``. Of a longer page the passages nearest to the topic are read. A page that cannot be read, and a
-    choice that fails, are recorded.
+    At most eight pages are read, each up to ``evidence_words``, and all together up to ``reading_tokens``. If a page is
+    longer, its passages nearest to the topic are read. A page that cannot be read, and a choice that fails, are
+    recorded.
     """
     if not ctx.settings.reading_tokens:
         return conversations
@@ -52,8 +52,8 @@ def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Con
         shown = [_shown(ctx, topic, page) for page in wanted]
         spent = accumulate(sum(passage.words for passage in own) * _TOKENS_A_WORD for own in shown)
         room = [own for own, tokens in zip(shown, spent, strict=True) if own and tokens <= ctx.settings.reading_tokens]
-        told = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
-        turns = parallel_map(lambda own: _read(ctx, topic, own, told), room, workers=max(1, len(room)))
+        known = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
+        turns = parallel_map(lambda own: _read(ctx, topic, own, known), room, workers=max(1, len(room)))
         read = tuple(turn for turn in turns if turn is not None)
         if not read:
             return conversations
@@ -64,13 +64,13 @@ def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Con
 
 
 def read_whole(conversations: Conversations) -> frozenset[str]:
-    """Ids of the snippets that the page reader was shown."""
+    """Return the ids of the snippets that the page reader was shown."""
     turns = (turn for held in conversations if held.perspective == PAGE_READER for turn in held.turns)
     return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
 
 
 def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
-    """Id of each page that a search of the store for the topic finds → its best passage, the best page first."""
+    """Search the store for the topic; return each page's id → its best passage, the best page first."""
     (near,) = ctx.store.search([topic], _RANKED)
     best: dict[str, Snippet] = {}
     for snippet in near:
@@ -79,21 +79,21 @@ def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
 
 
 def first_of(page: Source) -> Snippet:
-    """The passage that a page begins with."""
-    return min(page.snippets, key=lambda own: own.place or 0)
+    """Return the first passage of a page."""
+    return min(page.snippets, key=lambda snippet: snippet.place or 0)
 
 
 def beginning(snippet: Snippet) -> str:
-    """The first words of a passage, on one line."""
+    """Return the first words of a passage, on one line."""
     return tidy(opening_of(snippet.text, _OPENING, detect(snippet.text) or "en"))
 
 
 def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
-    """The pages found and their lines in a prompt, the nearest to the topic first, as many as it has room for."""
+    """Yield the pages found with their lines in a prompt, the nearest to the topic first, as many as fit."""
     best = nearest_of_pages(ctx, topic)
     place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
-    for kept in sorted(ctx.store.editions().sources(), key=lambda own: place.get(own.id, len(place))):
+    for kept in sorted(ctx.store.editions().sources(), key=lambda source: place.get(source.id, len(place))):
         page = ctx.store.source(kept.id)
         line = _described(page, best.get(page.id) or first_of(page), seen)
         room -= count_words(line)
@@ -103,8 +103,8 @@ def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tupl
 
 
 def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
-    """Title, site, date, length, the share that answers were written from, and how a passage begins."""
-    words = {own.id: count_words(own.text) for own in page.snippets}
+    """Return title, site, date, length, share already shown to answers, and the beginning of a passage."""
+    words = {snippet.id: count_words(snippet.text) for snippet in page.snippets}
     whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
     length = f"{whole:.0f} words, {known / max(whole, 1):.0%} read"
     about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, length)))
@@ -112,8 +112,8 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
 
 
 def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
-    """The passages of a page in its order; of one that is too long, those nearest to the topic."""
-    own: Sequence[Snippet] = sorted(page.snippets, key=lambda one: one.place or 0)
+    """Return the passages of a page in its order; if it is too long, those nearest to the topic."""
+    own: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
     if sum(count_words(one.text) for one in own) > most:
         return passages_for(ctx, topic, topic, own[:1], most, beside=own, number=len(own))
@@ -122,7 +122,7 @@ def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
 
 
 def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
-    """What one page tells; None where it tells nothing new, or the model fails, which is recorded."""
+    """Write a page's notes as a turn; None if nothing is new or supported, or the model fails (recorded)."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     title = shown[0].title or snippets[0].url
     inputs = {

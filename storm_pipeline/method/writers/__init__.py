@@ -1,1 +1,1 @@
-"""Turns evidence into text, section by section, as in the paper; and what extracts are made of."""
+"""Writers, which turn evidence into text, section by section, as in the paper; and the sentences of extracts."""

@@ -1,7 +1,7 @@
 """Selects the passages that each section is written from (paper section 3.4), for writers that work from passages.
 
 Every snippet that a finding cites reaches at least one section, however dissimilar it is to the headings, unless the
-finding is left out. The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
+finding is left out. The pages of other retrieved snippets must be related to the topic. Sections may share passages.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class _Candidates:
 
     snippets: tuple[Snippet, ...]  # without duplicates
     cited: int  # number of leading snippets that answers cite
-    off_topic: int  # number of retrieved snippets whose pages do not bear on the topic
+    off_topic: int  # number of retrieved snippets whose pages are not related to the topic
     # for each section, positions of the snippets that its headings retrieve, best first
     ranks: tuple[tuple[int, ...], ...]
     fit: Matrix  # sections × snippets, similarity less half of the section's mean
@@ -69,13 +69,13 @@ def allocate(
     editions = ctx.store.editions()
     left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
     available = list(map(editions.restated, left))
-    told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
-    looked_up = bool(notes.sections)  # whoever placed the findings asked for what the sections lack
+    findings = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
+    looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
-        notes = notes if looked_up else place_findings(ctx, outline, told, notes)
-    used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
-    unplaced = sum(one.text not in notes.sections for one in used)
+        notes = notes if looked_up else place_findings(ctx, outline, findings, notes)
+    used = [one for one in merged(findings, notes.same) if one.text not in notes.left_out]
+    unplaced = sum(finding.text not in notes.sections for finding in used)
     ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
     shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
     fewer = merge_small(ctx, outline, shares)
@@ -87,7 +87,7 @@ def allocate(
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
-    """What the sources offer for each heading of a draft, one line per heading: ``History: 9 findings; titles``.
+    """Summarise the sources for each heading of a draft, one line each: ``History: 9 findings; titles``.
 
     The last line lists the findings that match the headings worst.
     """
@@ -126,7 +126,7 @@ def _shares(
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
-    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
+    """Set target lengths: an equal part for each section, the rest in proportion to their findings.
 
     Without findings, as in baselines, every section has the same part, as far as its passages support that.
     """
@@ -137,7 +137,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[Pa
 
 
 def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:
-    """The snippets that the answers cite, and those that headings retrieve."""
+    """Return the snippets that the answers cite, and those that headings retrieve."""
     findings: dict[str, list[Sentence]] = {}
     for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
         for citation in sentence.citations:
@@ -161,7 +161,7 @@ def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conve
 
 
 def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], findings: dict[str, list[Sentence]]) -> Matrix:
-    """How well each snippet, or the best finding drawn from it, fits each section (see :func:`fit_of_titles`)."""
+    """Return how well each snippet, or its best finding, fits each section (see :func:`fit_of_titles`)."""
     if not snippets:
         return np.zeros((len(outline.sections), 0))
     texts = [(i, sentence.text) for i, snippet in enumerate(snippets) for sentence in findings.get(snippet.id, ())]
@@ -175,7 +175,7 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
 
 
 def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
-    """Positions of the snippets that each section has to show: those that its own findings cite."""
+    """Return the positions of the snippets that each section has to show: those that its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
     return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
@@ -184,11 +184,12 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
 def _others(
     ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
 ) -> list[int]:
-    """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
+    """Return snippets for a section's remaining room: those that its headings retrieve, then those that fit it best.
 
-    Where interviews found enough for the section, half of the room is filled, with what no other section has to show
-    and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
-    are shown. Where what a section lacks was looked up besides, a section for which enough was found gets none.
+    If interviews found enough for the section, only half of the room is filled, with snippets that no other section has
+    to show; unless they are the first that its headings retrieve, they also fit no other section better. Menus and
+    lists are shown only if they are among these first. If missing points were looked up, a section with enough gets
+    no others.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
@@ -198,8 +199,8 @@ def _others(
     if is_found and looked_up:
         return []
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
-    told = {i for positions in required for i in positions}
-    taken = {*(told if is_found else ()), *(i for i in range(found.cited) if i not in told)}
+    required_anywhere = {i for positions in required for i in positions}
+    taken = {*(required_anywhere if is_found else ()), *(i for i in range(found.cited) if i not in required_anywhere)}
     first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))
@@ -217,7 +218,7 @@ def _others(
 def _as_passages(
     ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """The snippets as passages, pages ordered by their best one; required ones with neighbours, where there is room."""
+    """Make passages, pages ordered by their best snippet; required snippets get neighbours where there is room."""
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])

@@ -1,7 +1,7 @@
-"""Checks what a capable model wrote from numbered passages; unsupported sentences go back to it.
+"""Checks texts that a capable model wrote from numbered passages; unsupported sentences are returned for revision.
 
-Nothing is cut silently. All unsupported sentences of a text go back to the writer once, in one request, each with
-what is missing; only those still unsupported afterwards are dropped, and that is recorded.
+Nothing is cut silently. All unsupported sentences of a text are returned to the writer once, in one request, each with
+its problem; only those still unsupported afterwards are dropped, and that is recorded.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ def checked_draft(
     where: str,
     known: Sequence[str],
 ) -> list[Section]:
-    """What of a writer's reply the passages support; the rest goes back to it once, with its passages.
+    """Return the supported sentences of a writer's reply, after one revision of those that are not.
 
     ``known``: topic, which comes first, and headings.
     """
@@ -45,7 +45,7 @@ def checked_draft(
 
 
 def answered_remarks(ctx: RunContext, topic: str, where: str, passages: str, remarks: str) -> str:
-    """The writer's reply to remarks on a text. Raises ModelError: the model fails.
+    """Return the writer's reply to remarks on a text. Raises ModelError: the model fails.
 
     ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
     """
@@ -54,7 +54,7 @@ def answered_remarks(ctx: RunContext, topic: str, where: str, passages: str, rem
 
 
 def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
-    """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
+    """Return the draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
     If the settings say ``unchecked``, all sentences stay as they were written.
 
@@ -76,7 +76,7 @@ def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, as
 
 
 def _tell_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
-    """Record that a whole reply cites nothing, as a failure where nothing of it is kept."""
+    """Record that a whole reply cites nothing; it is a failure if nothing of it is kept."""
     if is_lost:
         error = ModelError(f"{NO_MARKERS}; use another model with --lm")
         ctx.events.failed(where, error, counts=False)  # the run ends if every reply is so
@@ -95,7 +95,7 @@ class _Review:
     doubts: Doubts
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
-        """The final form of each sentence; None where it is dropped."""
+        """Return the final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.screen.as_written, claims))
         judged = self.doubts.raised(claims)
@@ -129,7 +129,7 @@ class _Review:
     def _decided(
         self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
     ) -> Sentence | None:
-        """The final form of a sentence with a remark.
+        """Return the final form of a sentence with a remark.
 
         ``answer`` is None if the writer did not reply to the remark, ``second`` if there is no sentence in the reply.
         """
@@ -153,7 +153,7 @@ class _Review:
         return None
 
     def _seconds(self, asked: Mapping[int, Claim], answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
-        """The verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
+        """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if n in asked and answer.claim is not None}
         judged = [self.screen.judge([claim])[0] for claim in claims.values()]
         remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()), judged)

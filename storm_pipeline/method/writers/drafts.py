@@ -1,4 +1,4 @@
-"""Reads what a capable model wrote from numbered passages: headings, paragraphs, cited sentences, and replies."""
+"""Parses texts that a capable model wrote from numbered passages: headings, paragraphs, sentences, and replies."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Draft:
     is_unmarked: bool = False  # whether the whole reply cites nothing, shown or not
 
     def claims(self) -> list[Claim]:
-        """All sentences in order."""
+        """Return all sentences in order."""
         return [claim for block in self.blocks for paragraph in block.paragraphs for claim in paragraph]
 
 
@@ -78,7 +78,7 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
 
 
 def without_prompt_lines(text: str, inputs: Mapping[str, object]) -> str:
-    """A reply without the lines that repeat a line of its prompt: an input's name, its value, or a line of that.
+    """Return a reply without lines that repeat its prompt: an input's name, its value, or a line of the value.
 
     Headings stay, and so do sentences that cite.
 
@@ -100,7 +100,7 @@ def _bare(line: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a reply that contain words, with continuation lines joined to them."""
+    """Return the lines of a reply that contain words, with continuation lines joined to them."""
     lines: list[list[str]] = []
     end = ""
     for line in _UNDERLINED.sub(r"## \1", _SET_APART.sub(r"\n\1 ", text)).splitlines():
@@ -114,7 +114,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _without_bullet(line: str, language: str) -> str:
-    """A line without its list marker; "1. September" is a date in languages that mark ordinals with a full stop."""
+    """Remove a line's list marker, but not from "1. September" in languages that mark ordinals with a full stop."""
     bare = _BULLET.sub("", line)
     first = bare.partition(" ")[0]
     is_date = bare != line and ordinals_have_stops(language) and first in month_names(language)
@@ -122,7 +122,7 @@ def _without_bullet(line: str, language: str) -> str:
 
 
 def _heading(line: str) -> str:
-    """The line's text if it is a heading, else an empty string."""
+    """Return the line's text if it is a heading, else an empty string."""
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKS.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
@@ -130,13 +130,13 @@ def _heading(line: str) -> str:
 
 
 def _is_continued(line: str, before: str) -> bool:
-    """Whether a line goes on with the text before it: with its markers, or in lower case where it is unfinished."""
+    """Return whether a line continues the text before it: only markers, or lower case after an unfinished sentence."""
     is_finished = bool(_heading(before)) or is_complete(before) or _ends_in_marker(before)
     return _has_markers_alone(line) or (line[:1].islower() and not is_finished)
 
 
 def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tuple[tuple[Claim, ...], int]:
-    """The sentences of a line with the positions they cite, and the number of markers that refer to no passage.
+    """Return the sentences of a line with the positions they cite, and the number of markers without a passage.
 
     Emphasis is removed, and emphasised text, such as a title, is not split.
     """
@@ -152,7 +152,7 @@ def _has_markers_alone(line: str) -> bool:
 
 
 def _ends_in_marker(text: str) -> bool:
-    """Whether a text ends with a marker; citations come last, so its last sentence is then complete."""
+    """Return whether a text ends with a marker; citations come last, so its last sentence is then complete."""
     return text.rstrip("\n\r\t `*_|").endswith(mark(0)[-1])
 
 
@@ -175,7 +175,7 @@ _QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 def is_deletion(text: str) -> bool:
-    """Whether a reply wants a sentence deleted."""
+    """Return whether a reply asks to delete a sentence."""
     words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
     if not words or words[0] not in _DELETE:
         return False
@@ -194,7 +194,7 @@ class RemarkReply:
 def read_replies(
     text: str, shown: int, language: str = "en", names: Sequence[str] = (), asked: Sequence[Claim] = ()
 ) -> dict[int, RemarkReply]:
-    """Number of a remark → the reply to it; the last of several replies to one remark counts.
+    """Map the number of each remark to the reply to it; the last of several replies to one remark counts.
 
     A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence, its
     end, markers and quotation may be on the next lines. Other lines without a number are ignored, unless none has one,
@@ -211,7 +211,7 @@ def read_replies(
 
 
 def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
-    """The replies, marked, with their numbers; the number in a line's first marker is one if the first line's is."""
+    """Return the numbers and marked replies; a line's first marker is its number if that is so in the first line."""
     replies: list[tuple[int, str]] = []
     text = with_tags_as_markers(without_reserved(text))  # such tags may span lines
     first = next(filter(_NUMBERED.match, text.splitlines()), "")

@@ -1,4 +1,4 @@
-"""Checks of sentences that an editor writes: what they add has to stand in the article or in what they cite."""
+"""Checks of sentences that an editor writes: their additions must be in the article or in the cited passages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from storm_pipeline.types import Citation, Sentence
 
 
 class EditChecks:
-    """Says what is wrong with a sentence that replaces others.
+    """The checks of a sentence that replaces others.
 
     Args:
-        article: headings and sentences before the first edit, whose names may stand anywhere.
+        article: headings and sentences before the first edit, whose names are allowed in every sentence.
     """
 
     def __init__(self, ctx: RunContext, topic: str, article: Sequence[str]) -> None:
@@ -30,13 +30,13 @@ class EditChecks:
         self._words = {word for text in (topic, *article) for word in folded_words(text)}
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
-        """What sentences cite, joined to passages."""
-        ids = dict.fromkeys(citation.snippet_id for own in sentences for citation in own.citations)
+        """Return the passages that sentences cite, joined."""
+        ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
         return passages(snippets, language=self._ctx.settings.article_language)
 
     def problem(self, new: str, old: Sentence, told: str) -> str:
-        """Why a text cannot stand in place of a sentence; empty if it can.
+        """Return why a text cannot replace a sentence; empty if it can.
 
         Args:
             old: a sentence with the citations that the new one gets.
@@ -45,17 +45,17 @@ class EditChecks:
         if not is_complete(new) and (not new or is_complete(old.text)):
             return "the new text is no whole sentence"
         shown = self.cited([old])
-        sources = [with_source(one) for one in shown]
+        sources = [with_source(passage) for passage in shown]
         added = self._added(new, told, sources)
         if not added and not self._is_unlike(new, told, shown):
             return ""
         nearest = [sources[own.passage][own.start : own.end] for own in deciding(Question(new, tuple(sources)))[:1]]
         have = "".join(f", which have “{first_words(text)}”" for text in nearest)
-        what = ", ".join(f"“{one}”" for one in added) or "this"
+        what = ", ".join(f"“{word}”" for word in added) or "this"
         return f"{what} is neither in the sentence nor in its sources{have}"
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
-        """The numbers and dates that neither told nor sources have, and the capitalised words that nothing has."""
+        """Return the numbers and dates missing in ``told`` and sources, and capitalised words that occur nowhere."""
         language = self._ctx.settings.article_language
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))
@@ -64,7 +64,7 @@ class EditChecks:
         return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
 
     def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
-        """A sentence that also cites what the article's other sentences cite for the names that a new text adds."""
+        """Add to a sentence's citations those of the article that contain the names added by a new text."""
         known = [self._topic, told, *(with_source(one) for one in self.cited([sentence]))]
         had = {word for text in known for word in folded_words(text)}
         others = [
@@ -74,7 +74,7 @@ class EditChecks:
         for name in _names(new):
             if had.issuperset(folded_words(name)):
                 continue
-            texts = ((one, set(folded_words(self._snippets[one.snippet_id].text))) for one in others)
+            texts = ((other, set(folded_words(self._snippets[other.snippet_id].text))) for other in others)
             naming = next(((one, found) for one, found in texts if found.issuperset(folded_words(name))), None)
             if naming:
                 added[naming[0]] = None
@@ -82,7 +82,7 @@ class EditChecks:
         return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *added))))
 
     def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
-        """Whether the screen finds that a text is about something else than what it cites and replaces."""
+        """Return whether the screen finds that a text is about something else than what it cites and replaces."""
         if not shown:
             return False
         language = self._ctx.settings.article_language
@@ -92,5 +92,5 @@ class EditChecks:
 
 
 def _names(text: str) -> list[str]:
-    """The words with a capital, but for the first word, which may be any."""
+    """Return the capitalised words, except the first word, which always has a capital."""
     return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

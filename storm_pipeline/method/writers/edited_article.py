@@ -43,9 +43,9 @@ class EditedArticle:
         self._changed: set[int] = set()
 
     def make(self, edits: Sequence[Edit], doubted: Callable[[Edit], str] = lambda _: "") -> str:
-        """Apply the edits in the given order; returns those that cannot be made, a line each with the reason.
+        """Apply the edits in the given order; return those that cannot be made, a line each with the reason.
 
-        ``doubted``: why an edit's new text does not follow from what it replaces and cites; empty if it does.
+        ``doubted``: returns why an edit's new text does not follow from the text replaced and its sources, or "".
         """
         apply: dict[str, Callable[[Edit], str]] = {
             "cut": self._cut,
@@ -64,18 +64,18 @@ class EditedArticle:
         return "\n".join(refused)
 
     def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[Passage, ...]]:
-        """The sentences that an edit replaces, with the topic and the sentence before; and what they cite."""
+        """Return the topic, the sentence before an edit and those it replaces; and the passages that these cite."""
         own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
         before = self._sentences.get(edit.sentence - 1)
-        told = (self._topic, *([before.text] if before else []), *(one.text for one in own))
-        return told, self._checks.cited(own)
+        texts = (self._topic, *([before.text] if before else []), *(one.text for one in own))
+        return texts, self._checks.cited(own)
 
     def shown(self, *, changed: bool = False) -> str:
-        """The article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
+        """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
         return self._article.shown(self._changed if changed else None)
 
     def numbers_of_sources(self, *, changed: bool = False) -> dict[str, list[int]]:
-        """Id of each source that what is shown cites → the numbers of the sentences, in reading order."""
+        """Map the id of each source cited in the shown text to the numbers of the sentences, in reading order."""
         found: dict[str, list[int]] = {}
         for number in self._article.numbers_shown(self._changed if changed else None):
             for source_id in dict.fromkeys(c.source_id for c in self._sentences[number].citations):
@@ -88,7 +88,7 @@ class EditedArticle:
         return bool(self._changed)
 
     def sections(self) -> tuple[Section, ...]:
-        """The article as it is now."""
+        """Return the article as it is now."""
         return self._article.sections()
 
     def _cut(self, edit: Edit) -> str:
@@ -150,7 +150,7 @@ class EditedArticle:
         return ""
 
     def _rewritten(self, new: str, sentence: Sentence, told: str) -> Sentence:
-        """The sentence with a new text, and with what the article cites for the names in it."""
+        """Return the sentence with a new text, and with the article's citations for the names in it."""
         return replace(self._checks.with_names(new, sentence, told, self._sentences.values()), text=new)
 
     def _move(self, edit: Edit) -> str:
@@ -179,12 +179,12 @@ class EditedArticle:
         return ""
 
     def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
-        """The two distinct sentences of an edit; None for one that no longer exists."""
+        """Return the two distinct sentences of an edit; None for one that no longer exists."""
         other = None if edit.other == edit.sentence else self._sentences.get(edit.other)
         return self._sentences.get(edit.sentence), other
 
     def _remove(self, number: int) -> str:
-        """Remove a sentence; returns why that cannot be."""
+        """Remove a sentence; return why that is not possible, else an empty string."""
         if self._removals_left < 1:
             return "as many sentences as may go have been cut and dropped"
         self._removals_left -= 1
@@ -196,13 +196,13 @@ class EditedArticle:
         return [sentence.text for number, sentence in self._sentences.items() if number not in but]
 
     def _plain(self, text: str) -> str:
-        """A model's replacement sentence without markers, whose numbers are those of the sentences."""
+        """Return a model's replacement sentence without markers, whose numbers are those of the sentences."""
         language = self._ctx.settings.article_language
         shown = [Citation("", "")] * max(self._sentences, default=0)
         return joined([s.text for s in parse_cited(text, shown, language).sentences], language)
 
     def _lacks(self, text: str, other: str) -> bool:
-        """Whether a text has a number or a date that the other one lacks."""
+        """Return whether a text has a number or a date that the other one lacks."""
         language = self._ctx.settings.article_language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 

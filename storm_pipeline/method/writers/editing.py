@@ -26,7 +26,7 @@ _FURTHER = "what it says goes further than the sentence and its sources"
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections edited: off-topic and repeated sentences removed, others reworded, joined, moved, headings changed.
+    """Edit the sections: remove off-topic and repeated sentences; reword, join and move others; change headings.
 
     At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
     edit is skipped if it would lose a number or a date, or add one, or a name, that neither article nor sources have.
@@ -51,13 +51,13 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
 
 
 def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
-    """``Title (site, date): 3, 7`` lines: what is cited, and in which of the sentences that are shown."""
+    """Return ``Title (site, date): 3, 7`` lines: each cited source with the numbers of shown sentences citing it."""
     known = {source.id: source for source in ctx.store.sources()}
     lines = []
     for source_id, numbers in edited.numbers_of_sources(changed=changed).items():
         if source_id in known and (source := known[source_id]).snippets:
             first = source.snippets[0]
-            date = next((one.published for one in source.snippets if one.published), "")
+            date = next((snippet.published for snippet in source.snippets if snippet.published), "")
             about = ", ".join(filter(None, (first.site or host_of(source.url).removeprefix("www."), date)))
             title = textwrap.shorten(tidy(source.title), _LONGEST_TITLE, placeholder=" …").replace(":", " –")
             lines.append(f"{title} ({about}): {', '.join(map(str, numbers))}")
@@ -65,7 +65,7 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
 
 
 def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
-    """Why the run's judge doubts an edit's new text, by what it replaces and the sources of that."""
+    """Return a function from an edit to the judge's reason to doubt its new text; empty if there is none."""
     reasons: dict[Edit, str] = {}
     behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
     if ctx.judge is not None and behind:
@@ -81,7 +81,7 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
 
 
 def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without sentences of the same words, whose citations move to the first; no model is called."""
+    """Remove sentences with the same words, moving their citations to the first one; no model is called."""
     sentences = [sentence for section in sections for sentence in section.sentences()]
     cited: dict[str, dict[Citation, None]] = {}
     for own in sentences:

@@ -1,4 +1,4 @@
-"""Findings of the interviews: deduplicated, each assigned to one section, which is shown what they rest on.
+"""Findings of the interviews: deduplicated, each assigned to one section, which gets the passages that they cite.
 
 Findings that the outliner model (:mod:`storm_pipeline.method.writers.placing`) leaves out are assigned by embedding.
 """
@@ -25,7 +25,7 @@ _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numb
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vector | None = None) -> Matrix:
-    """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
+    """Compute sections × texts: mean of the cosines to the heading and to the section's nearest title.
 
     Half of the section's mean is subtracted, so that broad headings do not attract everything.
 
@@ -45,9 +45,10 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
 
 
 def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> Matrix:
-    """Sections × findings, as :func:`fit_of_titles`, by what tells the findings apart, not by what they all speak of.
+    """Compute sections × findings as :func:`fit_of_titles`, with the direction common to all findings projected out.
 
-    Otherwise a heading whose words are the topic's in another form draws most of them. A few have too little in common.
+    Otherwise a heading that repeats the topic in other words attracts most findings. A few findings are compared as
+    they are, since they have too little in common.
     """
     vectors = ctx.store.embed([finding.text for finding in findings])
     if len(findings) < _MANY:
@@ -57,7 +58,7 @@ def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Senten
 
 
 def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:
-    """The distinct sentences of all interview answers; duplicates are merged with all their citations."""
+    """Return the distinct sentences of all interview answers; duplicates are merged with all their citations."""
     sentences = list(dict.fromkeys(s for c in conversations for turn in c.turns for s in turn.answer))
     if not sentences:
         return ()
@@ -76,7 +77,7 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
 
 
 def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
-    """The text of a finding → that of one that stands for it: the first of its group.
+    """Map the text of each repeated finding to the text of the one that is kept, the first of its group.
 
     A finding with a number that the first one lacks is not merged.
 
@@ -85,9 +86,9 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
     """
     language, same = ctx.settings.article_language, dict[int, int]()
     for group in groups:
-        own = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
-        for other in own[1:]:
-            kept = same.get(own[0], own[0])
+        group_positions = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
+        for other in group_positions[1:]:
+            kept = same.get(group_positions[0], group_positions[0])
             is_free = other != kept and other not in same and other not in same.values()
             if is_free and not missing(findings[other].text, [findings[kept].text], language=language):
                 same[other] = kept
@@ -95,7 +96,7 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
 
 
 def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
-    """The findings, those that another one stands for merged into it with all their citations."""
+    """Merge each repeated finding into the one that is kept, with all citations."""
     by_text = {finding.text: finding for finding in findings}
     for text, kept in same.items():
         if text in by_text and kept in by_text:
@@ -107,10 +108,10 @@ def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sente
 def findings_by_section(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> list[list[Sentence]]:
-    """The findings of each section in their order, then those that have none, which fit it best first.
+    """Return the findings of each section in their order, then those that have none, best fit first.
 
-    Unplaced ones go where they fit best, and one that contradicts another where that stands. The section in which one
-    is placed may have become a subsection.
+    Unplaced findings go to the section that they fit best, and one that contradicts another to the other's section. The
+    section in which one is placed may have become a subsection.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:
@@ -123,11 +124,11 @@ def findings_by_section(
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
         sections[where[findings[i].text]].append(findings[i])
     rank = {text: place for place, text in enumerate(notes.order)}
-    return [sorted(own, key=lambda one: rank.get(one.text, len(rank))) for own in sections]
+    return [sorted(section, key=lambda one: rank.get(one.text, len(rank))) for section in sections]
 
 
 def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
-    """The findings that match the headings worst, worst first."""
+    """Return the findings that match the headings worst, worst first."""
     if not findings or not outline.sections:
         return []
     fit = fit_of_findings(ctx, outline, findings).max(axis=0)
@@ -139,12 +140,11 @@ def _has_same_numbers(one: str, other: str, language: str) -> bool:
 
 
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
-    """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
+    """Return the sections' evidence, each passage whole in one section, in part or not at all in the others.
 
-    It is whole where most own findings cite it, in the first such section; another section is shown those of its
-    snippets that its own findings cite, each whole, and nothing of a passage that none of them cites. A section that no
-    finding is assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the
-    article.
+    A passage is whole in the section with most own findings that cite it (the first of several); other sections get
+    only those of its snippets that their own findings cite. A section without own findings gets all passages whole:
+    excerpts would make it repeat the other sections. ``language``: of the article.
     """
     has = [frozenset[str]().union(*(passage.snippet_ids for passage in share.passages)) for share in shares]
     cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]
@@ -166,7 +166,7 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
 
 
 def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
-    """Those of a passage's snippets that are needed, those that touch joined; the whole of it where a copy is cited."""
+    """Return a passage's needed snippets as passages, touching ones joined; the whole passage if a copy is cited."""
     own = [snippet for snippet in passage.snippets if snippet.id in needed]
     if any(copy.id in needed for copy in passage.copies):
         return (passage,)
@@ -174,7 +174,7 @@ def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[
 
 
 def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
-    """The evidence with these passages, and of other sections' findings those that rest on them."""
+    """Return the evidence with these passages, and only those findings of other sections that cite them."""
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
     others = (f for f in share.findings[share.own :] if not ids.isdisjoint(cited_snippet_ids([f])))
     return replace(share, passages=kept, findings=(*share.own_findings, *others))

@@ -1,4 +1,4 @@
-"""What a run's judge doubts among the sentences that the screen lets pass, as problems for the writer."""
+"""The judge's doubts about sentences that pass the screen, as problems for the writer."""
 
 import re
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ _MARKERS = re.compile(r"[\[\]|]")
 
 @dataclass(frozen=True)
 class Doubts:
-    """Puts sentences without a problem to a judge.
+    """The judge's review of sentences that the screen finds no problem with.
 
-    It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
-    page; a language model also decides where the words are unlike those that it cites, and about numbers that no cited
-    passage has in that form. What it doubts gets a problem with its reason and the deciding words; the writer sees
-    similar passages with the remark. Without a judge nothing is doubted.
+    The judge gets all sentences of a text at once, with the passages that they cite and each page's title and date. A
+    language model also decides on sentences whose words differ from their passages, and on numbers that no cited
+    passage has in that form. A doubted sentence gets a problem with the reason and the deciding words; the writer sees
+    similar passages with the remark. Without a judge there are no doubts.
     """
 
     ctx: RunContext
@@ -34,7 +34,7 @@ class Doubts:
     screen: Screen
 
     def raised(self, claims: Sequence[Claim]) -> list[Judged]:
-        """Return the screen's verdicts, with a problem where the judge doubts; recorded, if it cannot be asked."""
+        """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
         asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
@@ -59,10 +59,10 @@ class Doubts:
         return found
 
     def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
-        """The verdicts on answers to remarks, with a problem where the judge doubts them too.
+        """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
-        A language model is not asked again: it stands by its doubt where the answer is the sentence that it doubted, of
-        the same passages.
+        A language model is not asked again: its doubt remains where the answer is the doubted sentence, with no other
+        citations.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
             return self.raised(answers)
@@ -78,26 +78,26 @@ class Doubts:
         return verdict is not None and verdict.label != "supported"
 
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
-        """The claims, each beside what it cites, piece by piece."""
+        """Return a question for each claim: the claim with the texts of the pieces that it cites."""
         return [
             Question(claim.text, tuple(map(with_source, self._pieces(own))), own.unfound)
             for claim, own in zip(claims, judged, strict=True)
         ]
 
     def _pieces(self, judged: Judged) -> list[Passage]:
-        """The passages that a sentence cites, each snippet of them for itself, so that it can be named alone."""
+        """Return the cited passages, split by snippet, so that the judge can name each alone."""
         shown = (self.screen.shown[i] for i in self._cited(judged))
         return [piece for passage in shown for piece in passage.pieces()]
 
     def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
-        """The sentence with the citations of the pieces that the judge names; with all where it names none."""
+        """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
         pieces = self._pieces(judged)
         kept = {citation for i in supporting for citation in pieces[i].citations()}
-        own = tuple(one for one in judged.sentence.citations if one in kept)
+        own = tuple(citation for citation in judged.sentence.citations if citation in kept)
         return replace(judged.sentence, citations=own) if own else judged.sentence
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
-        """The passages that the checked sentence cites."""
+        """Return the positions of the passages that the checked sentence cites."""
         own = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
 
@@ -108,17 +108,17 @@ def _is_as_before(before: Claim, answer: Claim) -> bool:
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
     problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
-    quoted = [first_words(question.passages[own.passage][own.start : own.end]) for own in verdict.spans[:1]]
+    quoted = [first_words(question.passages[span.passage][span.start : span.end]) for span in verdict.spans[:1]]
     return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
 
 
 def with_source(passage: Passage) -> str:
-    """A passage's text, and where it stands: whose review, under which heading."""
+    """Return a passage's text with its title, heading, author, site and date in brackets."""
     known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
     return f"{passage.text} ({known})" if known else passage.text
 
 
 def first_words(text: str) -> str:
-    """The first words of a text, without marks that a remark gives a meaning."""
+    """Return the first words of a text, without the marks that have a meaning in a remark."""
     words = _MARKERS.sub("", text).split()
     return " ".join(words[:_LONGEST]) + (" …" if len(words) > _LONGEST else "")

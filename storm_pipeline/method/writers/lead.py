@@ -65,20 +65,20 @@ def _screen(ctx: RunContext, topic: str, shown: Sequence[Passage]) -> Screen:
 
 
 def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
-    """The lead unchanged; records a degradation if it is empty."""
+    """Return the lead unchanged; record a degradation if it is empty."""
     if not paragraphs:
         ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
     return paragraphs
 
 
 def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
-    """The sentence with the citations of the body sentences that it cites."""
-    cited = dict.fromkeys(c for own in sentence.citations for c in sources[own.source_id].citations)
+    """Return the sentence with the citations of the body sentences that it cites."""
+    cited = dict.fromkeys(c for citation in sentence.citations for c in sources[citation.source_id].citations)
     return Sentence(sentence.text, tuple(cited))
 
 
 def numbered_body(sections: Sequence[Section]) -> str:
-    """The body with numbered sentences; if it is too long, only the first sentences of each section."""
+    """Return the body with numbered sentences; if it is too long, only the first sentences of each section."""
     total = sum(count_words(sentence.text) for section in sections for sentence in section.sentences())
     share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
     lines, number = [], 0

@@ -22,7 +22,7 @@ class NumberedArticle:
     """Sections with numbers from 1, in reading order, for sentences and for headings; they stay as things move.
 
     Attributes:
-        sentences: number → sentence; what is replaced here stands so in :meth:`sections`.
+        sentences: number → sentence; a sentence replaced here is replaced in :meth:`sections`.
         headings: number → heading, likewise.
     """
 
@@ -39,11 +39,11 @@ class NumberedArticle:
             own = dict(zip(numbers, paragraph.sentences, strict=False))
             self.sentences |= own
             part.paragraphs.append(list(own))
-        part.below = [self._numbered(own) for own in section.subsections]
+        part.below = [self._numbered(subsection) for subsection in section.subsections]
         return part
 
     def sections(self) -> tuple[Section, ...]:
-        """The sections as they are now, without empty ones."""
+        """Return the sections as they are now, without empty ones."""
         return tuple(section for part in self._parts if (section := self._section(part)))
 
     def _section(self, part: _Part) -> Section | None:
@@ -52,7 +52,7 @@ class NumberedArticle:
         return Section(self.headings[part.heading], filled, below) if filled or below else None
 
     def shown(self, around: Collection[int] | None = None) -> str:
-        """Headings as ``## [H2] Heading`` and paragraphs as ``[3] Sentence. [4] Sentence.``, a line each.
+        """Return headings as ``## [H2] Heading`` and paragraphs as ``[3] Sentence. [4] Sentence.``, a line each.
 
         ``around``: only the paragraphs that have one of these sentences; ``…`` stands for others.
         """
@@ -67,12 +67,12 @@ class NumberedArticle:
         return "\n".join(lines)
 
     def numbers_shown(self, around: Collection[int] | None = None) -> list[int]:
-        """The numbers of the sentences that :meth:`shown` shows, in reading order."""
-        paragraphs = (own for _, part, _ in self._walk() for own in part.paragraphs)
+        """Return the numbers of the sentences that :meth:`shown` shows, in reading order."""
+        paragraphs = (paragraph for _, part, _ in self._walk() for paragraph in part.paragraphs)
         return [n for own in paragraphs if around is None or not set(own).isdisjoint(around) for n in own]
 
     def take_out(self, number: int) -> set[int]:
-        """Take a sentence out of its paragraph; returns the sentences that it stood between."""
+        """Take a sentence out of its paragraph; return the sentences before and after it."""
         own = self._paragraph(number)
         if own is None:
             return set()
@@ -81,7 +81,7 @@ class NumberedArticle:
         return set(own[max(0, at - 1) : at + 1])
 
     def move(self, how: str, first: int, last: int, other: int) -> tuple[str, list[int]]:
-        """Move sentences; returns why it cannot be done, and the sentences that were moved.
+        """Move sentences; return why that is not possible (or an empty string), and the sentences that were moved.
 
         ``how``: ``move`` behind the sentence ``other``, ``move_before`` it, or as a ``paragraph`` behind its paragraph.
         """
@@ -95,7 +95,7 @@ class NumberedArticle:
             self.take_out(number)
         if how == "paragraph":
             part = next(part for _, part, _ in self._walk() if any(own is target for own in part.paragraphs))
-            at = next(i for i, own in enumerate(part.paragraphs) if own is target)
+            at = next(i for i, paragraph in enumerate(part.paragraphs) if paragraph is target)
             part.paragraphs.insert(at + 1, moved)
         else:
             at = target.index(other) + int(how == "move")
@@ -103,7 +103,7 @@ class NumberedArticle:
         return "", moved
 
     def move_section(self, how: str, number: int, other: int) -> tuple[str, list[int]]:
-        """Move a section or subsection by its heading; returns why it cannot be done, and its first sentence.
+        """Move a section or subsection by its heading; return why it is not possible, and its first sentence.
 
         ``how``: ``section`` behind that of the heading ``other``, at its level; ``section_before`` it; or
         ``section_into`` it, as its last subsection.
@@ -119,13 +119,13 @@ class NumberedArticle:
             return "a subsection has no subsections: name a section, or move these apart", []
         siblings.remove(moved)
         into.insert(len(into) if into is target.below else into.index(target) + int(how == "section"), moved)
-        return "", [n for _, part, _ in self._walk([moved]) for own in part.paragraphs for n in own][:1]
+        return "", [n for _, part, _ in self._walk([moved]) for paragraph in part.paragraphs for n in paragraph][:1]
 
     def _paragraph(self, number: int) -> list[int] | None:
         return next((own for _, part, _ in self._walk() for own in part.paragraphs if number in own), None)
 
     def _walk(self, parts: list[_Part] | None = None, level: int = 1) -> Iterator[tuple[list[_Part], _Part, int]]:
-        """Every part with the list that has it and its level, before those below it."""
+        """Yield every part with the list that contains it and its level, before the parts below it."""
         parts = self._parts if parts is None else parts
         for part in parts:
             yield parts, part, level

@@ -24,7 +24,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
-_FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
+_FEW = 3  # results shown if none is related to topic or question: the best ones, so that the model may say so
 _SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
 _PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
 _SHORTEST = 4  # minimum words of a finding
@@ -39,15 +39,15 @@ def answer_from_passages(
     *,
     told: Sequence[Sentence] = (),
 ) -> Answer:
-    """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
+    """Return the expert's supported sentences with their passages; empty if no search result is related to the topic.
 
-    Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
-    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
-    the model fails.
+    Answers are research material, not article text: unsupported sentences are dropped and counted, not returned to the
+    model for revision. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises
+    ModelError: the model fails.
 
     Args:
         beside: all passages of the pages that were read, in the order of each page.
-        told: earlier answers; those that rest on the passages shown are not to be told again.
+        told: earlier answers; the expert is asked not to repeat those that cite the passages shown.
     """
     shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
     if not shown:
@@ -67,19 +67,19 @@ def answer_from_passages(
 
 
 def known_of(told: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
-    """The sentences that cite any of the snippets, as ``- sentence`` lines."""
+    """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
-    own = (one.text for one in told if not ids.isdisjoint(cited_snippet_ids([one])))
+    own = (sentence.text for sentence in told if not ids.isdisjoint(cited_snippet_ids([sentence])))
     return "\n".join(f"- {text}" for text in dict.fromkeys(own))
 
 
 def words_for_answer(ctx: RunContext) -> int:
-    """Maximum words of passages that an answer is written from."""
+    """Return the maximum words of passages that an answer is written from."""
     return round(ctx.settings.evidence_words * _SHARE)
 
 
 def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
-    """The sentences of an answer that the passages shown support, each with those that do; others are counted."""
+    """Return an answer's sentences that the passages support, each with those passages; others are counted."""
     if _NOTHING.match(reply):
         return ()
     draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
@@ -93,8 +93,8 @@ def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Seq
         answered = [verdict.sentence for verdict in screen.judge(claims)]
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding has to stand alone, unlike the rest of a list or of a table
-    whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)
-    sentences = tuple(one for one in whole if one.citations)
+    whole = (finding for finding in findings if is_complete(finding.text) and count_words(finding.text) >= _SHORTEST)
+    sentences = tuple(sentence for sentence in whole if sentence.citations)
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     return sentences
 
@@ -109,10 +109,10 @@ def passages_for(
     beside: Sequence[Snippet] = (),
     number: int = _PASSAGES,
 ) -> tuple[Passage, ...]:
-    """Up to ``number`` passages with their neighbours, of up to ``words`` words, that bear on topic or question.
+    """Return up to ``number`` passages and their neighbours, up to ``words`` words, related to topic or question.
 
-    They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
-    are kept.
+    They come from the results and from the other passages of their pages (``beside``), in the order of the search.
+    Their snippets are added to the store.
     """
     if not found:
         return ()
@@ -123,49 +123,49 @@ def passages_for(
     bearing = keep_relevant(topic, candidates, ctx.store.embed, question=question, language=language)
     bearing = bearing or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(bearing))
-    ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
+    ranked = _ranked(ctx, question, bearing, frozenset(snippet.id for snippet in found))
     shown = passages(that_fit(ranked[:number], (*candidates, *beside), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
 
 
 def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
-    """The passages that share most of the question's words, though the search did not return them."""
-    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in beside]
+    """Return the passages that share most of the question's words, whether or not the search returned them."""
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in beside]
     index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
     return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
-    """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
+    """Return a sentence with only those citations that its answer gave it or, if none was given, all found for it."""
     given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
-    cited = tuple(one for one in sentence.citations if one.snippet_id in given)
+    cited = tuple(citation for citation in sentence.citations if citation.snippet_id in given)
     return replace(sentence, citations=cited) if given else sentence
 
 
 def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
-    """A passage for each text, best first, by the rank in the search, nearness to the question and its words.
+    """Return a passage for each text, best first, by rank in the search, embedding similarity and shared words.
 
-    All other words count as length alone. Menus and lists come last, whatever words they share. ``returned``: ids of
-    what the search returned, which is in its order.
+    Words that are not in the question count as length only. Menus and lists come last, whatever words they share.
+    ``returned``: ids of the search results; ``found`` has these in the order of the search.
     """
     asked = set(cached_terms(question))
-    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in found]
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in found]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
-    own, *others = ctx.store.embed([question, *(one.text for one in found)])
+    own, *others = ctx.store.embed([question, *(snippet.text for snippet in found)])
     near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
     by_words = [match.position for match in index.search(question)]
-    by_search = [i for i, one in enumerate(found) if one.id in returned]
+    by_search = [i for i, snippet in enumerate(found) if snippet.id in returned]
     scores = rank_scores((by_search, by_words, near))
     by_score = [found[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
     return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
 
 
 def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
-    """The best passages, which have a snippet each, with their neighbours that fit into ``words``, and their copies.
+    """Return the best passages' snippets, neighbours that fit into ``words``, and copies; a passage has one snippet.
 
-    The ``first`` ones come with their neighbours, where an answer that breaks off in one goes on; those of the others
-    fill the room that is left. They are in the order in which their pages were found, and within a page in its order.
+    The ``first`` passages come with their neighbours, which may continue an answer; neighbours of the others fill the
+    room that is left. The order is that of the pages in ``found``, and within a page its own.
     """
     pages: dict[str, dict[str, Snippet]] = {}
     for one in found:
@@ -183,6 +183,6 @@ def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, fi
             chosen[one.id] = one
             words -= length
     copies = (one for own in ranked if own.snippets[0].id in chosen for one in (*own.snippets[1:], *own.copies))
-    chosen |= {one.id: one for one in copies}
+    chosen |= {copy.id: copy for copy in copies}
     order = {page: i for i, page in enumerate(pages)}
     return sorted(chosen.values(), key=lambda one: (order[one.source_id], one.place or 0))

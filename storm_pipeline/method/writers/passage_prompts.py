@@ -16,7 +16,7 @@ _FINDINGS = 5  # words of evidence budget per word of findings from other sectio
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
-    """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
+    """Return the inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
     below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
     return {
         "article": ctx.about(outline.topic),
@@ -30,12 +30,12 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
 
 
 def article_inputs(ctx: RunContext, topic: str, words: int) -> dict[str, object]:
-    """Inputs of the prompts that ask for a whole article, without outline and evidence."""
+    """Return the inputs of the prompts that ask for a whole article, without outline and evidence."""
     return {"topic": ctx.about(topic), **language_and_style(ctx), "words": words}
 
 
 def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
-    """All questions and answers of the conversations, the answers' sentences with the numbers of cited passages."""
+    """Return all questions and answers of the conversations, the answers with the numbers of cited passages."""
     number = _numbers(shown)
     lines = []
     for turn in (turn for conversation in conversations for turn in conversation.turns):
@@ -45,12 +45,12 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
 
 
 def language_and_style(ctx: RunContext) -> dict[str, object]:
-    """The language and style requested by the user; empty inputs are omitted from prompts."""
+    """Return the language and style requested by the user; empty inputs are omitted from prompts."""
     return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
 
 
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:
-    """A section's text without its heading, each sentence with the numbers of the passages that it cites."""
+    """Return a section's text without its heading, each sentence with the numbers of the passages that it cites."""
     passage = _numbers(shown)
     lines = [" ".join(_marked(sentence, passage) for sentence in own.sentences) for own in section.paragraphs]
     for own in section.subsections:
@@ -59,7 +59,7 @@ def with_markers(section: Section, shown: Sequence[Passage]) -> str:
 
 
 def _findings(evidence: PassageEvidence, limit: int) -> str:
-    """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
+    """Return the findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
 
     The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
     that says so. Doubtful ones are marked; pairs that contradict each other are named last.
@@ -79,7 +79,7 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
 
 
 def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
-    """Snippet id → number of the passage that contains it."""
+    """Map the id of each snippet to the number of the passage that contains it."""
     return {name: n for n, passage in enumerate(shown, 1) for name in passage.snippet_ids}
 
 

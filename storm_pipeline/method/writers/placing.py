@@ -25,7 +25,7 @@ _MOST_LEFT_OUT = 0.5
 def place_findings(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> FindingNotes:
-    """The notes with the outliner's placement, in batches of at most 120 findings; each sees what is placed before it.
+    """Return the notes with the outliner's placement, in batches of at most 120 findings; each sees those before it.
 
     If the model fails, which is recorded, findings stay unplaced from there on. If a finding is placed several times,
     the first place counts. With a single section, the model is not called.
@@ -52,7 +52,7 @@ def place_findings(
 
 
 def believed(left_out: Iterable[str], findings: Sequence[Sentence]) -> tuple[str, ...]:
-    """What a model leaves out of the findings; nothing if that is more than half of them."""
+    """Return the findings that a model leaves out; empty if they are more than half of all."""
     texts = tuple(dict.fromkeys(left_out))
     return texts if len(texts) <= _MOST_LEFT_OUT * len(findings) else ()
 
@@ -75,8 +75,8 @@ def _ask(
 
 
 def numbered_sections(outline: Outline) -> str:
-    """The sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
-    below = ["; ".join(title for title in own.titles() if title != own.title) for own in outline.sections]
+    """Return the sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
+    below = ["; ".join(title for title in heading.titles() if title != heading.title) for heading in outline.sections]
     titles = (
         f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)
     )
@@ -88,15 +88,15 @@ def with_sources(
 ) -> str:
     """Return the findings of these numbers as ``[3] sentence (title, date; title)`` lines, with three sources at most.
 
-    ``pages``: ids of the pages that the prompt lists, with their numbers, which then stand in place of their titles.
+    ``pages``: ids of the pages that the prompt lists → their numbers, which then replace their titles.
     """
     return "\n".join(f"[{n}] {findings[n - 1].text}{_sources(ctx, findings[n - 1], pages or {})}" for n in numbers)
 
 
 def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
     cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    told = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
-    return f" ({'; '.join(told[:_SOURCES])}{'; …' if told[_SOURCES:] else ''})" if told else ""
+    labels = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
+    return f" ({'; '.join(labels[:_SOURCES])}{'; …' if labels[_SOURCES:] else ''})" if labels else ""
 
 
 def _titled(snippet: Snippet) -> str:

@@ -17,9 +17,9 @@ Found = Mapping[str, Sequence[Snippet]]
 
 
 def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
-    """A turn for each question; where the passages do not answer it, it has queries for a web search in place of one.
+    """Return a turn for each question; a question that the passages do not answer has queries for a web search.
 
-    ``section``: title of the one that asks; empty if several do.
+    ``section``: title of the section that the questions belong to; empty for several.
 
     Raises ModelError: the model fails.
     """
@@ -48,10 +48,10 @@ def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence
 
 
 def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
-    """The best passages for each question in turn, with their neighbours, as many as an answer may be shown.
+    """Return the best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
-    The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages that
-    bear neither on the topic nor on a question are left out, menus and lists come last.
+    The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages
+    related neither to the topic nor to a question are left out; menus and lists come last.
     """
     ranks = zip_longest(*(found[question] for question in questions))
     language, asked = ctx.settings.article_language, " ".join(questions)

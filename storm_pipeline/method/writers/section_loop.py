@@ -19,7 +19,7 @@ _TOO_LITTLE = 60  # words of evidence below which a section is merged into its n
 
 
 def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[PassageEvidence]) -> tuple[Section, ...]:
-    """Write every section that has enough evidence, which is of all or some of the outline's sections.
+    """Write every section of ``evidence`` that has enough of it; the outline may have more sections.
 
     Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
     ModelAuthError: the endpoint refuses the key.
@@ -31,7 +31,7 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Passage
 
 
 def _recorded(own: PassageEvidence) -> dict[str, Any]:
-    """What a section is written from, as the run's folder keeps it."""
+    """Return a section's evidence in the form that is saved in the run's folder."""
     texts = [finding.text for finding in own.own_findings]
     return {"heading": own.heading.title, "findings": texts, "snippets": sorted(own.snippet_ids())}
 
@@ -39,7 +39,7 @@ def _recorded(own: PassageEvidence) -> dict[str, Any]:
 def _with_distinct_headings(
     evidence: Sequence[PassageEvidence], written: Sequence[Section | None]
 ) -> tuple[Section, ...]:
-    """The sections that were written; where a heading is already taken, a section gets its planned heading back."""
+    """Return the sections that were written; one whose heading is already taken gets its planned heading back."""
     sections: dict[str, Section] = {}
     for own, section in zip(evidence, written, strict=True):
         if section is not None:
@@ -70,7 +70,7 @@ def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]
 
 
 def _with(section: Section, others: Sequence[Section], *, first: bool) -> Section:
-    """Add the paragraphs of others above the subsections: below, they would seem to belong to the last subsection."""
+    """Add paragraphs of other sections above the subsections; below, they would seem to be part of the last one."""
     more = tuple(
         p for other in others for p in (*other.paragraphs, *(q for s in other.subsections for q in s.paragraphs))
     )
@@ -78,7 +78,7 @@ def _with(section: Section, others: Sequence[Section], *, first: bool) -> Sectio
 
 
 def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
-    """Save a section as the run's, tell that it is written, and return it."""
+    """Save a section in the run's folder, emit that it is written, and return it."""
     ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
     ctx.events.emit(_written(ctx, number, section))
     return section
@@ -86,7 +86,7 @@ def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
 
 def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     editions = ctx.store.editions()
-    cited = (citation.source_id for one in section.sentences() for citation in editions.cited(one).citations)
+    cited = (citation.source_id for sentence in section.sentences() for citation in editions.cited(sentence).citations)
     addresses = {source.id: source.url for source in editions.sources()}
     sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
     return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)

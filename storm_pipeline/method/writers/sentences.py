@@ -1,4 +1,4 @@
-"""Sentences of sources for an extract: which may be told, in which groups, in what order, and as cited paragraphs."""
+"""Sentences of sources for an extract: selected, grouped, ordered, and joined to cited paragraphs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
@@ -17,17 +17,17 @@ from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Heading, Paragraph, Sentence, Snippet
 
 SHORTEST = 5
-"""Words of a sentence that may be told; what has fewer is mostly a heading."""
+"""Minimum words of a usable sentence; a shorter text is mostly a heading."""
 _PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence of a source that an article may tell."""
+    """A sentence of a source that an article may use."""
 
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
-    opening: Fact  # the first sentence of its page that may be told, itself where that is not found whole
+    opening: Fact  # the first usable sentence of its page if that is one passage, else the sentence itself
     nearness: float  # to the topic, in [-1, 1]
 
 
@@ -39,13 +39,13 @@ def sentences_of(snippet: Snippet) -> list[Fact]:
 def candidates(
     store: ReferenceStore, subject: Subject, snippets: Sequence[Snippet], headings: Sequence[str] = ()
 ) -> tuple[Candidate, ...]:
-    """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
+    """Return the usable sentences of related pages, nearest first, the subject's own page left out.
 
-    Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
-    as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
+    Each text occurs once. A sentence of a page that was found as one passage has that passage's first sentence as its
+    opening; its nearness to the topic is the mean of both, since the subject of a page counts for more than the
     sentence alone.
 
-    ``headings``: the user's, which a page may be about, too.
+    ``headings``: the user's, which pages may be about, too.
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
@@ -53,25 +53,25 @@ def candidates(
     asked, named = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
     others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.own]
     for number, snippet in enumerate(others):
-        told = _on_topic(subject, snippet, asked, named)
-        for i, fact in enumerate(told):
-            rows.setdefault(fact.text, (fact, (number, i), told[0] if pages[snippet.source_id] == 1 else fact))
+        usable = _on_topic(subject, snippet, asked, named)
+        for i, fact in enumerate(usable):
+            rows.setdefault(fact.text, (fact, (number, i), usable[0] if pages[snippet.source_id] == 1 else fact))
     if not rows:
         return ()
     texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
     vectors = store.embed([subject.described, *texts, *openings])
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
     found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
-    return tuple(sorted(found, key=lambda one: -one.nearness))
+    return tuple(sorted(found, key=lambda candidate: -candidate.nearness))
 
 
 def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
-    """Return those of a passage's sentences that a reader of an article on the subject expects there.
+    """Return the sentences of a passage that are on the subject.
 
-    All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does.
-    Where it has a page of its own, the first ones, as long as they name it, of pages on a part of it: their title has
-    its name and other words, all of which are ``named`` on its own page; or, besides its name, words ``asked`` for
-    alone, those of the user's headings.
+    All sentences of the user's own documents. If the subject has no page of its own: the sentences that name it, or
+    whose page's title does. If it has one: the first sentences, as long as they name it, of pages on a part of it. The
+    title of such a page has its name and other words, all of them ``named`` on its own page; or, without the name,
+    only words ``asked`` for, those of the user's headings.
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
     if is_own(snippet.engine):
@@ -86,9 +86,9 @@ def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[st
 
 
 def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
-    """Return title of each page → its candidates, the nearest page first; single sentences of several stand before all.
+    """Map each page's title to its candidates, nearest page first; several single sentences form one first group.
 
-    Pages of one title are one; of those without titles the topic stands for it.
+    Pages with the same title are merged; a page without a title gets the topic as its title.
     """
     pages: dict[str, list[Candidate]] = {}
     for one in found:
@@ -104,18 +104,18 @@ def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Can
 def by_heading(
     store: ReferenceStore, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
 ) -> dict[str, list[Candidate]]:
-    """Return title of each heading → its candidates, in their order: passages go to their nearest heading.
+    """Map the title of each heading to its candidates, in order: passages go to their nearest heading.
 
-    Nearest is whose cosine is highest above its mean, so that no heading attracts what is near to the topic alone.
+    The nearest heading has the highest cosine above its mean, so that none attracts all that is near to the topic.
     """
     shares: dict[str, list[Candidate]] = {heading.title: [] for heading in headings}
     if not found:
         return shares
     titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
-    vectors = store.embed([*titles, *(one.fact.in_context for one in found)])
+    vectors = store.embed([*titles, *(candidate.fact.in_context for candidate in found)])
     nearness = vectors[len(titles) :] @ vectors[: len(titles)].T  # candidates × headings
     above = nearness - nearness.mean(axis=0)
-    passages = np.array([one.place[0] for one in found])
+    passages = np.array([candidate.place[0] for candidate in found])
     best = [above[passages == number].mean(axis=0).argmax() for number in passages]
     for one, own in zip(found, best, strict=True):
         shares[headings[own].title].append(one)
@@ -123,13 +123,13 @@ def by_heading(
 
 
 def in_order(chosen: Iterable[Candidate]) -> list[Fact]:
-    """Return the sentences, the nearest passage first, each behind the opening of its page, which says what it is."""
+    """Return the sentences, the nearest passage first, each after its page's opening, which introduces it."""
     passages: dict[int, list[Candidate]] = {}
     for one in chosen:
         passages.setdefault(one.place[0], []).append(one)
     ordered = sorted(passages.values(), key=lambda own: -max(one.nearness for one in own))
-    told = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
-    return list({fact.text: fact for one in told for fact in (one.opening, one.fact)}.values())
+    candidates_in_order = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
+    return list({fact.text: fact for one in candidates_in_order for fact in (one.opening, one.fact)}.values())
 
 
 def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
@@ -144,4 +144,4 @@ def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
     if len(paragraphs) > 1 and len(paragraphs[-1]) < _PARAGRAPH:
         last = paragraphs.pop()
         paragraphs[-1] += last
-    return tuple(Paragraph(tuple(own)) for own in paragraphs)
+    return tuple(Paragraph(tuple(paragraph)) for paragraph in paragraphs)

@@ -13,7 +13,7 @@ from storm_pipeline.types import UNTITLED, Conversation, Heading, Outline, Secti
 
 
 def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], sections: int = 1) -> Evidence:
-    """The evidence of each section of an outline, from these snippets alone, all of them, in order.
+    """Return the evidence of each section of an outline: all of these snippets, in order.
 
     ``sections``: number of sections that share the article's length with this part of it.
     """
@@ -22,17 +22,17 @@ def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], s
 
 
 def evidence_cited(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> Evidence:
-    """The evidence of each section of an outline: what the conversations cite."""
+    """Return the evidence of each section of an outline: all snippets that the conversations cite."""
     return evidence_from(ctx, outline, map(ctx.store.snippet, _cited(conversations)))
 
 
 def write_whole(
     ctx: RunContext, outline: Outline, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
 ) -> Section:
-    """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
+    """Write a section, possibly empty, from its evidence; an article without an outline is one with subsections.
 
-    One call, plus one for sentences sent back to the writer. Raises ModelError: the model fails. ``conversations``:
-    interviews shown in full, where the article is not divided.
+    One call, plus one for sentences returned to the writer for revision. Raises ModelError: the model fails.
+    ``conversations``: interviews shown in full, if the article is not divided.
     """
     ctx.events.count(words_asked=evidence.target_words)
     if not outline.sections:
@@ -47,7 +47,7 @@ def write_whole(
 def _undivided(
     ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation]
 ) -> Section:
-    """The article in one call: its lead, and its sections below."""
+    """Write the article in one call: its lead, and its sections as subsections."""
     inputs = {
         **article_inputs(ctx, topic, evidence.target_words),
         "passages": numbered_passages(evidence.passages),
@@ -59,19 +59,19 @@ def _undivided(
 
 
 def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], number: int) -> PassageEvidence:
-    """Evidence of one of so many parts of the article that no interview found anything for."""
+    """Return evidence without findings for one of ``number`` equally long parts of the article."""
     words, *_ = words_of_sections(ctx.settings.article_words, [1] * number, [math.inf] * number)
     return PassageEvidence(heading, passages(found, language=ctx.settings.article_language), target_words=words)
 
 
 def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
-    """Ids of the snippets that answers cite, in order."""
+    """Return the ids of the snippets that answers cite, in order."""
     answers = (sentence for c in conversations for turn in c.turns for sentence in turn.answer)
     return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
 
 
 def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:
-    """The blocks under the section's heading; text under an unplanned heading joins the text before it."""
+    """Put the blocks under the section's heading; text under an unplanned heading is added to the text before it."""
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
     parts = [Section(heading.title)]
     for block in blocks:
