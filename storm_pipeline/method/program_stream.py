@@ -14,7 +14,7 @@ from storm_pipeline.run.stream import Stream
 from storm_pipeline.types import Section
 
 Make = Callable[[Sequence[EventSink], threading.Event], dspy.Prediction]
-"""Make a prediction, sending the events of its run to sinks, until it is told to stop."""
+"""A function that makes a prediction and sends the events of its run to sinks, until the event says to stop."""
 
 
 def send_sections(stream: Any, named: Mapping[str, tuple[str, str]], make: Make) -> dspy.Prediction:

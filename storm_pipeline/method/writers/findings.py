@@ -20,7 +20,7 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
-_MANY = 24  # findings from which what they have in common is left out of their comparison with headings
+_MANY = 24  # minimum findings at which their common direction is left out of the comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 
 
