@@ -108,7 +108,7 @@ def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sente
 def findings_by_section(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> list[list[Sentence]]:
-    """Return the findings of each section in their order, then those that have none, best fit first.
+    """Return each section's findings in the order of the notes, then those not in it, best fit first.
 
     Unplaced findings go to the section that they fit best, and one that contradicts another to the other's section. The
     section in which one is placed may have become a subsection.
