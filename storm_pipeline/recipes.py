@@ -175,7 +175,7 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     found = [search_all(ctx, [need]) for need in needs]
     best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
     parts = [Outline(topic, (section,)) for section in outline.sections]
-    number = sum(map(bool, best)) or 1  # what nothing is found for leaves its words to the others
+    number = sum(map(bool, best)) or 1  # sections without results leave their words to the others
     chosen = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, number)]
     return _from_evidence(ctx, topic, Evidence(outline, tuple(chosen)))
 

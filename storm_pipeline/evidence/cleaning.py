@@ -16,7 +16,7 @@ _LINE = 8  # fewest words of a line that is kept although no stop ends it
 _SENTENCE = range(6, 81)  # words of a sentence; longer runs without a stop are lists
 _PROSE = 0.5  # least share of a text's words in sentences, if it has any
 _TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)"
-"""Where a link leads, and its title."""
+"""The target of a link, and its title."""
 _PICTURE = re.compile(rf"!\[[^\[\]]*\](?:{_TARGET})?|\[\\?\[[^\[\]]*\]\]{_TARGET}")
 """A picture with its description, or the mark of a note: ``[[93]](https://…)``."""
 _LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}")

@@ -20,7 +20,7 @@ from storm_pipeline.text.identity import host_of
 from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Section, Sentence, Snippet, Source
 
 _SENTENCE = 2 * SHINGLE  # fewest words in a row, of a passage that is otherwise another's, that are shown again
-_MOST = 3  # passages of a page that may say together what one of another page says
+_MOST = 3  # most passages of a page that together may have the content of one of another page
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class _IndexedPage:
     page: Page
     passages: tuple[PagePassage, ...]
     index: LexicalIndex
-    lost: tuple[str, ...]  # what was left out, in a sentence
+    lost: tuple[str, ...]  # a sentence on the passages that were left out
 
 
 class PageReader:

@@ -38,7 +38,7 @@ class Engine:
     spec: str  # its name, as in the settings
     why: str = ""  # why it was chosen, as the end of a sentence; empty if the user chose it
     custom: bool = False  # whether it is an object that the user passed
-    problems: tuple[str, ...] = ()  # what could not be read, such as files of the user's documents
+    problems: tuple[str, ...] = ()  # sources that could not be read, such as files of the user's documents
     contents: ContentsSource | None = None  # its source of tables of contents, if it has one
     own: bool = False  # whether it searches texts of the user's own alone
     offline: bool = False  # whether the network was found to be down when it was chosen

@@ -62,7 +62,7 @@ Makes = Literal["article", "research", "outline", "section", "lead"]
 T = TypeVar("T")
 _RECIPE = "storm"  # of a run that does one stage
 _REPEATED_WITHIN = 5.0  # seconds
-_Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which prompts, and the ids of its models
+_Key = tuple[str, tuple[int, ...]]  # hash of a call's task and prompts, and the ids of its models
 
 
 class Runs(Protocol):

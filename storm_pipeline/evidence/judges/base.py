@@ -24,7 +24,7 @@ class Question:
 
     @property
     def has_words(self) -> bool:
-        """Return whether the claim and a passage have words, without which there is nothing to judge."""
+        """Whether the claim and a passage have words, without which there is nothing to judge."""
         return has_word(self.claim) and any(map(has_word, self.passages))
 
 

@@ -37,7 +37,7 @@ class CrossEncoderJudge:
 
     @property
     def parameters(self) -> Parameters:
-        """Return the threshold."""
+        """The threshold."""
         return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:

@@ -35,7 +35,7 @@ class LanguageModelJudge:
 
     @property
     def parameters(self) -> Parameters:
-        """Return the threshold and a hash of the prompt."""
+        """The threshold and a hash of the prompt."""
         return {"threshold": self.threshold, "prompt": self._program.fingerprint[:12]}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:

@@ -29,12 +29,12 @@ class ScreenJudge:
 
     @property
     def name(self) -> str:
-        """Return ``screen:`` and the embedder's name."""
+        """The name of the embedder after ``screen:``."""
         return f"screen:{self._embedder.name}"
 
     @property
     def parameters(self) -> Parameters:
-        """Return the threshold, and the words of a window and of a step to the next."""
+        """The threshold, and the words of a window and of a step to the next."""
         return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:

@@ -126,7 +126,7 @@ def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Convers
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
-    """Return, and save, the conversations without pages that turned out to be copies of excluded ones."""
+    """Return and save the conversations without pages that turned out to be copies of excluded ones."""
     kept = without_copies(ctx, conversations)
     ctx.run.save_json("conversations.json", kept)
     return kept

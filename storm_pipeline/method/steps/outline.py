@@ -97,7 +97,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
     """Return the outline in a model's reply, structured or plain text. Raises ModelError: no reply has a heading."""
-    named = ctx.about(topic) if inputs else ctx.introduced(topic)  # whoever drafts has nothing else
+    named = ctx.about(topic) if inputs else ctx.introduced(topic)  # a draft has no other source
     common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:

@@ -56,7 +56,7 @@ def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool 
     if keep:
         ctx.store.keep(interleaved)
     every = [] if ctx.settings.is_extract else [page for _, own, _ in found for page in own]
-    pages = {page.about.source_id: page for page in every}  # an extract is made of what is returned
+    pages = {page.about.source_id: page for page in every}  # an extract consists of the search results alone
     _hold(ctx, every)
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:

@@ -16,7 +16,7 @@ from storm_pipeline.types import Citation
 
 _HEADING = re.compile(r"(?:#{1,6} |={2,6} ?|<h[1-6][^<>]{0,40}> ?)(.+?)(?: #+| ?={2,6}| ?</h[1-6]>)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
-"""Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
+"""The beginning of a heading: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
 _UNDERLINED = re.compile(rf"^(?! |[#>*-])([^\n]{{1,100}}[^\s.!?:{mark(0)[-1]}])\n(?:={{3,}}|-{{3,}})[ \t]*$", re.M)
 """A heading above a line of ``===`` or ``---``."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")

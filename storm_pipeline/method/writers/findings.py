@@ -20,7 +20,7 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
-_MANY = 24  # findings from which what they have in common is left out of their comparison with headings
+_MANY = 24  # minimum findings at which their common direction is left out of the comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 
 
@@ -108,7 +108,7 @@ def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sente
 def findings_by_section(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> list[list[Sentence]]:
-    """Return the findings of each section in their order, then those that have none, best fit first.
+    """Return each section's findings in the order of the notes, then those not in it, best fit first.
 
     Unplaced findings go to the section that they fit best, and one that contradicts another to the other's section. The
     section in which one is placed may have become a subsection.

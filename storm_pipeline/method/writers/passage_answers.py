@@ -162,10 +162,10 @@ def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: 
 
 
 def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
-    """Return the best passages' snippets, neighbours that fit into ``words``, and copies; a passage has one snippet.
+    """Return the snippets of the best passages, their neighbours that fit into ``words``, and their copies.
 
-    The ``first`` passages come with their neighbours, which may continue an answer; neighbours of the others fill the
-    room that is left. The order is that of the pages in ``found``, and within a page its own.
+    Each of ``ranked`` has one text. The ``first`` ones come with their neighbours, which may continue an answer; those
+    of the others fill the room that is left. The order is that of the pages in ``found``, and within a page its own.
     """
     pages: dict[str, dict[str, Snippet]] = {}
     for one in found:
