@@ -9,10 +9,8 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_bench.datasets.dataset import write_bytes
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Block, Figure
 from storm_bench.reporting.results_file import ExperimentResults
@@ -107,15 +105,6 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
         # No date and no library version: equal results give equal bytes.
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": tidy(caption)})
     return Figure(f"{name}.svg", tidy(caption), text.getvalue())
-
-
-def write_png(file: Path, size: tuple[float, float], draw: Callable[["Drawing"], None]) -> None:
-    """Draw a picture of a size in inches. Raises DatasetError: the file cannot be written."""
-    with drawings() as made, io.BytesIO() as picture:
-        drawing = made(figsize=size, layout="constrained")
-        draw(drawing)
-        drawing.savefig(picture, format="png", dpi=150, metadata={"Software": None})
-        write_bytes(file, picture.getvalue())
 
 
 @contextmanager
