@@ -184,31 +184,18 @@ def estimate_judging(
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)
-    scenarios = []
-    for max_sections, written, assumed in _SCENARIOS:
+    usages = []
+    for rate, (max_sections, written, assumed) in zip(_ENDS, _SCENARIOS, strict=True):
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * _SECTION_WORDS * written))
         article = ExpectedArticle(words, sections, fields, statements, human_words, *assumed)
-        scenarios.append([question for ask in asking for question in ask(article)])
-    return JudgingEstimate(*_estimated(settings, model, scenarios))
-
-
-def _estimated(
-    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
-) -> tuple[Range, Range, Range, Range | None]:
-    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
-
-    ``scenarios``: the questions of a short, a usual and a long case.
-    """
-    usages = []
-    for rate, questions in zip(_ENDS, scenarios, strict=True):
+        questions = [question for ask in asking for question in ask(article)]
         sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
         usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))
     calls, tokens_in, tokens_out = (_around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
     price = known_price(model, settings)
-    if price is None:
-        return calls, tokens_in, tokens_out, None
-    return calls, tokens_in, tokens_out, _around(*(price.cost(sent, 0, replied) for _, sent, replied in usages))
+    dollars = _around(*(price.cost(sent, 0, replied) for _, sent, replied in usages)) if price else None
+    return JudgingEstimate(calls, tokens_in, tokens_out, dollars)
 
 
 def _tokens(question: Question) -> float:

@@ -52,11 +52,8 @@ OTHERS: Sequence[Mapping[str, Any]] = (
     {"perspectives": 2, "turns": 2, "judge": "off"},
 )
 _BESIDE = frozenset({"related topics", "perspectives", "draft outline", "outline"})  # stages beside others
-_ALONE = dict.fromkeys(("refine", "plan"), "outline") | {
-    "related": "related topics",
-    "perspectives": "perspectives",
-    "draft": "draft outline",
-}
+_ALONE = dict.fromkeys(("refine", "plan"), "outline")
+_ALONE |= {"related": "related topics", "perspectives": "perspectives", "draft": "draft outline"}
 
 
 class ScriptedModel:

@@ -61,16 +61,13 @@ def _sizes(commit: str) -> Counter[str]:
 
 
 def _layout(tree: Path) -> Counter[str]:
-    graph = module_imports(tree)
-    between = room_imports(graph)
+    between = room_imports(graph := module_imports(tree))
     floor_of = floors(between)
     counts = Counter({f"floor: {name}": floor for name, floor in floor_of.items()})
     counts["layout: folders"] = sum(path.is_dir() for path in (tree / "storm_pipeline").glob("[a-z]*"))
     counts["layout: floors"] = max(floor_of.values())
-    counts["layout: circles of rooms"], counts["layout: circles of modules"] = (
-        len(circles(between)),
-        len(circles(graph)),
-    )
+    counts["layout: circles of rooms"] = len(circles(between))
+    counts["layout: circles of modules"] = len(circles(graph))
     return counts
 
 

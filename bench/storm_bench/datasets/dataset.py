@@ -20,8 +20,6 @@ from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
-
-
 _LARGEST = 2**26  # bytes of a file, decompressed
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import settings_of
-from storm_bench.experiments.own_code import is_own
+from storm_bench.experiments.own_code import is_own, own_recipe
 from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_bench.metrics.registry import METRICS
@@ -45,7 +45,8 @@ class Forecast:
 def _recipe(config: ExperimentConfig, method: str) -> str:
     """Return a method's recipe; one of the user's own is taken to cost what the default does."""
     name = config.method(method).recipe
-    return ("storm" if config.writes != "article" else DEFAULT) if is_own(name) else name
+    own = is_own(name) and config.code and own_recipe(name, config.code)  # which says what is wrong with it
+    return ("storm" if config.writes != "article" else DEFAULT) if own else name
 
 
 def forecast(
