@@ -119,12 +119,20 @@ def not_such(folder: Path, name: str, why: str) -> str:
     )
 
 
+def folder_to_write(folder: Path) -> Path:
+    """A folder to write a data set to, which may come from somebody else. Raises DatasetError: it is or holds a link."""
+    folder = Path(folder).expanduser()
+    if linked := next((one for one in (folder, *folder.rglob("*")) if one.is_symlink()), None):
+        raise DatasetError(f"{linked} is a link, through which other files would be written: delete it")
+    return folder
+
+
 def folder_to_build(folder: Path, *parts: str) -> Path:
     """Check that a data set may be built in a folder: it is new, or an earlier build created it.
 
-    Raises DatasetError: it holds a data set from elsewhere, which a build would overwrite.
+    Raises DatasetError: it is or holds a link, or it holds a data set from elsewhere, which a build would overwrite.
     """
-    folder = Path(folder).expanduser()
+    folder = folder_to_write(folder)
     if not (folder / BUILD).is_dir() and any(any((folder / part).glob("*")) for part in parts):
         raise DatasetError(f"{folder} holds a data set that was not built here; choose an empty folder")
     return folder
