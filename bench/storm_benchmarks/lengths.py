@@ -11,6 +11,8 @@ from functools import partial
 
 from dspy.utils.exceptions import AdapterParseError
 
+from storm_bench.datasets.deepscholar import sections_of_latex
+from storm_bench.datasets.storm_runs import recorded_outline
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft
@@ -27,7 +29,8 @@ from storm_pipeline.text.words import tidy
 PATTERNS = (
     *("A. B. ", "{", "[", '{"a":', "*a", "The king had it. He went ", ".", "'a b. C ", "(a. B ", '"a. B ', "你好。"),
     *("<think>", "</think>", "# ", "a\n", "< ", "_a", "[1", "[1]", "1,", "__", "\\[", "[a](", "`", "\\", "1 and "),
-    *(" ", "Dr. ", "| a ", "- a\n", "lower case words go\n", "[1] \n", "**a**", "\u0301", "1.1 ", "?!", "\n"),
+    *(" ", "Dr. ", "| a ", "- a\n", "lower case words go\n", "[1] \n", "**a**", "\u0301", "1.1 ", "?!", "\n", "#"),
+    *("\\emph{", "\\cite", "\\cite[", "\\section{"),
 )
 
 
@@ -46,6 +49,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "imported Markdown": lambda text: markdown_article("A topic", f"{text}\n## References\n1. https://example.org"),
         "imported wikitext": lambda text: wikitext_article("A topic", text),
         "markers": without_markers,
+        "LaTeX": lambda text: sections_of_latex(3 * text + "}" * len(text)),
+        "heading of knowledge-storm": lambda text: recorded_outline("Topic", f"# a{3 * text}b"),
         "one line": tidy,
         "completeness": is_complete,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from storm_bench.datasets.dataset import DataSet, damaged, read_json, read_topics, write_json
+from storm_bench.datasets.dataset import DataSet, damaged, folder_to_write, read_json, read_topics, write_json
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError
 
@@ -24,9 +24,9 @@ _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
 def folder_to_build(folder: Path) -> Path:
     """Check that a data set may be built in a folder: it is new, or an earlier build created it.
 
-    Raises DatasetError: it holds a data set from elsewhere, which a build would overwrite.
+    Raises DatasetError: it is or holds a link, or it holds a data set from elsewhere, which a build would overwrite.
     """
-    folder = Path(folder).expanduser()
+    folder = folder_to_write(folder)
     if folder.is_dir() and not (folder / BUILD).is_dir() and any(folder.iterdir()):
         raise DatasetError(f"{folder} holds a data set that was not built here; choose an empty folder")
     return folder

@@ -27,8 +27,10 @@ _PAPERS, _CITATIONS = "papers_with_related_works.csv", ("recovered_citations.csv
 _LARGEST_FIELD = 10_000_000
 _HEADING = re.compile(r"\\(?P<sub>(?:sub)*)(?:section|paragraph)\*?\s*\{(?P<title>[^{}]*)\}\.?")
 _COMMENT = re.compile(r"(?<!\\)%.*")
-_CITED = re.compile(r"[~\s]*\\(?:[a-zA-Z]*cite[a-zA-Z]*|label|ref|autoref|cref)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
-_STYLED = re.compile(r"\\[a-zA-Z]+\*?\s*\{([^{}]*)\}")
+_CITED = re.compile(
+    r"(?<![~\s])[~\s]*\\(?:(?=[a-zA-Z]*cite)[a-zA-Z]++|label|ref|autoref|cref)\*?(?:\[[^\]]{0,500}\])*\{[^{}]*\}"
+)
+_BRACE = re.compile(r"\\[a-zA-Z]+\*?\s*\{|[{}]")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?|[{}$]")
 _ESCAPED = re.compile(r"\\([%&#_$])")
 
@@ -93,9 +95,22 @@ def sections_of_latex(text: str) -> tuple[str, tuple[HumanSection, ...]]:
 
 def _plain(latex: str) -> str:
     text = _ESCAPED.sub(r"\1", _CITED.sub("", latex).replace("~", " "))
-    while (inner := _STYLED.sub(r"\1", text)) != text:
-        text = inner
-    return plain_text(_COMMAND.sub(" ", text))
+    return plain_text(_COMMAND.sub(" ", _unstyled(text)))
+
+
+def _unstyled(text: str) -> str:
+    """The text with what commands such as ``\\emph`` hold in their place."""
+    pieces: list[str] = []
+    opened: list[int | None] = []  # places of commands in the pieces; None: a brace without one
+    end = 0
+    for mark in _BRACE.finditer(text):
+        pieces += (text[end : mark.start()], mark[0])
+        end = mark.end()
+        if mark[0] != "}":
+            opened.append(None if mark[0] == "{" else len(pieces) - 1)
+        elif opened and (place := opened.pop()) is not None:
+            pieces[place] = pieces[-1] = ""
+    return "".join((*pieces, text[end:]))
 
 
 def _topic(paper: Row, cited: Sequence[Row], nuggets: Sequence[_Nugget]) -> Topic:

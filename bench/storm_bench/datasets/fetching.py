@@ -9,7 +9,7 @@ from typing import IO
 
 import requests
 
-from storm_bench.datasets.dataset import PUBLISHED, Published
+from storm_bench.datasets.dataset import PUBLISHED, Published, folder_to_write
 from storm_pipeline import DatasetError, SearchError
 from storm_pipeline.api import redacted
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
@@ -26,15 +26,15 @@ def fetch_published(name: str, to: Path, *, host: str = HOST, patience: Patience
     """Fetch a data set as its authors publish it. Files that are there already are written anew.
 
     ``name``: one of ``PUBLISHED``; ``to``: folder to write to; the readers take it. Returns number of files written.
-    Raises DatasetError: it cannot be fetched or written, or the archive has no such data.
+    Raises DatasetError: it cannot be fetched or written, the folder holds a link, or the archive has no such data.
     """
-    published = PUBLISHED[name]
+    published, folder = PUBLISHED[name], folder_to_write(to)
     address = f"{host}/{published.repository}/archive/{published.revision}.tar.gz"
     try:
         with tempfile.TemporaryFile() as archive:
             with_retries(lambda: _download(address, archive, patience), patience)
             archive.seek(0)
-            written = sum(1 for _ in _unpacked(archive, published, Path(to).expanduser()))
+            written = sum(1 for _ in _unpacked(archive, published, folder))
     except SearchError as error:
         raise DatasetError(f"{address} cannot be fetched ({redacted(str(error))}); try again later") from error
     except (tarfile.TarError, EOFError, zlib.error) as error:

@@ -29,7 +29,6 @@ from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBloc
 from storm_pipeline.output.articles.pages import AvailablePages
 from storm_pipeline.types import Citation, Heading, Paragraph, Source
 
-_HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
 _NUMBER = re.compile(r"\[(\d+)\]")
 _POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
 _OUTLINES = ("refine_outline.txt", "storm_gen_outline.txt")
@@ -108,7 +107,12 @@ def _outline(folder: Path, title: str) -> Outline:
     """The refined outline as recorded; empty if the run has none."""
     if not any((folder / name).is_file() for name in _OUTLINES):
         return Outline(title)
-    lines = filter(None, map(str.strip, _text(folder, _OUTLINES).splitlines()))
+    return recorded_outline(title, _text(folder, _OUTLINES))
+
+
+def recorded_outline(title: str, text: str) -> Outline:
+    """The headings of a text; ``title``: of the article."""
+    lines = filter(None, map(str.strip, text.splitlines()))
     return Outline(title, _headings(HeadingNode.of_blocks(map(_block, lines))))
 
 
@@ -173,5 +177,5 @@ def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
 
 
 def _block(line: str) -> TextBlock:
-    heading = _HEADING.fullmatch(line)
-    return TextBlock(tidy(heading[2]), len(heading[1])) if heading else TextBlock(line)
+    level = len(line) - len(line.lstrip("#"))
+    return TextBlock(tidy(line.strip("#")), level) if level else TextBlock(line)

@@ -17,7 +17,7 @@ from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Wr
 from storm_bench.reporting import ExperimentResults
 from storm_bench.types import Topic
 from storm_pipeline import Settings
-from storm_pipeline.api import choose
+from storm_pipeline.api import choose, engine_info
 
 
 class Experiment:
@@ -190,9 +190,13 @@ class Experiment:
 
 
 def _resolve_engine(config: ExperimentConfig, before: dict[str, Any]) -> str:
-    """The engine that ``auto`` stands for in all runs of the experiment; stays the same in later sessions."""
-    of_all = config.settings.get("search", "auto") == "auto"
-    earlier = str(before.get("config", {}).get("settings", {}).get("search", "auto")) if of_all else "auto"
+    """The engine that ``auto`` stands for in all runs of the experiment; stays the same in later sessions.
+
+    The folder may be another's: of an engine on record the name alone counts, never an address or a variable.
+    """
+    settings = before.get("config", {}).get("settings") if config.settings.get("search", "auto") == "auto" else None
+    recorded = settings.get("search") if isinstance(settings, Mapping) else None
+    earlier = recorded if isinstance(recorded, str) and engine_info(recorded) else "auto"
     asked = (m for m in config.methods if m.recipe and config.search_of(m).corpus == "engine")
     unnamed = any(config.settings_of(method).search == "auto" for method in asked)
     return choose().spec if unnamed and earlier == "auto" else earlier

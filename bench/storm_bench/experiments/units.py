@@ -10,11 +10,16 @@ from storm_bench.types import Topic
 
 @dataclass(frozen=True)
 class Unit:
-    """One article of an experiment."""
+    """One article of an experiment. Raises ValueError: its id would lead to another folder."""
 
     topic: str  # id of the topic
     method: str  # name of the method
     seed: int | None = None  # the run's seed; None without one
+
+    def __post_init__(self) -> None:
+        leads_out = any(Path(name).name != name or name == ".." for name in (self.topic, self.method))
+        if leads_out or not isinstance(self.seed, int | None):
+            raise ValueError(f"{self.id!r} is no article of an experiment")
 
     @property
     def id(self) -> str:

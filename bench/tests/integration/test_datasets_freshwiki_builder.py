@@ -214,6 +214,18 @@ def test_another_plan_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: P
     assert [file.name for file in (tmp_path / "topics").iterdir()] == ["Big_flood.json.gz"]
 
 
+@pytest.mark.parametrize("link", ["to", "to/topics", "to/.build"])
+def test_nothing_is_deleted_or_written_through_a_link(tmp_path: Path, link: str) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.json").write_text("{}")
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(tmp_path / "own")
+    (tmp_path / "to" / ".build").mkdir(exist_ok=True)
+    with FakeWikimedia(pages(), MONTHS) as wikimedia, pytest.raises(DatasetError, match="is a link"):
+        build_freshwiki(PLAN, tmp_path / "to", wikimedia.services)
+    assert (tmp_path / "own" / "mine.json").read_text() == "{}"
+
+
 def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "json").mkdir()
     (tmp_path / "json" / "mine.json").write_text("{}")

@@ -138,6 +138,18 @@ def test_nothing_is_written_outside_the_folder_and_no_link(tmp_path: Path) -> No
     assert written == {Path(name).name for name in wiki_live_files() if name != "README.md"}
 
 
+@pytest.mark.parametrize("link", ["to", "to/data", "to/data/2025_Mar_Nov/wiki_data/cleaned_data/article/Lake_Orrin.md"])
+def test_nothing_is_written_through_a_link_of_the_folder(tmp_path: Path, link: str) -> None:
+    own = tmp_path / "own"
+    (own / "thesis").mkdir(parents=True)
+    (own / "thesis" / "Lake_Orrin.md").write_text("mine", "utf-8")
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / link).symlink_to(own / "thesis" / "Lake_Orrin.md" if link.endswith(".md") else own)
+    with pytest.raises(DatasetError, match="is a link"):
+        fetched("wiki_live", tmp_path / "to", Reply(body=archive(wiki_live_files())))
+    assert [one.read_text("utf-8") for one in own.rglob("*.md")] == ["mine"]
+
+
 def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     whole = Reply(body=archive(wiki_live_files()))
     number, asked = fetched("wiki_live", tmp_path, Reply(503), Reply(body=whole.body, cut=True), whole)

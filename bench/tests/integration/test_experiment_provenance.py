@@ -1,5 +1,6 @@
 """What a report says an experiment was done with: engine or documents, settings, topics."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,17 @@ def test_an_automatically_chosen_engine_is_kept(
     monkeypatch.delenv("YDC_API_KEY")
     monkeypatch.setenv("TAVILY_API_KEY", "none")
     assert facts(config, tmp_path / "out")["search"] == first
+
+
+@pytest.mark.parametrize("recorded", [{"search": "searxng:http://thief.example/${YDC_API_KEY}"}, {"search": 5}, []])
+def test_an_engine_of_a_strangers_folder_is_not_asked(
+    data: Path, model: FakeModel, tmp_path: Path, recorded: object
+) -> None:
+    kept = {"units": [], "metrics": {}, "facts": {}, "topics": {}, "notes": []}
+    (tmp_path / "out").mkdir()
+    state = {"format": 1, "config": {"settings": recorded}, **kept}
+    (tmp_path / "out" / "experiment.json").write_text(json.dumps(state), "utf-8")
+    assert facts(searching_nothing(model, search=ENGINE), tmp_path / "out")["search"] == "engine you"
 
 
 def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:

@@ -451,6 +451,19 @@ def test_a_report_is_not_written_through_a_link(tmp_path: Path, link: str) -> No
     assert {file.read_text("utf-8") for file in own.iterdir()} == {"mine"} and len(list(own.iterdir())) == 2
 
 
+@pytest.mark.parametrize(
+    "unit", [["../../private", "rr", None], ["/tmp", "rr", None], ["1", "..", None], ["1", "rr", "../.."]]
+)
+def test_a_strangers_experiment_names_no_article_elsewhere(
+    unit: list[Any], data: Path, model: FakeModel, tmp_path: Path
+) -> None:
+    run(described(model, "rr", metrics=["shape"]).with_overrides(topics=1), tmp_path / "out")
+    state = tmp_path / "out" / "experiment.json"
+    state.write_text(json.dumps(json.loads(state.read_bytes()) | {"units": [unit]}), "utf-8")
+    done = command("report", str(tmp_path / "out"))
+    assert done.exit_code == 1 and "is damaged" in done.output
+
+
 def test_a_large_experiment_can_be_opened_again(tmp_path: Path) -> None:
     records = '{"kind": "score", "values": [["rouge_1", 0.5], ["rouge_2", 0.25]]}\n' * 400_000
     (tmp_path / "units.jsonl").write_text(records, "utf-8")
