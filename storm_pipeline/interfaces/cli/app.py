@@ -56,7 +56,7 @@ class StormGroup(TyperGroup):
         return [*super().list_commands(ctx), *sorted({*_added(), *_ABSENT})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, the package's own first; None if there is none."""
+        """Return the command of this name, the package's own first; None if there is none."""
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
@@ -83,7 +83,7 @@ def _loaded(entry: EntryPoint) -> Any:
 
 
 def _absent(name: str) -> Any:
-    """A command that says which distribution has it, whatever its arguments."""
+    """Return a command that says which package it needs, whatever its arguments."""
     package, line = _ABSENT[name]
     whatever = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 

@@ -31,7 +31,7 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
 
 
 def _off_topic(article: Article) -> list[str]:
-    """A warning that names the sections in which neither a sentence nor a cited passage has a word of the topic."""
+    """Return a warning that names the sections whose sentences and cited passages have no word of the topic."""
     topic = stem_set(article.title, article.language)
     snippets = {one.id: one for source in article.sources for one in source.snippets}
 

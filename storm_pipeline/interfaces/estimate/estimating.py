@@ -34,7 +34,7 @@ class Range:
 
     @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
-        """The sum, as if all were low at once or high at once."""
+        """Return the sum of the ranges, as if all were low at once or high at once."""
         summands = list(ranges)
         return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
 
@@ -179,7 +179,7 @@ def _searches(plan: Plan) -> Range:
 
 
 def _is_foreign(settings: Settings) -> bool:
-    """Whether sources or article are in another language than English."""
+    """Return whether sources or article are in another language than English."""
     return {settings.source_language or "en", settings.article_language} != {"en"}
 
 

@@ -150,7 +150,7 @@ class Plan:
 
 
 def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
-    """The rows of a run, in the order of its stages."""
+    """Yield the estimated usage of a run, a row per step in the order of its stages."""
     sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
     longest = plan.settings.reply_tokens or math.inf
     for key, own in ROWS.items():
@@ -171,12 +171,12 @@ def recipes_that_ask(program: str) -> list[str]:
 
 
 def share_of(what: str, predictors: int) -> float:
-    """What a program of several predictors takes, in that of one; a text's outline is shorter than the text."""
+    """Return the factor by which a program's predictors multiply its ``what``; an outline is shorter than its text."""
     return 1 + _WORDS["planned"] * (predictors - 1) if what == "out" else predictors
 
 
 def searches(plan: Plan) -> float:
-    """The queries that a run sends to its engine."""
+    """Return the number of queries that a run sends to its engine."""
     return 0.0 if plan.asked & _UNCHECKED else total(TABLE["searches"], plan.sizes())
 
 
@@ -191,5 +191,5 @@ def overhead(program: Program) -> float:
 
 
 def total(terms: Mapping[str, float], sizes: Mapping[str, float]) -> float:
-    """The sum of terms such as ``turns*earlier``: the coefficient times the sizes named."""
+    """Return the sum of terms such as ``turns*earlier``: each coefficient times the sizes named."""
     return sum(factor * math.prod(sizes[name] for name in names.split("*")) for names, factor in terms.items())

@@ -27,7 +27,7 @@ class BatchProgress(Display):
         self._topics: dict[int, tuple[TopicStatus, SoFar]] = {}  # those under way
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
-        """The batch starts or is resumed."""
+        """Record the states of the topics, and show their counts and the batch's folder."""
         with self.guard:
             self._states = {row.number: row.state for row in rows}
         self.show(f"{_state_counts(self._states)}, in {printable(str(folder))}")
@@ -54,7 +54,7 @@ class BatchProgress(Display):
         self.show(self._line_of(row))
 
     def totals(self) -> str:
-        """The time, and the topics by state."""
+        """Return the elapsed time and the number of topics in each state."""
         return f"{self.elapsed()}  {_state_counts(self._states)}"
 
     def _take(self, number: int, event: ev.Event) -> None:
@@ -87,7 +87,7 @@ class BatchProgress(Display):
 
 
 def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
-    """A row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
+    """Return a row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
     return [
         (
             _short_topic(row),

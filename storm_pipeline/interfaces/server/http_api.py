@@ -83,7 +83,7 @@ _Name = Annotated[str, Path(description="Name of the file, whose ending tells it
 def create_app(
     service: RunService, token: str = "", reach: Reach | None = None, check: ArticleCheck | None = None
 ) -> Gate:
-    """The ASGI application of a service.
+    """Create the ASGI application of a service.
 
     ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well. ``check``: the check that the server shares.
     """
@@ -120,7 +120,7 @@ def get_health() -> Health:
 
 @_server.get("/formats", responses=answers())
 def list_formats() -> list[ArticleFormat]:
-    """The formats of articles."""
+    """List the formats of articles."""
     return list(article_formats())
 
 
@@ -147,7 +147,7 @@ def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
 
 @_runs.get("/runs", responses=answers(422))
 def list_runs(service: _Service, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
-    """The newest runs, newest first."""
+    """List the newest runs, newest first."""
     return list(service.views(most, CALLER.get()))
 
 
@@ -166,7 +166,7 @@ def start_run(service: _Service, order: RunOrder, response: Response) -> RunView
 
 @_runs.get("/runs/{run}", responses=answers(404))
 def get_run(service: _Service, run: _Run) -> RunView:
-    """The state and the usage of a run."""
+    """Return the state and the usage of a run."""
     return service.view(run)
 
 
@@ -216,7 +216,7 @@ def get_article(
     format: _Format = "markdown",  # noqa: A002
     citation_style: _Style = None,
 ) -> Response:
-    """The article of a run in a format."""
+    """Return the article of a run in a format."""
     chosen = article_format(format)
     content = article_as(service.article(run), chosen.name, citation_style=citation_style)
     media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
@@ -227,7 +227,7 @@ def get_article(
     "/runs/{run}/outline", responses=answers(404, 409, content={"text/markdown": TEXT}), response_class=Response
 )
 def get_outline(service: _Service, run: _Run) -> Response:
-    """The outline of a run, as Markdown."""
+    """Return the outline of a run, as Markdown."""
     text = service.folders.outline(run)
     return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
 
@@ -253,7 +253,7 @@ def create_documents(service: _Service, response: Response) -> DocumentSet:
 
 @_documents.get("/documents/{documents}", responses=answers(404, 422))
 def get_documents(service: _Service, documents: _Set) -> DocumentSet:
-    """A set of documents with its files, and the runs that use it."""
+    """Return a set of documents with its files, and the runs that use it."""
     return service.documents.view(CALLER.get(), documents)
 
 
