@@ -400,7 +400,7 @@ class Settings(BaseModel):
         return () if self.is_extract else tuple(dict.fromkeys(map(self.lm_of, ROLES)))
 
     def lm_of(self, role: Role) -> str:
-        """Name of the model that plays ``role``."""
+        """Return the name of the model that plays ``role``."""
         lm: str = getattr(self, self.names_model_of(role))
         return lm
 

@@ -44,7 +44,7 @@ class JsonObject:
 
 
 def json_end(text: str) -> int:
-    """Offset behind which a text has only white space, fences and closing tags."""
+    """Return the offset behind which a text has only white space, fences and closing tags."""
     text = text.rstrip()
     while found := _TAIL.search(text, max(0, len(text) - LONGEST_TOKEN)):
         text = text[: found.start()].rstrip()

@@ -22,7 +22,7 @@ from storm_pipeline.text.words import numbers, word_count
 
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
-    """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
+    """Return the soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
 
     A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
     headings together count as one; a set's cardinality is the sum of its counts; the recall is (card(G) + card(P) -
@@ -95,7 +95,7 @@ def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]
 
 
 def outline_metric(embed: Embed, _: Examples = ()) -> Metric:
-    """Heading soft recall (Shao et al. 2024, appendix C.1, cosines clipped at 0), less what clutter costs.
+    """Return a metric: heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), less what clutter costs.
 
     Clutter is what there is beyond 1.3 times the human outline's headings, and headings given twice.
     """

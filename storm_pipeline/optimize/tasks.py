@@ -39,7 +39,7 @@ _SHOWN, _OTHERS = 3, 1
 
 
 def read_training(place: str) -> tuple[Article, ...]:
-    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads."""
+    """Return articles to learn from: of a user's folder, or of ``NAME:FOLDER``, a data set that a package reads."""
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...
@@ -134,7 +134,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
 
 
 def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
-    """Sentences beside their own passages, beside others', and with a number one higher → the verdicts."""
+    """Yield examples of verdicts on sentences beside their own or others' passages, or with a number one higher."""
     for section in _sections(article, _ASKED):
         shown = _rests_on(article, section)[: 2 * _SHOWN]
         if labelled := list(islice(_labelled(section, shown), _SENTENCES)):

@@ -162,7 +162,7 @@ def _help(field: "FieldInfo") -> str:
 
 
 def _metavar(annotation: Any) -> str:
-    """``int | None`` → ``INT``; a choice → its values."""
+    """Return an option's placeholder in the help: ``INT`` for ``int | None``, the values for a choice."""
     if get_origin(annotation) is Literal:
         return "|".join(map(str, get_args(annotation)))
     if get_origin(annotation) in (UnionType, Union, tuple):

@@ -39,7 +39,7 @@ class Range:
         return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
 
     def amounts(self) -> str:
-        """In words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        """Return the range in words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
         low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
         return likely if low == high else f"{likely} ({low}–{high})"
 

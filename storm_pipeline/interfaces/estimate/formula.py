@@ -25,12 +25,12 @@ FOREIGN = 2  # tokens of a text in another language than English, at most, per t
 
 
 def count_tokens(messages: Sequence[str]) -> float:
-    """Tokens of a prompt that consists of these messages."""
+    """Return the tokens of a prompt that consists of these messages."""
     return sum(map(_tokens_of, messages)) + _MESSAGE_OVERHEAD * len(messages)
 
 
 def _tokens_of(text: str) -> float:
-    """Tokens of a text by its length; of lists of numbers each number and each sign is one."""
+    """Return the tokens of a text by its length; in lists of numbers each number and each sign counts as one."""
     pieces = _PIECE.findall(text)
     letters = len("".join(text.split())) - sum(map(len, pieces))
     return max(len(text), letters + CHARACTERS_PER_TOKEN * len(pieces)) / CHARACTERS_PER_TOKEN
@@ -99,7 +99,7 @@ class Plan:
         return float(_WORDS["page" if is_read else "snippet"])
 
     def sizes(self) -> dict[str, float]:
-        """Name → number: what calls and tokens are proportional to, in calls, sections or words."""
+        """Return by name the numbers to which calls and tokens are proportional: calls, sections or words."""
         own, asked, sections = self.settings, self.asked, self.sections
         interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
         reads = "page_notes" in asked and own.reading_tokens > 0
@@ -181,7 +181,7 @@ def searches(plan: Plan) -> float:
 
 
 def overhead(program: Program) -> float:
-    """Tokens of the prompts of one call without its inputs: instructions, form of the reply, examples."""
+    """Return the tokens of one call's prompts without inputs: instructions, form of the reply, examples."""
     adapter = PromptAdapter()
     prompts = (
         adapter.format(own.signature, program.shown if own is program.predict else own.demos, {})

@@ -103,7 +103,7 @@ def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
 
 
 def summary_of(report: BatchReport) -> str:
-    """Topics by state, and their total usage."""
+    """Return a summary of a batch: its topics by state, and their total usage."""
     rows, total = report.rows, _sum(*(row.cost for row in report.rows))
     read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
     usage = f"{counted(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
@@ -119,7 +119,7 @@ def _sum(*costs: float | None) -> float | None:
 
 
 def _state_counts(states: Mapping[int, State]) -> str:
-    """``5 topics: 3 written, 2 failed``."""
+    """Return the number of topics in each state, such as ``5 topics: 3 written, 2 failed``."""
     numbers = Counter(states.values())
     counts = ", ".join(f"{numbers[state]} {state}" for state in get_args(State) if numbers[state])
     return f"{len(states)} topics: {counts}"

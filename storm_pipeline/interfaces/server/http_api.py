@@ -126,13 +126,13 @@ def list_formats() -> list[ArticleFormat]:
 
 @_server.get("/settings", responses=answers())
 def list_settings(service: _Service) -> list[str]:
-    """Names of the settings that callers may choose."""
+    """List the names of the settings that callers may choose."""
     return list(service.remote.choices())
 
 
 @_server.get("/metrics", responses=answers(content={"text/plain": TEXT}), response_class=Response)
 def get_metrics(request: Request) -> Response:
-    """Figures of the server for Prometheus; for its owner alone."""
+    """Return figures of the server for Prometheus, only to its owner."""
     if CALLER.get() != OWNER:
         raise ForbiddenError("the figures of the server are its owner's")
     return Response(request.app.state.metrics.text(), media_type=_FIGURES)
@@ -196,7 +196,7 @@ async def follow_run(
     after: Annotated[int, Query(ge=0)] = 0,
     last_event_id: Annotated[int, Header(ge=0)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
+    """Yield the events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
     try:
         async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
             if found is None:
@@ -234,7 +234,7 @@ def get_outline(service: _Service, run: _Run) -> Response:
 
 @_documents.get("/documents", responses=answers())
 def list_documents(service: _Service) -> list[DocumentSet]:
-    """Your sets of documents, oldest first."""
+    """List your sets of documents, oldest first."""
     return list(service.documents.views(CALLER.get()))
 
 
@@ -282,7 +282,7 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
 
 
 def _safe(name: str) -> dict[str, str]:
-    """Headers for a file that holds text from the web; a page's own policy names its script."""
+    """Return headers for a file that holds text from the web; a page's own policy names its script."""
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

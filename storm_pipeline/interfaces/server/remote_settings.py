@@ -118,7 +118,7 @@ class RemoteSettings:
         return Settings.build(merged.model_dump())
 
     def choices(self) -> tuple[str, ...]:
-        """Names of the settings that a caller may choose, sorted."""
+        """Return the names of the settings that a caller may choose, sorted."""
         return tuple(sorted((FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)))
 
     def json_schema(self) -> dict[str, Any]:

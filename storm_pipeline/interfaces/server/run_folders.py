@@ -80,7 +80,7 @@ class RunFolders:
             )
 
     def path(self, name: str) -> Path:
-        """Folder of the run with this name. Raises UnknownRunError: there is none."""
+        """Return the folder of the run with this name, or raise UnknownRunError if there is none."""
         found = self._names().get(name)
         if found is None or not (found / "run.json").is_file():
             raise UnknownRunError("there is no run of this name")
@@ -104,7 +104,7 @@ class RunFolders:
         return Counter(state for state in states if state not in _NO_RUN)
 
     def order(self, name: str) -> tuple[str, str | None]:
-        """Name of the caller whose a run is, and of the set of documents that it searches, if any.
+        """Return the name of a run's caller, and the set of documents that it searches, if any.
 
         Raises UnknownRunError: there is none.
         """
@@ -117,11 +117,11 @@ class RunFolders:
             return run.saved_settings()
 
     def state(self, name: str) -> str:
-        """State of a run, without reading its usage. Raises UnknownRunError: there is none."""
+        """Return the state of a run, without reading its usage, or raise UnknownRunError if there is none."""
         return run_state(self.path(name))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Names of the runs that wait for their first session or were interrupted, oldest first.
+        """Return the names of the runs that wait for their first session or were interrupted, oldest first.
 
         Raises RunError: the folder cannot be read.
         """
@@ -180,7 +180,7 @@ class RunFolders:
         return [one for one in list_runs(self._root) if one.folder in mine]
 
     def _names(self) -> dict[str, Path]:
-        """Folders by name; links and hidden folders are left out."""
+        """Return the folders by name, without links and hidden folders."""
         try:
             with os.scandir(self._root) as found:
                 own = [one.name for one in found if one.is_dir(follow_symlinks=False) and one.name[0] != "."]

@@ -192,7 +192,7 @@ class RunService(AbstractContextManager["RunService"]):
         return self.redactor.article(self.folders.article(name))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
-        """Events of a run as records, each with its number; None whenever there is nothing new.
+        """Yield the events of a run as records, each with its number; None whenever there is nothing new.
 
         They end with the run, or soon after the queue is halted. ``after``: number of the last event that is known.
         Raises UnknownRunError: there is no such run.

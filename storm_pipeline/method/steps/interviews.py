@@ -66,7 +66,7 @@ def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
 
 
 def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
-    """N perspectives; fewer (recorded) when the model names fewer."""
+    """Return N perspectives, or fewer, which is recorded, when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
         return ()
