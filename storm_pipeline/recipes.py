@@ -294,7 +294,7 @@ def for_recipe(settings: Settings, recipe: str) -> Settings:
 
 
 def no_such_recipe(name: str, known: Iterable[str]) -> str:
-    """What to say of an unknown recipe."""
+    """Return the message for an unknown recipe."""
     known = tuple(known)
     hint = did_you_mean(name, known, "")
     return f"there is no recipe {name!r}: choose one of {', '.join(known)}{f'; {hint}' if hint else ''}"

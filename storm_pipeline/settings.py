@@ -400,12 +400,12 @@ class Settings(BaseModel):
         return () if self.is_extract else tuple(dict.fromkeys(map(self.lm_of, ROLES)))
 
     def lm_of(self, role: Role) -> str:
-        """Name of the model that plays ``role``."""
+        """Return the name of the model that plays ``role``."""
         lm: str = getattr(self, self.names_model_of(role))
         return lm
 
     def names_model_of(self, role: Role) -> str:
-        """The setting that names the model of a role: its own, that of the role whose model it uses, else ``lm``."""
+        """Return the name of the setting that gives a role's model: its own, that of the role it follows, or ``lm``."""
         own = (f"{role}_lm", *filter(None, [_INSTEAD.get(role)]))
         return next((name for name in own if getattr(self, name)), "lm")
 
@@ -417,17 +417,17 @@ CAPS = ("max_cost", "max_tokens", "max_minutes")
 
 
 def is_embedded(lm: str) -> bool:
-    """Whether a model of this name runs in this process."""
+    """Return whether a model of this name runs in this process."""
     return lm.startswith(("embedded", "gguf:"))
 
 
 def displaced(given: Iterable[str]) -> frozenset[str]:
-    """Settings of lower places, or of earlier, that those given override without naming them."""
+    """Return the settings of lower or earlier places that the given ones override without naming them."""
     return (_PRESET if "depth" in given else frozenset()) | (_OF_THE_MODEL if "lm" in given else frozenset())
 
 
 def option_name(setting: str) -> str:
-    """The command-line option of a setting: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
+    """Return a setting's command-line option: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
     many = get_origin(Settings.model_fields[setting].annotation) is tuple
     return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
 
@@ -436,7 +436,7 @@ _SHOWN = 300  # characters of a refused name or value
 
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
-    """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
+    """Return the message for an unknown setting; ``others`` are other names than settings that may be meant."""
     name = name[:_SHOWN]
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"

@@ -253,23 +253,23 @@ class Storm:
             return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
 
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
-        """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
+        """Write an article as :meth:`write` does, for asyncio; cancelling stops the run, so that it can be resumed."""
         return await in_thread(partial(self.write, topic, recipe, **options), options.get("halt"))
 
     async def aoutline(self, topic: str, recipe: str = "storm", **options: Unpack[RunOptions]) -> Outline:
-        """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
+        """Write an outline as :meth:`outline` does, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.outline, topic, recipe, **options), options.get("halt"))
 
     async def aresume(self, run: Path | str, kind: type[R] | None = None, **options: Unpack[ResumeOptions]) -> R:
-        """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
+        """Resume a run as :meth:`resume` does, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.resume, run, kind, **options), options.get("halt"))
 
     def stream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Stream:
-        """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
+        """Stream the events of :meth:`write`: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
         return Stream(*self._streamed(topic, recipe, options))
 
     def astream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> AsyncStream:
-        """As :meth:`stream`, for asyncio: ``async for event in storm.astream(topic): …``; see :class:`AsyncStream`."""
+        """Stream events for asyncio: ``async for event in storm.astream(topic): …``; see :class:`AsyncStream`."""
         return AsyncStream(*self._streamed(topic, recipe, options))
 
     def _streamed(
@@ -323,7 +323,7 @@ class Storm:
             return chosen._session(run, work, stopped, *sinks)
 
     def _choosing(self, recipe: str, begun: Mapping[str, Any] | None = None) -> "Storm":
-        """This object with the models that its programs and the caller's DSPy settings choose for a run."""
+        """Return this object with the models that its programs and the caller's DSPy settings choose for a run."""
         settings, given = choose(self.settings, self._given, self.programs, begun)
         settings = for_recipe(settings, recipe)
         if given is self._given and settings is self.settings:
@@ -375,14 +375,14 @@ class Storm:
         return StormProgram(self)
 
     def _with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
-        """This object with other programs, and another folder for runs; models, engine and encoder are shared."""
+        """Return this object with other programs and folder for runs; models, engine and encoder are shared."""
         other = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
         other._programs_object = programs
         other._opened_by = self._opened_by or self
         return other
 
     def _with(self, settings: Settings) -> "Storm":
-        """This object with other settings; the last one is kept, so that runs resumed one by one share its parts."""
+        """Return this object with other settings; the last one is kept, so that resumed runs share its parts."""
         if settings == self.settings:
             return self
         with self._opening:
@@ -391,7 +391,7 @@ class Storm:
             return self._resumed_with
 
     def _copy(self, settings: Settings) -> "Storm":
-        """A copy that shares constructor arguments and halt events, and opens its own parts."""
+        """Return a copy that shares constructor arguments and halt events, and opens its own parts."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         other.settings = settings
@@ -410,7 +410,7 @@ class Storm:
         return names[0] == names[1] and self._given.objects == other._given.objects
 
     def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
-        """The result of a finished run; None if a piece is missing or the result would differ now."""
+        """Return the result of a finished run; None if a piece is missing or the result would differ now."""
         intact = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
         same = settings == changed_settings(saved, Settings())
         other = may_differ(run.state.get("models"), settings, self.programs)
@@ -566,7 +566,7 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
 
 
 def _support(ctx: RunContext, article: Article) -> Support | None:
-    """What the run's judge says of the article; of a language model, what it said while the article was written."""
+    """Return the judge's verdicts on the article; with a language model, those given while it was written."""
     if ctx.judge is None or not any(s.citations for s in article.sentences()):
         return None
     if isinstance(ctx.judge, LanguageModelJudge):

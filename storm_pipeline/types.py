@@ -155,7 +155,7 @@ class Section:
     subsections: tuple["Section", ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
-        """All sentences of the section and its subsections, in reading order."""
+        """Yield all sentences of the section and its subsections, in reading order."""
         for paragraph in self.paragraphs:
             yield from paragraph.sentences
         for subsection in self.subsections:
@@ -178,7 +178,7 @@ class Heading:
     children: tuple["Heading", ...] = ()
 
     def titles(self) -> Iterator[str]:
-        """This title and those of all subheadings, depth first."""
+        """Yield this title and those of all subheadings, depth first."""
         yield self.title
         for child in self.children:
             yield from child.titles()
@@ -192,7 +192,7 @@ class Outline:
     sections: tuple[Heading, ...] = ()
 
     def titles(self) -> Iterator[str]:
-        """All headings, depth first."""
+        """Yield all headings, depth first."""
         for section in self.sections:
             yield from section.titles()
 
@@ -243,7 +243,7 @@ class Conversation:
     turns: tuple[Turn, ...] = ()
 
     def with_answers(self, change: Callable[[Sentence], Sentence | None]) -> "Conversation":
-        """The same with each sentence of its answers replaced, or left out."""
+        """Return the conversation with each sentence of its answers replaced or left out."""
         answers = (tuple(new for own in turn.answer if (new := change(own)) is not None) for turn in self.turns)
         return replace(self, turns=tuple(map(lambda turn, own: replace(turn, answer=own), self.turns, answers)))
 
@@ -279,7 +279,7 @@ class UsageRow:
 
 
 def is_plausible(record: object) -> bool:
-    """Whether all numbers of a flat record are from 0 to 10^15, as counts, seconds and dollars are."""
+    """Return whether all numbers of a flat record are from 0 to 10^15, as counts, seconds and dollars are."""
     numbers = (value for value in vars(record).values() if isinstance(value, int | float))
     return all(0 <= number <= 10**15 for number in numbers)
 
@@ -468,7 +468,7 @@ class Article:
     support: Support | None = None
 
     def sentences(self) -> Iterator[Sentence]:
-        """All sentences, lead first, in reading order."""
+        """Yield all sentences, lead first, in reading order."""
         for paragraph in self.lead:
             yield from paragraph.sentences
         for section in self.sections:
@@ -482,13 +482,13 @@ class Article:
         return tuple(by_id[i] for i in cited)
 
     def __repr__(self) -> str:
-        """One line: title, and how much there is of what."""
+        """Return one line with the title and the numbers of sections, sentences and sources."""
         amounts = {"section": len(self.sections), "sentence": sum(1 for _ in self.sentences())}
         counted = ", ".join(f"{number} {noun}{'' if number == 1 else 's'}" for noun, number in amounts.items())
         return f"<Article {self.title!r}: {counted}, {len(self.references)} of {len(self.sources)} sources cited>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the page, in a frame."""
+        """Return the page in a frame, for notebooks."""
         return self._rendered("notebook")
 
     def to_markdown(self) -> str:

@@ -160,7 +160,7 @@ def _site(page: Source) -> str:
 
 
 def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
-    """The article with each sentence replaced; ``change`` is called in reading order, lead first."""
+    """Return the article with each sentence replaced; ``change`` is called in reading order, lead first."""
 
     def paragraphs(own: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
         return tuple(Paragraph(tuple(map(change, one.sentences))) for one in own)
@@ -174,14 +174,14 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
-    """The article with the sources of :meth:`~storm_pipeline.evidence.editions.Editions.sources`, citing these."""
+    """Return the article with its citations and sources merged by :class:`Editions`, one source per text."""
     conversations = tuple(own.with_answers(editions.cited) for own in article.conversations)
     merged = replace(article, sources=editions.sources(), conversations=conversations)
     return with_sentences(merged, editions.cited)
 
 
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
-    """The sections with each sentence replaced in reading order, or left out, and without what is empty then."""
+    """Return the sections with each sentence replaced in reading order or left out, without what is then empty."""
     edited: list[Section] = []
     for own in sections:
         changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
@@ -194,6 +194,6 @@ def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sent
 
 
 def citing(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
-    """The sentence with those of its citations that are kept; None if it had others only."""
+    """Return the sentence with only those of its citations that are kept; None if it had only others."""
     left = tuple(filter(is_kept, sentence.citations))
     return replace(sentence, citations=left) if left or not sentence.citations else None

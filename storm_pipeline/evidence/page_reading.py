@@ -196,7 +196,7 @@ class CachedPages(ModeCache):
 
 
 def kept_pages(settings: "Settings", fetch: Fetch | None = None) -> CachedPages:
-    """Fetches pages as a run does, and keeps them as the settings say."""
+    """Return a fetcher that reads pages as a run does and keeps them as the settings say."""
     return CachedPages(fetch or WebPages(), settings.cache, settings.search_cache)
 
 

@@ -36,7 +36,7 @@ class RunEntry:
 
 
 def list_runs(root: Path) -> tuple[RunEntry, ...]:
-    """Every folder below ``root`` except hidden ones, and the runs inside batches, newest first.
+    """List every folder below ``root`` except hidden ones, and the runs inside batches, newest first.
 
     Folders without a run come last. Raises RunError: ``root`` cannot be read.
     """
@@ -67,7 +67,7 @@ def _entries(folder: Path) -> Iterator[RunEntry]:
 
 
 def safe_entry(folder: Path) -> RunEntry:
-    """As :func:`run_entry`; a folder that cannot be read in a way that nobody foresaw must not hide the others."""
+    """Return the result of :func:`run_entry`, or an entry with the problem if it raises an unforeseen error."""
     try:
         return run_entry(folder)
     except Exception as error:  # noqa: BLE001 - shown in the entry
@@ -84,7 +84,7 @@ def _batch_entry(folder: Path) -> RunEntry:
 
 
 def run_entry(folder: Path) -> RunEntry:
-    """The entry of the run in a folder; read errors are reported in its ``problem``."""
+    """Return the entry of the run in a folder, with read errors reported in its ``problem``."""
     if is_batch(folder):
         return _batch_entry(folder)
     try:
@@ -104,7 +104,7 @@ def run_entry(folder: Path) -> RunEntry:
 
 
 def run_state(folder: Path) -> State:
-    """The state of the run in a folder, without reading its events."""
+    """Return the state of the run in a folder, without reading its events."""
     try:
         return _state_of(folder, read_state(folder))
     except RunError:
@@ -112,7 +112,7 @@ def run_state(folder: Path) -> State:
 
 
 def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
-    """The timeline of the run in a folder, from its ``events.jsonl``; damaged lines are skipped.
+    """Return the timeline of the run in a folder, from its ``events.jsonl``; damaged lines are skipped.
 
     ``running``: as for :func:`storm_pipeline.run.timeline.timeline`. Raises RunError: the file is missing or cannot be
     read.
@@ -131,7 +131,7 @@ def _time(value: Any) -> float | None:
 
 
 def _state_of(folder: Path, state: dict[str, Any]) -> State:
-    """The state in ``run.json``; if it says that the run is under way, its lock is tested.
+    """Return the state in ``run.json``, or test the run's lock if the file says that the run is under way.
 
     A lock that is free may have been let go of since ``state`` was read, so the file is read once more.
     """

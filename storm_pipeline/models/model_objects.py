@@ -35,7 +35,7 @@ class Model:
         return float(seconds) if isinstance(seconds, int | float) else None
 
     def connection(self, name: str) -> Any:
-        """A parameter of the connection, such as ``api_key``, which an engine of DSPy's has in place of its model."""
+        """Return a parameter of the connection, such as ``api_key``, from the model's DSPy engine or else its own."""
         return getattr(getattr(self.lm, "engine", None), name, None) or self.lm.kwargs.get(name)
 
 

@@ -184,5 +184,5 @@ def end_of_turn(text: str, start: int = 0) -> int:
 
 
 def plain_key(key: str) -> str:
-    """A key without case and separators: models write ``relatedTopics`` and ``Related topics``."""
+    """Return a key without case and separators, since models write ``relatedTopics`` and ``Related topics``."""
     return "".join(filter(str.isalnum, key)).casefold()

@@ -44,7 +44,7 @@ class JsonObject:
 
 
 def json_end(text: str) -> int:
-    """Offset behind which a text has only white space, fences and closing tags."""
+    """Return the offset behind which a text has only white space, fences and closing tags."""
     text = text.rstrip()
     while found := _TAIL.search(text, max(0, len(text) - LONGEST_TOKEN)):
         text = text[: found.start()].rstrip()
@@ -52,7 +52,7 @@ def json_end(text: str) -> int:
 
 
 def object_at(text: str, start: int, ends: int) -> JsonObject:
-    """What stands at an opening bracket of a text whose JSON ends at an offset."""
+    """Return the object at an opening bracket of a text whose JSON ends at an offset, be it whole, cut or invalid."""
     try:
         value, end = DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
@@ -67,7 +67,7 @@ def object_at(text: str, start: int, ends: int) -> JsonObject:
 
 
 def whole_value(text: str) -> Any:
-    """The JSON value that a text is; None if it is not one."""
+    """Return the JSON object, list or string that a text is; None if it is not one."""
     with suppress(ValueError, RecursionError):
         return encodable_values(DECODER.decode(text)) if text[:1] in {"{", "[", '"'} else None
     return None
@@ -86,14 +86,14 @@ def outermost_values(text: str, bracket: str) -> Iterator[tuple[int, int, Any]]:
 
 
 def partial_value(text: str) -> Any:
-    """As much of an object as came before it was cut off; an unfinished last value is left out."""
+    """Return the part of an object before it was cut off, without an unfinished last value; None if there is none."""
     with suppress(ValueError):
         return encodable_values(from_json(text[: json_end(text)].rstrip(_OF_NUMBERS), allow_partial=True))
     return None
 
 
 def repaired_value(text: str) -> Any:
-    """The object that invalid JSON was meant to be; raises ReplyFormError where some of it would be lost."""
+    """Return the object that invalid JSON was meant to be, or raise ReplyFormError if repair would lose some of it."""
     raw = text[: text.rfind("}") + 1]
     depths = accumulate((char in "{[") - (char in "}]") for char in raw)
     if len(raw) > _MOST_TO_REPAIR or max(depths, default=0) > _DEEPEST:
@@ -106,7 +106,7 @@ def repaired_value(text: str) -> Any:
 
 
 def _keeps_all(raw: str, behind: str, value: Any) -> bool:
-    """Whether a value has all that invalid JSON, and what stands ``behind`` its last bracket, said, in order."""
+    """Return whether a value has, in order, all that invalid JSON and the text ``behind`` its last bracket say."""
     balanced = raw.count("{") == raw.count("}") and raw.count("[") == raw.count("]")
     if not balanced and any(map(str.isalnum, behind)):
         return False
@@ -116,7 +116,7 @@ def _keeps_all(raw: str, behind: str, value: Any) -> bool:
 
 
 def _says(text: str, value: Any) -> bool:
-    """Whether a text has all parts of a value in order, and no letter, digit or ellipsis between them."""
+    """Return whether a text has all parts of a value in order, and no letter, digit or ellipsis between them."""
     gaps, position = [], 0
     for pattern in _patterns(value):
         if not (found := re.compile(pattern).search(text, position)):
@@ -128,7 +128,7 @@ def _says(text: str, value: Any) -> bool:
 
 
 def _patterns(value: Any) -> Iterator[str]:
-    """How each key, text, number and word of a value stands in JSON, in order."""
+    """Yield a pattern for each key, text, number and word of a value as JSON has it, in order."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield _delimited(key, r"(?=\s*+:)")

@@ -94,7 +94,7 @@ def job_for(
     seed: int = 0,
     command: str = "",
 ) -> Job:
-    """A job, checked before anything is asked; ``topics``: how many are drawn, at most.
+    """Return a job, checked before any model is asked, with at most ``topics`` topics drawn.
 
     Raises:
         SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
@@ -248,7 +248,7 @@ class ReflectionLM(dspy.BaseLM):
     def __call__(
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """The replies; errors as those of the model."""
+        """Return the replies of the model, or record its ModelError and raise it again."""
         try:
             replies: list[Any] = self._lm(prompt, messages=messages, **kwargs)
         except ModelError as error:
@@ -279,7 +279,7 @@ class Asked(dspy.Module):
         self._ask = ask  # a function, so that copies share the models
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The program's prediction; errors as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
+        """Return the program's prediction, or raise as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
         return self._ask(self.program, inputs)
 
 
@@ -319,7 +319,7 @@ def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
 
 
 def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
-    """The mean of paired differences, and its 95 % interval (bootstrap percentiles, 2,000 resamples)."""
+    """Return the mean of paired differences and its 95 % interval (bootstrap percentiles, 2,000 resamples)."""
     values = np.asarray(differences, dtype=np.float64)
     draws = np.random.default_rng(seed).choice(values, size=(2000, len(values))).mean(axis=1)
     low, high = np.percentile(draws, [2.5, 97.5])
@@ -327,7 +327,7 @@ def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[flo
 
 
 def flat(*parts: Topics) -> list[dspy.Example]:
-    """All examples of parts of a split."""
+    """Return all examples of parts of a split."""
     return [example for part in parts for _, examples in part for example in examples]
 
 

@@ -22,7 +22,7 @@ from storm_pipeline.text.words import numbers, word_count
 
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
-    """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
+    """Return the soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
 
     A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
     headings together count as one; a set's cardinality is the sum of its counts; the recall is (card(G) + card(P) -
@@ -85,7 +85,7 @@ class Gold:
 
 
 def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:
-    """A function that returns score and feedback as a metric; scores are kept in [0, 1]."""
+    """Return a metric made of a function that returns score and feedback; scores are limited to [0, 1]."""
 
     def metric(gold: dspy.Example, pred: dspy.Prediction, *_: Any) -> dspy.Prediction:
         value, feedback = score(gold, pred)
@@ -95,7 +95,7 @@ def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]
 
 
 def outline_metric(embed: Embed, _: Examples = ()) -> Metric:
-    """Heading soft recall (Shao et al. 2024, appendix C.1, cosines clipped at 0), less what clutter costs.
+    """Return a metric: heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), less what clutter costs.
 
     Clutter is what there is beyond 1.3 times the human outline's headings, and headings given twice.
     """
@@ -129,7 +129,7 @@ def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> 
 
 
 def queries_metric(embed: Embed, examples: Examples) -> Metric:
-    """The mean of recall and reciprocal rank of a section's own passages among those of all sections of all topics.
+    """Return a metric: the mean of recall and reciprocal rank of a section's own passages among those of all topics.
 
     Ranked are BM25 and cosine, fused. Recall counts the first five results of all queries together, and at most five
     passages as wanted; the reciprocal rank is that of the first own passage, averaged over the queries.
@@ -164,7 +164,7 @@ def _placed(rank: int) -> str:
 
 
 def cited_metric(field: str) -> MakeMetric:
-    """The metric of an output field: the mean of three shares, times what wrong length and form leave of it.
+    """Return a maker of metrics of an output field: the mean of three shares, reduced for wrong length and form.
 
     The shares: sentences that cite what supports them, by the check that runs use; citations that stand; and names and
     numbers of the human text that the passages have too. A length from half to twice the human text's costs nothing.
@@ -202,7 +202,7 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
 
 
 def verdicts_metric(_embed: Embed, _: Examples) -> Metric:
-    """The mean of the shares of supported and of other sentences that are told to be such."""
+    """Return a metric: the mean of the shares of supported and of other sentences that are judged correctly."""
     return as_metric(_verdicts_score)
 
 
@@ -220,7 +220,7 @@ def _verdicts_score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, s
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The entities of a text as far as spelling shows them: words that are capitalised throughout, and numbers."""
+    """Return the numbers of a text, and its words that are capitalised throughout, as its entities."""
     found = _WORD.findall(text)
     plain = {word for word in found if word[0].islower()}
     names = {word.casefold() for word in found if word[0].isupper() and word.lower() not in plain}
@@ -228,5 +228,5 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def with_title(passage: Passage) -> str:
-    """A passage as it is searched."""
+    """Return the title and the text of a passage as one text, as it is searched."""
     return f"{passage.title}. {passage.text}"

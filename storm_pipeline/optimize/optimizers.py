@@ -28,20 +28,20 @@ class Plan:
 
 
 def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
-    """The student, as the optimiser improves it; what the optimiser prints is not shown."""
+    """Return the student as the optimiser improves it, without showing what the optimiser prints."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
         return OPTIMIZERS[name](student, plan)
 
 
 def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
-    """Calls of the student or a teacher that an optimiser makes at most, without those that repeat a reply."""
+    """Return how many calls of student or teacher an optimiser makes at most, repeated replies not counted."""
     if name == "gepa":
         return (candidates + 2) * (validation + 7)
     return (candidates + 3) * validation + (candidates + 1) * train if name == "bootstrap" else 0
 
 
 def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
-    """Whether each example holds a reply, so that it can be shown in prompts."""
+    """Return whether each example holds a reply, so that it can be shown in prompts."""
     return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
 
 

@@ -39,7 +39,7 @@ _SHOWN, _OTHERS = 3, 1
 
 
 def read_training(place: str) -> tuple[Article, ...]:
-    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads."""
+    """Return articles to learn from: of a user's folder, or of ``NAME:FOLDER``, a data set that a package reads."""
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...
@@ -52,7 +52,7 @@ def read_training(place: str) -> tuple[Article, ...]:
 
 
 def read_articles(folder: Path) -> tuple[Article, ...]:
-    """The articles of a folder, one a file: Markdown, JSON, wikitext; the title is the file's first heading or name.
+    """Return the articles of a folder, one a file, each titled by the file's first heading or its name.
 
     Raises DatasetError: there is no such folder, or a file is damaged or a link.
     """
@@ -65,7 +65,7 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
 
 
 def examples_of(task: "Task", articles: Sequence[Article], settings: Settings) -> Topics:
-    """The examples by topic, in the order of the articles; articles of one title are one topic."""
+    """Return the examples by topic, in the order of the articles; articles of one title are one topic."""
     by_topic: dict[str, list[dspy.Example]] = {}
     for article in articles:
         by_topic.setdefault(article.title.strip().casefold(), []).extend(task.examples(article, settings))
@@ -74,7 +74,7 @@ def examples_of(task: "Task", articles: Sequence[Article], settings: Settings) -
 
 
 def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """The heading tree."""
+    """Yield an example with an article's heading tree, if that has enough headings."""
     sections = [
         {"title": section.heading, "subsections": [one.heading for one in section.subsections][:_SUBSECTIONS]}
         for section in article.sections
@@ -87,7 +87,7 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
 
 
 def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """What a section answers → queries; judged by whether they find its passages."""
+    """Yield examples of queries for what a section answers, judged by whether they find its passages."""
     for section in _sections(article, _ASKED):
         inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
         others = (own for other in article.sections if other != section for own in _rests_on(article, other))
@@ -97,7 +97,7 @@ def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Exampl
 
 
 def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """A section's question and passages, among some of others → the answer; judged by the human section."""
+    """Yield examples of an answer from a section's passages and some others, judged by the human section."""
     sections = _sections(article, _WRITTEN + 1)
     for section, other in islice(zip(sections, sections[1:] + sections[:1], strict=True), _WRITTEN):
         own = _rests_on(article, section)[:_SHOWN]
@@ -112,7 +112,7 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
 
 
 def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """A heading and its passages → the section; judged by the human one."""
+    """Yield examples of a section from its heading and passages, judged by the human section."""
     outline = outline_to_markdown(Outline(article.title, tuple(Heading(one.heading) for one in article.sections)))
     for section in _sections(article, _WRITTEN):
         shown, human = _rests_on(article, section)[: 2 * _SHOWN], _text(section.sentences())
@@ -123,7 +123,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
 
 
 def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """The numbered body → the lead; judged by the human one."""
+    """Yield an example of a lead from the numbered body, judged by the human lead."""
     human = _text(sentence for paragraph in article.lead for sentence in paragraph.sentences)
     body = [sentence.text for section in article.sections for sentence in section.sentences()]
     if human and body:
@@ -134,7 +134,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
 
 
 def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
-    """Sentences beside their own passages, beside others', and with a number one higher → the verdicts."""
+    """Yield examples of verdicts on sentences beside their own or others' passages, or with a number one higher."""
     for section in _sections(article, _ASKED):
         shown = _rests_on(article, section)[: 2 * _SHOWN]
         if labelled := list(islice(_labelled(section, shown), _SENTENCES)):
@@ -180,7 +180,7 @@ def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
 
 
 def _cites(section: Section, shown: Sequence[Passage]) -> bool:
-    """Whether each sentence of a section cites some of the passages and nothing else, so it shows how to answer."""
+    """Return whether each sentence of a section cites some of the passages and nothing else, as an answer should."""
     ids = {snippet.id for passage in shown for snippet in passage.snippets}
     cited = [{citation.snippet_id for citation in sentence.citations} for sentence in section.sentences()]
     return all(own and own <= ids for own in cited)

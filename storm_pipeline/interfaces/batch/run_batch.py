@@ -86,7 +86,7 @@ class Batch(AbstractContextManager["Batch"]):
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
-        """A new batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
+        """Create a batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
             SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used,
@@ -298,7 +298,7 @@ class Batch(AbstractContextManager["Batch"]):
 
 
 def _shared(store: BatchStore, given: Settings, own: Settings | None, allowed: set[str]) -> dict[str, Any]:
-    """The settings with which all topics of a batch go on.
+    """Return the settings with which all topics of a batch go on.
 
     Raises SettingsError: it was made with a model or the like that is not given, or a topic has its own that no
     ``allowed`` names.

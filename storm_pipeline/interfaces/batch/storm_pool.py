@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -> "Callable[[Settings], Storm]":
-    """Gives the ``Storm`` with some settings, from any thread: one of the ``size`` used last, else a new one.
+    """Return a function that gives any thread the ``Storm`` with some settings, keeping the ``size`` used last.
 
     One that is no longer kept lives until its runs end. ``open_storm`` makes one; None: the class itself does.
     """

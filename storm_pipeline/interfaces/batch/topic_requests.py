@@ -33,7 +33,7 @@ class TopicRequest:
     place: str = field(default="", compare=False)
 
     def plain(self) -> "TopicRequest":
-        """The normalised request as JSON values: single spaces in the topic, settings by field name.
+        """Return the normalised request as JSON values: single spaces in the topic, settings by field name.
 
         The values of settings are validated later, when the topic is written.
 
@@ -64,7 +64,7 @@ def _without_secrets(value: Any, where: str) -> Any:
 
 
 def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicRequest, ...]:
-    """The requests of a file in order, duplicates included.
+    """Return the requests of a file in order, duplicates included.
 
     A ``.txt`` has one topic per line; blank lines and lines that begin with ``#`` are skipped. A ``.csv`` has a header
     with a column ``topic``, and other columns named as settings; an empty cell sets nothing, and several values of one
@@ -161,7 +161,7 @@ def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
 
 
 def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
-    """The rows below the header, each with its place, and the names in the header."""
+    """Return the rows below the header, each with its place, and the names in the header."""
     for delimiter in _DELIMITERS:
         rows = _rows(name, text, delimiter)
         place, first = next(rows, (name, []))
@@ -181,7 +181,7 @@ def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]]
 
 
 def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    """The rows of a table that are not empty, cells stripped, each with its place: the number of its first line."""
+    """Yield the rows of a table that are not empty, cells stripped, each with the number of its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:

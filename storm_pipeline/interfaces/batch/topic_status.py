@@ -52,10 +52,10 @@ class BatchSink(Protocol):
     """Receives everything that happens, one call at a time from any thread; must return quickly and not raise."""
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
-        """The batch starts or is resumed, with topics of this status."""
+        """Receive the start or resumption of the batch, with the status of its topics."""
 
     def event(self, number: int, event: Event) -> None:
-        """An event of the run of topic ``number``."""
+        """Receive an event of the run of topic ``number``."""
 
     def row(self, row: TopicStatus) -> None:
-        """A topic has a new status."""
+        """Receive the new status of a topic."""

@@ -40,7 +40,7 @@ class StormGroup(TyperGroup):
     """The commands of the package, then those that are added."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; the files that all commands take may also be named after the command."""
+        """Parse the arguments; the options for files that all commands take may also follow the name of the command."""
         end = args.index("--") if "--" in args else len(args)
         named: list[str] = []
         for place in range(end - 1, -1, -1):
@@ -52,11 +52,11 @@ class StormGroup(TyperGroup):
         return remaining
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of all commands."""
+        """Return the names of all commands."""
         return [*super().list_commands(ctx), *sorted({*_added(), *_ABSENT})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, the package's own first; None if there is none."""
+        """Return the command of this name, the package's own first; None if there is none."""
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
@@ -83,7 +83,7 @@ def _loaded(entry: EntryPoint) -> Any:
 
 
 def _absent(name: str) -> Any:
-    """A command that says which distribution has it, whatever its arguments."""
+    """Return a command that says which package it needs, whatever its arguments."""
     package, line = _ABSENT[name]
     whatever = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 

@@ -51,7 +51,7 @@ def export(
 def _accepted(
     article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
 ) -> "list[ArticleFormat]":
-    """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
+    """Return the formats to write, without wikitext if it is refused, and show the sources that Wikipedia rejects."""
     from storm_pipeline.output.export.wikitext import objections
 
     found = objections(article)
@@ -68,7 +68,7 @@ def _accepted(
 
 
 def article_of(run: Path) -> "Article":
-    """The article of a run's folder, or of its article.json. Raises RunError: there is none that can be read."""
+    """Return the article in a run's folder or an article.json, or raise RunError if it cannot be read."""
     from storm_pipeline.run.article_json import from_json
     from storm_pipeline.text.files import read_json, read_plain
 

@@ -73,7 +73,7 @@ class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[
         return {param.name for param in self.params}
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The command's own parameters and the settings."""
+        """Return the command's own parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
         shown = _options(every=ctx.meta.get(_ALL, False))
         return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
@@ -98,7 +98,7 @@ class SettingsGroup(_WithSettings, TyperGroup):
 
 @cache
 def _help_all(number: int) -> Any:
-    """The option that shows all options, of which there are so many."""
+    """Return the option ``--help-all``, which shows the help with all settings."""
 
     def show(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001 - what Typer passes
         if wanted and not ctx.resilient_parsing:
@@ -114,7 +114,7 @@ def _help_all(number: int) -> Any:
 
 @cache
 def _options(*, every: bool) -> tuple[Any, ...]:
-    """An option for each setting, the common ones first; help shows ``every`` one, or these alone."""
+    """Return an option for each setting, common ones first; help shows ``every`` one, or only the common ones."""
     from storm_pipeline.settings import Settings, option_name
 
     annotations: dict[str, Any] = {}
@@ -136,7 +136,7 @@ def _options(*, every: bool) -> tuple[Any, ...]:
 
 
 def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
-    """The options that Typer derives from a function whose parameters are annotated like this."""
+    """Return the options that Typer derives from a function whose parameters are annotated like this."""
 
     def holder(**_: Any) -> None: ...
 
@@ -162,7 +162,7 @@ def _help(field: "FieldInfo") -> str:
 
 
 def _metavar(annotation: Any) -> str:
-    """``int | None`` → ``INT``; a choice → its values."""
+    """Return an option's placeholder in the help: ``INT`` for ``int | None``, the values for a choice."""
     if get_origin(annotation) is Literal:
         return "|".join(map(str, get_args(annotation)))
     if get_origin(annotation) in (UnionType, Union, tuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def configured(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
-    """As :func:`storm_pipeline.interfaces.configuration.layers.configured`, which is imported when it is used."""
+    """Return what :func:`storm_pipeline.interfaces.configuration.layers.configured` returns, imported on use."""
     from storm_pipeline.interfaces.configuration import layers
 
     return layers.configured(given, folder=folder)
@@ -87,7 +87,7 @@ def tell(text: str, *, nl: bool = True) -> None:
 
 
 def is_interactive() -> bool:
-    """Whether questions on standard error can be answered on standard input."""
+    """Return whether questions on standard error can be answered on standard input."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -97,7 +97,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as :func:`show_table` writes it: without control characters, whoever wrote its cells."""
+    """Return a table as :func:`show_table` writes it, without control characters."""
     from rich.console import Console
     from rich.table import Table
 
@@ -117,7 +117,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def distinct_lines(lines: Iterable[str], most: int, hint: str = "") -> list[str]:
-    """The lines, each once and with how often it came, and how many there are beyond the first ones."""
+    """Return the first ``most`` distinct lines with how often each came, and a line that counts the others."""
     distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
     more = len(distinct) - most
     return distinct[:most] + ([f"and {more} others{hint}"] if more > 0 else [])

@@ -105,7 +105,7 @@ def mcp(
 def _service(
     settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
 ) -> "Iterator[RunService]":
-    """The service, its logs shown, with the runs that earlier servers left resumed if that is wanted."""
+    """Yield the service with its logs shown; ``go_on`` resumes the runs that earlier servers left."""
     from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
     from storm_pipeline.interfaces.server.run_service import RunService
     from storm_pipeline.interfaces.server.serving import require_runnable

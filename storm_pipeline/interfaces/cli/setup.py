@@ -63,7 +63,7 @@ def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "As
 
 
 def _questions() -> dict[str, tuple[str, str]]:
-    """Setting → question and proposal; an empty answer leaves the setting out."""
+    """Return the question and the proposed answer for each setting; an empty answer leaves the setting out."""
     from storm_pipeline.sources.search.registry import choose
     from storm_pipeline.text.configuration.providers import PROVIDERS, provider_with_key
 
@@ -86,7 +86,7 @@ def _questions() -> dict[str, tuple[str, str]]:
 
 
 def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
-    """The user's answer, asked for until the setting takes it."""
+    """Ask the user until the setting accepts the answer, and return it; return the proposal unless ``ask``."""
     from storm_pipeline.settings import Settings
 
     while ask:

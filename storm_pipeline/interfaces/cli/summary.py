@@ -9,7 +9,7 @@ _MOST_PROBLEMS = 5
 
 
 def of_article(article: Article) -> str:
-    """Sections, words, references, uncited sentences and questions asked; usage; problems."""
+    """Return a summary of an article: its size, uncited sentences and questions asked, its usage, its problems."""
     told = list(article.sentences())
     words = sum(length_in_words(sentence.text) for sentence in told)
     uncited = sum(not sentence.citations for sentence in told)
@@ -23,7 +23,7 @@ def of_article(article: Article) -> str:
 
 
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
-    """Sections and headings; usage; problems."""
+    """Return a summary of an outline: sections and headings; usage; problems."""
     headings = sum(1 for _ in outline.titles())
     size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
     lines = [size, _usage(usage), *_problems(problems)]
@@ -31,7 +31,7 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
 
 
 def _off_topic(article: Article) -> list[str]:
-    """A warning that names the sections in which neither a sentence nor a cited passage has a word of the topic."""
+    """Return a warning that names the sections whose sentences and cited passages have no word of the topic."""
     topic = stem_set(article.title, article.language)
     snippets = {one.id: one for source in article.sources for one in source.snippets}
 

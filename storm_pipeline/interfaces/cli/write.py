@@ -180,7 +180,7 @@ def _run(
 
 
 def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
-    """The result of ``work(accept_damage=…)``: of a damaged run if the user agrees, on the terminal or by --yes."""
+    """Return the result of ``work(accept_damage=…)``, for a damaged run only if the user agrees or gave --yes."""
     try:
         return work(accept_damage=yes)
     except DamagedRunError as error:

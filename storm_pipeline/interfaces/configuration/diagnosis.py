@@ -124,7 +124,7 @@ def _search(settings: Settings) -> Iterator[Finding]:
 
 
 def _corpora(spec: str) -> list[str]:
-    """The paths of the own documents that a specification names, those of its parts included."""
+    """Return the paths of the user's documents that a specification names, including those of its parts."""
     name, _, argument = spec.strip().partition(":")
     if name == "corpus":
         return [argument.strip()]
@@ -134,7 +134,7 @@ def _corpora(spec: str) -> list[str]:
 
 
 def _documents(path: Path, settings: Settings) -> Iterator[Finding]:
-    """What a folder of documents holds, and the first files of it that cannot be read."""
+    """Yield findings on the content of a folder of documents and on the first files that cannot be read."""
     subject = f"documents {path}"
     found = take_inventory(path, settings.cache)
     yield Finding(subject, "ok" if found.documents else "missing", found.summary)
@@ -154,7 +154,7 @@ def _encoder(settings: Settings) -> Finding:
 
 
 def _folder(what: str, folder: Path) -> Finding:
-    """Whether a folder, or the nearest one above it that exists, can be written."""
+    """Return a finding that says whether a folder, or the nearest existing one above it, can be written."""
     existing = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Finding(f"folder of {what}", "missing", f"{folder} cannot be written: check its permissions")

@@ -34,7 +34,7 @@ class Given:
 
 
 def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> Settings:
-    """The settings of the configuration, overridden by ``given``.
+    """Return the settings of the configuration, overridden by ``given``.
 
     Args:
         folder: the folder whose files are read; None reads no folder's, only what is the user's own.
@@ -53,7 +53,7 @@ def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Pat
 
 
 def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> dict[str, Given]:
-    """Every setting that has a value somewhere, with its origin; see the module for the order of the places.
+    """Return every setting that has a value, with its origin; the module lists the places in order.
 
     Raises SettingsError: as for :func:`configured`, but that values are not checked.
     """
@@ -73,7 +73,7 @@ def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = 
 
 
 def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
-    """What a folder's files say of what is written. Raises SettingsError: they say more."""
+    """Return the settings in a folder's files, or raise SettingsError if they set more than content."""
     if folder is None:
         return []
     project, file = folder / "pyproject.toml", folder / "storm.toml"
@@ -109,7 +109,7 @@ def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Giv
 
 
 def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
-    """The settings of a TOML file, or of a table in it; none without the file.
+    """Return the settings of a TOML file or of a table in it; none without the file.
 
     Raises SettingsError: it cannot be read, or names an unknown setting.
     """

@@ -13,7 +13,7 @@ _READ = 3  # examples with feedback that a model sees when it writes new instruc
 
 
 def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
-    """What a job costs in US dollars if it makes all calls that it may; None if the price of a model is unknown.
+    """Return a job's cost in US dollars if it makes all calls that it may; None if a model's price is unknown.
 
     Each call is taken to be as dear as the dearest model makes it, ``models`` included, with as many examples as an
     optimiser shows, and replies of the length that is expected of a small model.

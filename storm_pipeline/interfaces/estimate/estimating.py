@@ -34,12 +34,12 @@ class Range:
 
     @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
-        """The sum, as if all were low at once or high at once."""
+        """Return the sum of the ranges, as if all were low at once or high at once."""
         summands = list(ranges)
         return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
 
     def amounts(self) -> str:
-        """In words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        """Return the range in words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
         low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
         return likely if low == high else f"{likely} ({low}–{high})"
 
@@ -179,7 +179,7 @@ def _searches(plan: Plan) -> Range:
 
 
 def _is_foreign(settings: Settings) -> bool:
-    """Whether sources or article are in another language than English."""
+    """Return whether sources or article are in another language than English."""
     return {settings.source_language or "en", settings.article_language} != {"en"}
 
 

@@ -25,12 +25,12 @@ FOREIGN = 2  # tokens of a text in another language than English, at most, per t
 
 
 def count_tokens(messages: Sequence[str]) -> float:
-    """Tokens of a prompt that consists of these messages."""
+    """Return the tokens of a prompt that consists of these messages."""
     return sum(map(_tokens_of, messages)) + _MESSAGE_OVERHEAD * len(messages)
 
 
 def _tokens_of(text: str) -> float:
-    """Tokens of a text by its length; of lists of numbers each number and each sign is one."""
+    """Return the tokens of a text by its length; in lists of numbers each number and each sign counts as one."""
     pieces = _PIECE.findall(text)
     letters = len("".join(text.split())) - sum(map(len, pieces))
     return max(len(text), letters + CHARACTERS_PER_TOKEN * len(pieces)) / CHARACTERS_PER_TOKEN
@@ -99,7 +99,7 @@ class Plan:
         return float(_WORDS["page" if is_read else "snippet"])
 
     def sizes(self) -> dict[str, float]:
-        """Name → number: what calls and tokens are proportional to, in calls, sections or words."""
+        """Return by name the numbers to which calls and tokens are proportional: calls, sections or words."""
         own, asked, sections = self.settings, self.asked, self.sections
         interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
         reads = "page_notes" in asked and own.reading_tokens > 0
@@ -150,7 +150,7 @@ class Plan:
 
 
 def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
-    """The rows of a run, in the order of its stages."""
+    """Yield the estimated usage of a run, a row per step in the order of its stages."""
     sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
     longest = plan.settings.reply_tokens or math.inf
     for key, own in ROWS.items():
@@ -171,17 +171,17 @@ def recipes_that_ask(program: str) -> list[str]:
 
 
 def share_of(what: str, predictors: int) -> float:
-    """What a program of several predictors takes, in that of one; a text's outline is shorter than the text."""
+    """Return the factor by which a program's predictors multiply its ``what``; an outline is shorter than its text."""
     return 1 + _WORDS["planned"] * (predictors - 1) if what == "out" else predictors
 
 
 def searches(plan: Plan) -> float:
-    """The queries that a run sends to its engine."""
+    """Return the number of queries that a run sends to its engine."""
     return 0.0 if plan.asked & _UNCHECKED else total(TABLE["searches"], plan.sizes())
 
 
 def overhead(program: Program) -> float:
-    """Tokens of the prompts of one call without its inputs: instructions, form of the reply, examples."""
+    """Return the tokens of one call's prompts without inputs: instructions, form of the reply, examples."""
     adapter = PromptAdapter()
     prompts = (
         adapter.format(own.signature, program.shown if own is program.predict else own.demos, {})
@@ -191,5 +191,5 @@ def overhead(program: Program) -> float:
 
 
 def total(terms: Mapping[str, float], sizes: Mapping[str, float]) -> float:
-    """The sum of terms such as ``turns*earlier``: the coefficient times the sizes named."""
+    """Return the sum of terms such as ``turns*earlier``: each coefficient times the sizes named."""
     return sum(factor * math.prod(sizes[name] for name in names.split("*")) for names, factor in terms.items())

@@ -27,7 +27,7 @@ class BatchProgress(Display):
         self._topics: dict[int, tuple[TopicStatus, SoFar]] = {}  # those under way
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
-        """The batch starts or is resumed."""
+        """Record the states of the topics, and show their counts and the batch's folder."""
         with self.guard:
             self._states = {row.number: row.state for row in rows}
         self.show(f"{_state_counts(self._states)}, in {printable(str(folder))}")
@@ -54,7 +54,7 @@ class BatchProgress(Display):
         self.show(self._line_of(row))
 
     def totals(self) -> str:
-        """The time, and the topics by state."""
+        """Return the elapsed time and the number of topics in each state."""
         return f"{self.elapsed()}  {_state_counts(self._states)}"
 
     def _take(self, number: int, event: ev.Event) -> None:
@@ -87,7 +87,7 @@ class BatchProgress(Display):
 
 
 def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
-    """A row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
+    """Return a row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
     return [
         (
             _short_topic(row),
@@ -103,7 +103,7 @@ def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
 
 
 def summary_of(report: BatchReport) -> str:
-    """Topics by state, and their total usage."""
+    """Return a summary of a batch: its topics by state, and their total usage."""
     rows, total = report.rows, _sum(*(row.cost for row in report.rows))
     read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
     usage = f"{counted(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
@@ -119,7 +119,7 @@ def _sum(*costs: float | None) -> float | None:
 
 
 def _state_counts(states: Mapping[int, State]) -> str:
-    """``5 topics: 3 written, 2 failed``."""
+    """Return the number of topics in each state, such as ``5 topics: 3 written, 2 failed``."""
     numbers = Counter(states.values())
     counts = ", ".join(f"{numbers[state]} {state}" for state in get_args(State) if numbers[state])
     return f"{len(states)} topics: {counts}"

@@ -69,7 +69,7 @@ class SoFar:
                 self.reused += 1
 
     def facts(self, stage: str) -> str:
-        """What it has done, in words; empty if nothing is counted."""
+        """Return what the stage has done, in words; empty if nothing is counted."""
         unit = _UNITS.get(stage, "steps")
         steps = f"{self.steps} {unit}" if self.total is None else f"{self.steps} of at most {self.total} {unit}"
         facts = [steps if self.steps or self.total is not None else "", f"{self.reused} reused" if self.reused else ""]
@@ -122,7 +122,7 @@ class Display(Progress):
                 self.stop()
 
     def totals(self) -> str:
-        """The line below the bars."""
+        """Return the line below the bars."""
         raise NotImplementedError
 
     def refresh(self) -> None:
@@ -225,7 +225,7 @@ class ProgressSink(Display):
         self.emit(ev.Downloading("", name, done, total))
 
     def totals(self) -> str:
-        """The run in one line, what matters most first, since narrow terminals cut its end off."""
+        """Return the run in one line, what matters most first, since narrow terminals cut off its end."""
         counts, stages = self._counts, self._stages.values()
         parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
         parts += [counted(n, "problem")] if (n := counts["problems"]) else []

@@ -116,7 +116,7 @@ class ArticleCheck:
         return self._places.are_held
 
     def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
-        """What the check finds, as ``storm check --json`` prints it.
+        """Return the findings of the check, as ``storm check --json`` prints them.
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
@@ -142,7 +142,7 @@ class ArticleCheck:
             return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
-        """Fetches pages as a run does, as many as one check may."""
+        """Return a function that fetches pages as a run does, at most as many as one check may."""
         pages = kept_pages(self._settings)
         left = threading.Semaphore(MOST_PAGES)
 
@@ -155,7 +155,7 @@ class ArticleCheck:
 
 
 def _read(markdown: str, title: str, sources: Sequence[SentPage], fetch: Callable[[str], Page] | None) -> Read:
-    """The article with its sources. Raises DatasetError: it cannot be read."""
+    """Return the article with its sources, or raise DatasetError if it cannot be read."""
     article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
     with tempfile.TemporaryDirectory(prefix="storm-") as place:
         file = Path(place) / "article.json"

@@ -83,7 +83,7 @@ _Name = Annotated[str, Path(description="Name of the file, whose ending tells it
 def create_app(
     service: RunService, token: str = "", reach: Reach | None = None, check: ArticleCheck | None = None
 ) -> Gate:
-    """The ASGI application of a service.
+    """Create the ASGI application of a service.
 
     ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well. ``check``: the check that the server shares.
     """
@@ -120,19 +120,19 @@ def get_health() -> Health:
 
 @_server.get("/formats", responses=answers())
 def list_formats() -> list[ArticleFormat]:
-    """The formats of articles."""
+    """List the formats of articles."""
     return list(article_formats())
 
 
 @_server.get("/settings", responses=answers())
 def list_settings(service: _Service) -> list[str]:
-    """Names of the settings that callers may choose."""
+    """List the names of the settings that callers may choose."""
     return list(service.remote.choices())
 
 
 @_server.get("/metrics", responses=answers(content={"text/plain": TEXT}), response_class=Response)
 def get_metrics(request: Request) -> Response:
-    """Figures of the server for Prometheus; for its owner alone."""
+    """Return figures of the server for Prometheus, only to its owner."""
     if CALLER.get() != OWNER:
         raise ForbiddenError("the figures of the server are its owner's")
     return Response(request.app.state.metrics.text(), media_type=_FIGURES)
@@ -147,7 +147,7 @@ def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
 
 @_runs.get("/runs", responses=answers(422))
 def list_runs(service: _Service, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
-    """The newest runs, newest first."""
+    """List the newest runs, newest first."""
     return list(service.views(most, CALLER.get()))
 
 
@@ -166,7 +166,7 @@ def start_run(service: _Service, order: RunOrder, response: Response) -> RunView
 
 @_runs.get("/runs/{run}", responses=answers(404))
 def get_run(service: _Service, run: _Run) -> RunView:
-    """The state and the usage of a run."""
+    """Return the state and the usage of a run."""
     return service.view(run)
 
 
@@ -196,7 +196,7 @@ async def follow_run(
     after: Annotated[int, Query(ge=0)] = 0,
     last_event_id: Annotated[int, Header(ge=0)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
+    """Yield the events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
     try:
         async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
             if found is None:
@@ -216,7 +216,7 @@ def get_article(
     format: _Format = "markdown",  # noqa: A002
     citation_style: _Style = None,
 ) -> Response:
-    """The article of a run in a format."""
+    """Return the article of a run in a format."""
     chosen = article_format(format)
     content = article_as(service.article(run), chosen.name, citation_style=citation_style)
     media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
@@ -227,14 +227,14 @@ def get_article(
     "/runs/{run}/outline", responses=answers(404, 409, content={"text/markdown": TEXT}), response_class=Response
 )
 def get_outline(service: _Service, run: _Run) -> Response:
-    """The outline of a run, as Markdown."""
+    """Return the outline of a run, as Markdown."""
     text = service.folders.outline(run)
     return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
 
 
 @_documents.get("/documents", responses=answers())
 def list_documents(service: _Service) -> list[DocumentSet]:
-    """Your sets of documents, oldest first."""
+    """List your sets of documents, oldest first."""
     return list(service.documents.views(CALLER.get()))
 
 
@@ -253,7 +253,7 @@ def create_documents(service: _Service, response: Response) -> DocumentSet:
 
 @_documents.get("/documents/{documents}", responses=answers(404, 422))
 def get_documents(service: _Service, documents: _Set) -> DocumentSet:
-    """A set of documents with its files, and the runs that use it."""
+    """Return a set of documents with its files, and the runs that use it."""
     return service.documents.view(CALLER.get(), documents)
 
 
@@ -282,7 +282,7 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
 
 
 def _safe(name: str) -> dict[str, str]:
-    """Headers for a file that holds text from the web; a page's own policy names its script."""
+    """Return headers for a file that holds text from the web; a page's own policy names its script."""
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

@@ -19,7 +19,7 @@ def require_mcp() -> None:
 
 
 def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
-    """The ASGI application of MCP over HTTP, which needs no session; None if the library is not installed.
+    """Return the ASGI application of MCP over HTTP, without sessions; None if the library is not installed.
 
     It is behind a :class:`storm_pipeline.interfaces.server.gate.Gate`, which checks hosts, origins, sizes.
     """

@@ -80,7 +80,7 @@ class Exported(TypedDict):
 
 
 def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleCheck | None = None) -> "MCPServer[Any]":
-    """The MCP server of a service, for whoever `storm_pipeline.interfaces.server.callers.CALLER` is at each request.
+    """Create the MCP server of a service; `storm_pipeline.interfaces.server.callers.CALLER` is read at each request.
 
     ``check``: the check of articles that the service shares with others.
     """
@@ -224,17 +224,17 @@ class _Tools:
         return CallToolResult(content=[file], structured_content=about | {"text": None})
 
     def runs(self) -> str:
-        """The newest runs, as JSON."""
+        """Return the newest runs, as JSON."""
         with self._refusing(ResourceError):
             return json.dumps([asdict(view) for view in self._service.views(_RUNS, CALLER.get())], ensure_ascii=False)
 
     def article(self, run: str) -> str:
-        """The article of a run, as Markdown."""
+        """Return the article of a run, as Markdown."""
         with self._refusing(ResourceError):
             return article_as(self._service.article(self._service.own(run)), "markdown").decode()
 
     def outline_of(self, run: str) -> str:
-        """The outline of a run, as Markdown."""
+        """Return the outline of a run, as Markdown."""
         with self._refusing(ResourceError):
             return self._service.folders.outline(self._service.own(run))
 
@@ -249,7 +249,7 @@ class _Tools:
             return await asyncio.to_thread(self._service.start, made, CALLER.get())
 
     async def _result(self, name: str, ctx: _Progress) -> CallToolResult:
-        """The result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
+        """Return the result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
         with self._refusing(ToolError):  # the run may be deleted meanwhile
             try:
                 await _report_until_ended(self._service, name, ctx)
@@ -292,11 +292,11 @@ async def _report_until_ended(service: RunService, name: str, ctx: _Progress) ->
 
 
 def _answer(structured: Mapping[str, Any], text: str | None = None) -> CallToolResult:
-    """A tool's answer; without a text, that of its JSON."""
+    """Return the result of a tool, whose text is its JSON unless ``text`` is given."""
     shown = json.dumps(structured, ensure_ascii=False, indent=1) if text is None else text
     return CallToolResult(content=[TextContent(text=shown)], structured_content=dict(structured))
 
 
 def _quoted(text: str | None) -> str | None:
-    """A text of others as prompts have it: on one line, without control characters and control tokens."""
+    """Return a text of others as prompts have it: on one line, without control characters and control tokens."""
     return None if text is None else without_control_tokens(printable(text))

@@ -17,14 +17,14 @@ class Redactor:
         self._folders = sorted((path for path in paths if path != "/"), key=len, reverse=True)
 
     def text(self, text: str) -> str:
-        """The text without secrets and folders."""
+        """Return the text without secrets and folders."""
         text = redacted(text)
         for folder in self._folders:
             text = text.replace(f"{folder}/", "").replace(folder, ".")
         return text
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A record, such as an event, with every text in it redacted, also in lists and records within it."""
+        """Return a record, such as an event, with every text in it redacted, also in lists and records within it."""
         return {name: self._value(value) for name, value in record.items()}
 
     def _value(self, value: Any) -> Any:
@@ -35,6 +35,6 @@ class Redactor:
         return [self._value(one) for one in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:
-        """The article with its report's problems redacted, which quote the errors of services."""
+        """Return the article with the problems in its report redacted, since they quote the errors of services."""
         problems = tuple(replace(one, detail=self.text(one.detail)) for one in article.report.problems)
         return replace(article, report=replace(article.report, problems=problems))

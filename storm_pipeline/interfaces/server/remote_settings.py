@@ -95,14 +95,14 @@ class RemoteSettings:
         return cls(owner, allowed)
 
     def for_new_run(self, given: Mapping[str, Any]) -> Settings:
-        """The settings of a new run, with those that a caller gave; None counts as not given.
+        """Return the settings of a new run, with those that a caller gave; None counts as not given.
 
         Raises SettingsError: the caller may not choose one of them, or its value is invalid.
         """
         return Settings.build({**self._owners(), **self._checked(given)})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
-        """The settings of a run's next session, from its saved ones and those that a caller gave.
+        """Return the settings of a run's next session, from its saved ones and those that a caller gave.
 
         The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
         where it is lower than the owner's; all else that was saved is left out, since a run may be another's. Raises
@@ -118,11 +118,11 @@ class RemoteSettings:
         return Settings.build(merged.model_dump())
 
     def choices(self) -> tuple[str, ...]:
-        """Names of the settings that a caller may choose, sorted."""
+        """Return the names of the settings that a caller may choose, sorted."""
         return tuple(sorted((FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)))
 
     def json_schema(self) -> dict[str, Any]:
-        """The settings that a caller may choose, and their values, as a JSON schema. None counts as not given."""
+        """Return a JSON schema of the settings that a caller may choose and their values; None counts as not given."""
         known = self._chosen.model_json_schema()["properties"]
         return {
             "title": "ChosenSettings",
@@ -186,19 +186,19 @@ def _whole(value: Any) -> Any:
 
 
 def article_formats() -> tuple[ArticleFormat, ...]:
-    """All formats, Markdown first."""
+    """Return all formats, Markdown first."""
     return tuple(_KNOWN.values())
 
 
 def article_format(name: str) -> ArticleFormat:
-    """The format with this name. Raises SettingsError: there is none; lists the formats."""
+    """Return the format with this name, or raise SettingsError, which lists the formats, if there is none."""
     if name not in _KNOWN:
         raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(_KNOWN)}")
     return _KNOWN[name]
 
 
 def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
-    """An article as the content of a file.
+    """Return an article as the content of a file.
 
     ``citation_style``: name of a CSL style for the reference list of an export format; never a file. Raises
     SettingsError, MissingExtraError: no format or style has this name, or it needs a library that is not installed.

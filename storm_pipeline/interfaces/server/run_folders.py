@@ -80,14 +80,14 @@ class RunFolders:
             )
 
     def path(self, name: str) -> Path:
-        """Folder of the run with this name. Raises UnknownRunError: there is none."""
+        """Return the folder of the run with this name, or raise UnknownRunError if there is none."""
         found = self._names().get(name)
         if found is None or not (found / "run.json").is_file():
             raise UnknownRunError("there is no run of this name")
         return found
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
-        """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
+        """Return the newest runs of a caller, newest first, or raise RunError if the folder cannot be read."""
         known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
         own = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
         newest = sorted(own, key=lambda one: _created(one[0]), reverse=True)
@@ -95,16 +95,16 @@ class RunFolders:
         return tuple(map(_view, islice((one for one in entries if one.state not in _NO_RUN), most)))
 
     def view(self, name: str) -> RunView:
-        """One run. Raises UnknownRunError: there is none."""
+        """Return one run, or raise UnknownRunError if there is none."""
         return _view(run_entry(self.path(name)))
 
     def states(self) -> Counter[str]:
-        """How many runs are in each state. Raises RunError: the folder cannot be read."""
+        """Count the runs in each state, or raise RunError if the folder cannot be read."""
         states = map(run_state, self._names().values())
         return Counter(state for state in states if state not in _NO_RUN)
 
     def order(self, name: str) -> tuple[str, str | None]:
-        """Name of the caller whose a run is, and of the set of documents that it searches, if any.
+        """Return the name of a run's caller, and the set of documents that it searches, if any.
 
         Raises UnknownRunError: there is none.
         """
@@ -117,11 +117,11 @@ class RunFolders:
             return run.saved_settings()
 
     def state(self, name: str) -> str:
-        """State of a run, without reading its usage. Raises UnknownRunError: there is none."""
+        """Return the state of a run, without reading its usage, or raise UnknownRunError if there is none."""
         return run_state(self.path(name))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Names of the runs that wait for their first session or were interrupted, oldest first.
+        """Return the names of the runs that wait for their first session or were interrupted, oldest first.
 
         Raises RunError: the folder cannot be read.
         """
@@ -149,7 +149,7 @@ class RunFolders:
             raise RunError(f"the run cannot be deleted: {error.strerror}") from error
 
     def settings(self, name: str) -> SavedSettings:
-        """The settings of a run's last session.
+        """Return the settings of a run's last session.
 
         Raises UnknownRunError, RunError: there is none, they cannot be read, or another process writes to the run.
         """
@@ -157,14 +157,14 @@ class RunFolders:
             return run.saved_settings()
 
     def article(self, name: str) -> Article:
-        """The article of a run.
+        """Return the article of a run.
 
         Raises UnknownRunError, ConflictError, RunError: there is no such run, it has no article yet, or a damaged one.
         """
         return from_json(self._piece(name, "article.json", "article"))
 
     def outline(self, name: str) -> str:
-        """The outline of a run, as Markdown. Raises UnknownRunError, ConflictError: as :meth:`article`."""
+        """Return a run's outline as Markdown, or raise UnknownRunError or ConflictError as :meth:`article` does."""
         return self._piece(name, "outline.md", "outline")
 
     def _piece(self, name: str, file: str, what: str) -> str:
@@ -180,7 +180,7 @@ class RunFolders:
         return [one for one in list_runs(self._root) if one.folder in mine]
 
     def _names(self) -> dict[str, Path]:
-        """Folders by name; links and hidden folders are left out."""
+        """Return the folders by name, without links and hidden folders."""
         try:
             with os.scandir(self._root) as found:
                 own = [one.name for one in found if one.is_dir(follow_symlinks=False) and one.name[0] != "."]
@@ -192,7 +192,7 @@ class RunFolders:
 
 
 def _state(folder: Path) -> dict[str, Any]:
-    """What ``run.json`` says; empty if it cannot be read, so that the run is its server's owner's."""
+    """Return the content of ``run.json``; empty if it cannot be read, so that the run is the owner's."""
     try:
         return read_state(folder)
     except RunError:
@@ -212,7 +212,7 @@ def _created(state: dict[str, Any]) -> float:
 
 
 def _order(folder: Path) -> tuple[str, str | None]:
-    """Whose a run is, and its set of documents, if any."""
+    """Return the name of a run's caller, and the run's set of documents, if any."""
     state = _state(folder)
     documents = state.get("documents")
     return str(state.get("caller", "")), documents if isinstance(documents, str) else None

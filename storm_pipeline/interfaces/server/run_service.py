@@ -179,20 +179,20 @@ class RunService(AbstractContextManager["RunService"]):
         self.documents.forget(name)
 
     def view(self, name: str) -> RunView:
-        """A run as callers see it. Raises UnknownRunError: there is no such run."""
+        """Return a run as callers see it, or raise UnknownRunError if there is no such run."""
         return self._shown(self.folders.view(name))
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
-        """The newest runs of a caller, newest first. Raises RunError, BusyError: they cannot be read, or not now."""
+        """Return a caller's newest runs, newest first, or raise RunError or BusyError if they cannot be read now."""
         with self._listings.hold(caller.name):
             return tuple(map(self._shown, self.folders.views(most, caller)))
 
     def article(self, name: str) -> Article:
-        """The article of a run without secrets. Raises as :meth:`RunFolders.article`."""
+        """Return the article of a run without secrets, or raise the errors of :meth:`RunFolders.article`."""
         return self.redactor.article(self.folders.article(name))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
-        """Events of a run as records, each with its number; None whenever there is nothing new.
+        """Yield the events of a run as records, each with its number; None whenever there is nothing new.
 
         They end with the run, or soon after the queue is halted. ``after``: number of the last event that is known.
         Raises UnknownRunError: there is no such run.
@@ -229,18 +229,18 @@ class RunService(AbstractContextManager["RunService"]):
         self.close()
 
     def _caller(self, name: str) -> Caller | None:
-        """Whose a run is; None if his token was revoked. Raises UnknownRunError: there is no such run."""
+        """Return a run's caller, None if the token was revoked, or raise UnknownRunError if there is no such run."""
         caller, _ = self.folders.order(name)
         return self.tokens.named(caller) if caller else OWNER
 
     def _searching(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
-        """The settings of a run that searches a set of documents, if one is named."""
+        """Return the settings with the set of documents as the sources to search, if one is named."""
         if documents is None:
             return settings
         return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
 
     def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
-        """The job of resuming a run. ``caller``: whose it is; None if his token was revoked, so that no budget is."""
+        """Return the job of resuming a run of ``caller``, who is None, and has no budget, if the token was revoked."""
         owner, documents = self.folders.order(name)
         settings = self._searching(self.remote.for_resuming(saved, given), Caller(owner), documents)
         folder = self.folders.path(name)

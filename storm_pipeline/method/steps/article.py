@@ -21,7 +21,7 @@ from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section
 def gather_evidence(
     ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
 ) -> Evidence:
-    """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
+    """Return the evidence for each section, from all that the run has found and the notes of its findings."""
     with ctx.events.in_stage("evidence"):
         return allocate(ctx, outline, conversations, notes)
 

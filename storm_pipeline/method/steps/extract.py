@@ -35,7 +35,7 @@ from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading,
 
 
 def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
-    """The edited sections, and a lead that summarises them.
+    """Edit the sections, write a lead that summarises them, and save both.
 
     Raises NothingFoundError: there is no section.
     """
@@ -56,7 +56,7 @@ def as_article(
     *,
     note: str = "",
 ) -> Article:
-    """The article with the sources and the research behind it; a lead without sections becomes one.
+    """Return the article with its sources and the research behind it; a lead without sections becomes a section.
 
     Pages with one text are one source, and each citation says which words of its passage carry the sentence.
 

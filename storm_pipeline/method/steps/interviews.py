@@ -42,7 +42,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
 
 
 def _covered(ctx: RunContext, title: str) -> str | SearchError:
-    """What an article covers, on one line; empty if that is not known or the article is excluded."""
+    """Return on one line what an article covers, empty if unknown or excluded, or the SearchError of the request."""
     try:
         found = ctx.contents.table_of_contents(title)
     except SearchError as error:
@@ -57,7 +57,7 @@ BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic f
 
 
 def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
-    """The user's perspectives, or N distinct ones besides p0, found with tables of contents of related articles."""
+    """Return the user's perspectives, or N distinct ones besides p0 found with related tables of contents."""
     perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
         perspectives = _found(ctx, topic, related_contents(ctx, topic))
@@ -66,7 +66,7 @@ def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
 
 
 def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
-    """N perspectives; fewer (recorded) when the model names fewer."""
+    """Return N perspectives, or fewer, which is recorded, when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
         return ()

@@ -138,7 +138,7 @@ class Objection:
 
 
 def objections(article: Article) -> tuple[Objection, ...]:
-    """The cited sources that Wikipedia does not accept: itself, what its editors rate down, unpublished texts."""
+    """Return an objection to each cited source that Wikipedia rejects: itself, low-rated and unpublished ones."""
     policy = SourcePolicy("standard")
     found = []
     for number, source in enumerate(article.references, 1):

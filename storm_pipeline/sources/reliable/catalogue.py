@@ -30,7 +30,7 @@ class SitePattern:
         return self.host + self.path
 
     def covers(self, path: str) -> bool:
-        """Whether the pattern matches a path on its host or a subdomain, segment by segment."""
+        """Return whether the pattern matches a path on its host or a subdomain, segment by segment."""
         if self.path.endswith("*"):
             return path.startswith(self.path[:-1])
         return not self.path or path == self.path or path.startswith(self.path + "/")
@@ -78,7 +78,7 @@ class SitePatterns(Generic[T]):
         }
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[T, ...]] | None:
-        """The most specific pattern that covers this one, with its values: longest host, then longest path."""
+        """Return the most specific pattern that covers this one, with its values: longest host, then longest path."""
         labels = where.host.split(".")
         for start in range(len(labels)):
             for place, values in self._known.get(".".join(labels[start:]), ()):
