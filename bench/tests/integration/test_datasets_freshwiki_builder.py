@@ -222,7 +222,7 @@ def test_nothing_is_deleted_or_written_through_a_link(tmp_path: Path, link: str)
     (tmp_path / link).symlink_to(tmp_path / "own")
     (tmp_path / "to" / ".build").mkdir(exist_ok=True)
     with FakeWikimedia(pages(), MONTHS) as wikimedia, pytest.raises(DatasetError, match="is a link"):
-        build_freshwiki(PLAN, tmp_path / "to", wikimedia.services)
+        build_freshwiki(PLAN, Build(tmp_path / "to", services=wikimedia.services))
     assert (tmp_path / "own" / "mine.json").read_text() == "{}"
 
 
