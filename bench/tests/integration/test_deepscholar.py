@@ -47,7 +47,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: FakeModel) ->
     write_deepscholar(tmp_path / "data" / "deepscholar")
     monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))
     sized = read_config(FILE, allow_code=True).sized("smoke")
-    return sized.with_overrides(topics=2, settings={"lm": model.lm, "attempts": 1}).with_judges(judge="screen")
+    return sized.with_overrides(topics=2, settings={"lm": model.lm, "call_attempts": 1}).with_judges(judge="screen")
 
 
 def test_the_experiment_writes_related_work_from_the_others_citations(
