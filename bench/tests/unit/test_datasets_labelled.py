@@ -13,6 +13,7 @@ from storm_bench.judging_tasks import tasks
 from storm_bench.metrics.texts import generated_headings
 from storm_bench.types import HumanArticle, Topic
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.output.check import read_for_check
 
 TEXT = "the dam was built to supply the capital with electricity in 1931"
 
@@ -107,6 +108,15 @@ def run(tmp_path: Path) -> Path:
     (folder / "storm_gen_article.txt").write_text(GENERATED, encoding="utf-8")
     (folder / "storm_polished_article.txt").write_text(POLISHED, encoding="utf-8")
     return folder
+
+
+def test_a_run_of_a_stranger_leads_to_no_file_elsewhere(run: Path, tmp_path: Path) -> None:
+    for name in ("storm_gen_article.txt", "url_to_info.json"):
+        (run / name).rename(tmp_path / name)
+        (run / name).symlink_to(tmp_path / name)
+    (run / "storm_polished_article.txt").unlink()
+    with pytest.raises(DatasetError, match="is a link out of the folder"):
+        read_for_check(run)
 
 
 def test_a_recorded_run(run: Path) -> None:

@@ -71,7 +71,7 @@ class _Pages(AvailablePages):
 
 
 def _article_in(path: Path) -> Path:
-    """Return the article's file, or the folder itself where a reader of folders may read it."""
+    """Return the article's file, or the folder itself where a reader of folders may read it. Raises DatasetError."""
     if not path.is_dir():
         return path
     files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file() and stays_below(own, path))
@@ -81,7 +81,13 @@ def _article_in(path: Path) -> Path:
     if len(named) > 1:
         names = ", ".join(own.name for own in named[:5])
         raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
+    if not named and (linked := next((own for own in path.rglob("*") if _leads_out(own, path)), None)):
+        raise DatasetError(f"{linked} is a link out of the folder, or to a hidden file: copy the file into the folder")
     return named[0] if named else path
+
+
+def _leads_out(own: Path, folder: Path) -> bool:
+    return own.is_symlink() and not stays_below(own, folder)
 
 
 def _references(place: Path, article: Path) -> Iterable[Reference]:
