@@ -120,7 +120,7 @@ def not_such(folder: Path, name: str, why: str) -> str:
 
 
 def folder_to_write(folder: Path) -> Path:
-    """A folder to write a data set to, which may come from somebody else. Raises DatasetError: it is or holds a link."""
+    """A folder to write a data set to, which may be another's. Raises DatasetError: it is or holds a link."""
     folder = Path(folder).expanduser()
     if linked := next((one for one in (folder, *folder.rglob("*")) if one.is_symlink()), None):
         raise DatasetError(f"{linked} is a link, through which other files would be written: delete it")

@@ -99,7 +99,7 @@ def _plain(latex: str) -> str:
 
 
 def _unstyled(text: str) -> str:
-    """The text with what commands such as ``\\emph`` hold in their place."""
+    r"""The text with what commands such as ``\emph`` hold in their place."""
     pieces: list[str] = []
     opened: list[int | None] = []  # places of commands in the pieces; None: a brace without one
     end = 0
