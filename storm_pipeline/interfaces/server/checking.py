@@ -28,7 +28,8 @@ from storm_pipeline.sources.pages.extract import Page
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
-MOST_OF_SENTENCE, _TURN = 500_000, 50_000  # of these, of a sentence; between which another check has its turn
+MOST_OF_SENTENCE = MOST_COMPARED // 10  # of these, of a sentence
+_TURN = MOST_COMPARED // 100  # of these, after which another check has its turn
 MOST_WAITING = 4  # checks that are read, or wait for the one under way: each holds one of the server's threads
 
 
