@@ -19,7 +19,7 @@ KINDS = (
     "wrong form",
     "10 MB",
 )
-ANSWERED = frozenset({OK, "empty", "wrong form", "10 MB"})
+ANSWERED = frozenset({OK, "empty", "wrong form"})
 """Faults after which the client of a language model has received a completion, however useless."""
 _TEN_MEGABYTES = 10 * 2**20
 _TEXTS = frozenset({"question", "answer", "section", "remarks", "lead", "sentences"})
