@@ -155,8 +155,7 @@ class _Review:
     def _seconds(self, asked: Mapping[int, Claim], answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
         """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if n in asked and answer.claim is not None}
-        judged = [self.screen.judge([claim])[0] for claim in claims.values()]
-        remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()), judged)
+        remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()))
         seconds = dict(zip(claims, remaining, strict=True))
         for n, claim in claims.items():
             if seconds[n].problem and not seconds[n].is_only_copied:

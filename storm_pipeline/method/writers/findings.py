@@ -166,7 +166,7 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
 
 
 def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
-    """Return a passage's needed snippets as passages, touching ones joined; the whole passage if a copy is cited."""
+    """Return a passage's needed snippets as passages, overlapping ones joined; the whole passage if a copy is cited."""
     own = [snippet for snippet in passage.snippets if snippet.id in needed]
     if any(copy.id in needed for copy in passage.copies):
         return (passage,)

@@ -46,7 +46,7 @@ class Doubts:
             verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
         except ModelError as error:
             self.ctx.events.failed(f"judging {self.where}", error)
-            return self.screen.judge(claims)
+            return self.screen.judge(claims) if reads else found
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
             if verdict.label == "supported":
@@ -58,7 +58,7 @@ class Doubts:
                 found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
         return found
 
-    def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
+    def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim]) -> list[Judged]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
         A language model is not asked again: its doubt remains where the answer is the doubted sentence, with no other
@@ -70,7 +70,7 @@ class Doubts:
             replace(own, problem=_SAME)
             if not own.problem and _is_as_before(before, answer) and self._doubted(before)
             else own
-            for before, answer, own in zip(asked, answers, judged, strict=True)
+            for before, answer, own in zip(asked, answers, self.screen.judge(answers), strict=True)
         ]
 
     def _doubted(self, claim: Claim) -> bool:
