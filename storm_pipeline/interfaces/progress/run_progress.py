@@ -5,6 +5,7 @@ import re
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -76,7 +77,7 @@ class SoFar:
         return ", ".join(filter(None, [*facts, counted(self.calls, "call") if self.calls else ""]))
 
 
-class Display(Progress):
+class Display(Progress, ABC):
     """Base of the sinks that show progress: a bar for each thing under way, totals below, lines above.
 
     A context manager that restores the terminal; outside its ``with`` block nothing is shown. State and bars are
@@ -121,12 +122,12 @@ class Display(Progress):
             with suppress(OSError):  # the terminal is closed
                 self.stop()
 
+    @abstractmethod
     def totals(self) -> str:
         """Return the line below the bars."""
-        raise NotImplementedError
 
     def refresh(self) -> None:
-        """Do nothing, since the display is drawn four times a second: whoever adds a bar holds ``guard``."""
+        """Do nothing: the display is drawn four times a second, and ``guard`` is held where a bar is added."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Return the bars, and the totals."""
