@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field
 
 from storm_pipeline.evidence.facts import Fact, numbered
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.article import as_article
 from storm_pipeline.method.steps.exclusions import usable
-from storm_pipeline.method.steps.extract import as_article
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.searching import nothing_found, search_all
 from storm_pipeline.method.writers.section_loop import write_sections

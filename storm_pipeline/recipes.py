@@ -8,6 +8,8 @@ from storm_pipeline.errors import ContradictionError, SettingsError
 from storm_pipeline.evidence.evidence import Evidence, PassageEvidence
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import (
+    as_article,
+    finish,
     gather_evidence,
     search_for_answer,
     write_answer,
@@ -17,7 +19,7 @@ from storm_pipeline.method.steps.article import (
 from storm_pipeline.method.steps.asked import Asked
 from storm_pipeline.method.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.method.steps.exclusions import leave_out_copies, usable
-from storm_pipeline.method.steps.extract import as_article, extract, extract_answer, finish
+from storm_pipeline.method.steps.extract import extract, extract_answer
 from storm_pipeline.method.steps.interviews import (
     hold_interviews,
     hold_interviews_without_perspectives,

@@ -1,8 +1,15 @@
-"""Texts written in one call: whole articles, as the baselines do (paper section 4.3), and long answers (FoRAG 4.1)."""
+"""Articles: the evidence of their sections, texts written in one call, and what ends each of them.
+
+In one call are written whole articles, as by the baselines (paper section 4.3), and long answers (FoRAG 4.1).
+"""
 
 from collections.abc import Iterable, Sequence
 
+from storm_pipeline.errors import NothingFoundError
+from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.editions import one_source_per_text
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
+from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_to_markdown
@@ -11,11 +18,13 @@ from storm_pipeline.method.steps.searching import nothing_found, search_all
 from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import checked_draft
 from storm_pipeline.method.writers.drafts import read_draft
+from storm_pipeline.method.writers.editing import edit_article
+from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.passage_answers import passages_for
 from storm_pipeline.method.writers.passage_prompts import article_inputs, language_and_style
 from storm_pipeline.method.writers.whole import write_whole
 from storm_pipeline.models.programs import Program
-from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 
 
 def gather_evidence(
@@ -108,3 +117,71 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
 
 def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:
     return list(dict.fromkeys(shown[number - 1].snippets[0].url for number in numbers if 0 < number <= len(shown)))
+
+
+def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+    """Edit the sections, write a lead that summarises them, and save both.
+
+    Raises NothingFoundError: there is no section.
+    """
+    _require_sections(ctx, topic, sections)
+    edited = edit_article(ctx, evidence.outline.topic, sections)
+    body = Body(write_lead(ctx, evidence.outline.topic, edited), edited)
+    ctx.run.save_json("polished.json", body.sections)
+    ctx.run.save_json("lead.json", body.lead)
+    return body
+
+
+def as_article(
+    ctx: RunContext,
+    outline: Outline,
+    body: Body,
+    conversations: tuple[Conversation, ...] = (),
+    evidence: Evidence | None = None,
+    *,
+    note: str = "",
+) -> Article:
+    """Return the article with its sources and the research behind it; a lead without sections becomes a section.
+
+    Pages with one text are one source, and each citation says which words of its passage carry the sentence.
+
+    Raises NothingFoundError: there is neither.
+
+    ``note``: what its readers must know, of an extract, whose lead may stand alone.
+    """
+    if not (note and body.lead):
+        if not body.sections and body.lead:
+            body = Body((), (Section(UNTITLED, body.lead),))
+        _require_sections(ctx, outline.topic, body.sections)
+    editions = ctx.store.editions()
+    _count_flow(ctx, body, tuple(map(editions.restated, conversations)), evidence)
+    article = Article(
+        outline.topic,
+        body.lead,
+        body.sections,
+        outline=outline,
+        conversations=conversations,
+        language=ctx.settings.article_language,
+        note=note,
+    )
+    return with_spans(one_source_per_text(article, editions))
+
+
+def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
+    if not sections:
+        ctx.run.journal.forget("reply", role="writer")
+        why = ctx.ledger.failure_summary() or "the sources say too little, or what was written disagrees with them"
+        raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
+
+
+def _count_flow(
+    ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence | None
+) -> None:
+    """Count the snippets cited in interviews, and those of them offered to sections and cited in the article."""
+    cited = cited_snippet_ids(sentence for c in conversations for turn in c.turns for sentence in turn.answer)
+    used = cited_snippet_ids(s for p in body.lead for s in p.sentences)
+    used |= cited_snippet_ids(s for section in body.sections for s in section.sentences())
+    offered = evidence.snippet_ids() if evidence else frozenset[str]()
+    ctx.events.count(
+        cited_in_interviews=len(cited), offered_to_sections=len(cited & offered), cited_in_article=len(cited & used)
+    )

@@ -1,24 +1,19 @@
-"""The end of every article; and extracts, which consist of their sources' own sentences and ask no language model.
+"""Extracts, which consist of their sources' own sentences and ask no language model.
 
-Extracts are not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the
+Not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the
 user's headings; the sentence encoder puts them in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 
-from storm_pipeline.errors import NothingFoundError
-from storm_pipeline.evidence.citations import cited_snippet_ids
-from storm_pipeline.evidence.editions import one_source_per_text
-from storm_pipeline.evidence.evidence import FEWEST_SENTENCES, Evidence
-from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
 from storm_pipeline.evidence.subject import Subject, related, subject_of
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.article import as_article
 from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.searching import nothing_found, search_all, search_with_topic
-from storm_pipeline.method.writers.editing import edit_article
-from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.section_loop import keep_section
 from storm_pipeline.method.writers.sentences import (
     Candidate,
@@ -31,76 +26,7 @@ from storm_pipeline.method.writers.sentences import (
 )
 from storm_pipeline.sources.search.registry import is_local, is_own
 from storm_pipeline.text.identity import is_wikipedia
-from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Section, Snippet
-
-
-def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
-    """Edit the sections, write a lead that summarises them, and save both.
-
-    Raises NothingFoundError: there is no section.
-    """
-    _require_sections(ctx, topic, sections)
-    edited = edit_article(ctx, evidence.outline.topic, sections)
-    body = Body(write_lead(ctx, evidence.outline.topic, edited), edited)
-    ctx.run.save_json("polished.json", body.sections)
-    ctx.run.save_json("lead.json", body.lead)
-    return body
-
-
-def as_article(
-    ctx: RunContext,
-    outline: Outline,
-    body: Body,
-    conversations: tuple[Conversation, ...] = (),
-    evidence: Evidence | None = None,
-    *,
-    note: str = "",
-) -> Article:
-    """Return the article with its sources and the research behind it; a lead without sections becomes a section.
-
-    Pages with one text are one source, and each citation says which words of its passage carry the sentence.
-
-    Raises NothingFoundError: there is neither.
-
-    ``note``: what its readers must know, of an extract, whose lead may stand alone.
-    """
-    if not (note and body.lead):
-        if not body.sections and body.lead:
-            body = Body((), (Section(UNTITLED, body.lead),))
-        _require_sections(ctx, outline.topic, body.sections)
-    editions = ctx.store.editions()
-    _count_flow(ctx, body, tuple(map(editions.restated, conversations)), evidence)
-    article = Article(
-        outline.topic,
-        body.lead,
-        body.sections,
-        outline=outline,
-        conversations=conversations,
-        language=ctx.settings.article_language,
-        note=note,
-    )
-    return with_spans(one_source_per_text(article, editions))
-
-
-def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
-    if not sections:
-        ctx.run.journal.forget("reply", role="writer")
-        why = ctx.ledger.failure_summary() or "the sources say too little, or what was written disagrees with them"
-        raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
-
-
-def _count_flow(
-    ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence | None
-) -> None:
-    """Count the snippets cited in interviews, and those of them offered to sections and cited in the article."""
-    cited = cited_snippet_ids(sentence for c in conversations for turn in c.turns for sentence in turn.answer)
-    used = cited_snippet_ids(s for p in body.lead for s in p.sentences)
-    used |= cited_snippet_ids(s for section in body.sections for s in section.sentences())
-    offered = evidence.snippet_ids() if evidence else frozenset[str]()
-    ctx.events.count(
-        cited_in_interviews=len(cited), offered_to_sections=len(cited & offered), cited_in_article=len(cited & used)
-    )
-
+from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
 
 _NOTE = (
     "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
