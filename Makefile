@@ -150,9 +150,8 @@ bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=�
 bench-screen: $(READY) ## what the screen does to sentences labelled by people (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.screen
 
-bench-planted: $(READY) ## planted errors that the screen and judges notice, and what of a writer's inventions reaches an article (STORM_DATA=…)
+bench-planted: $(READY) ## planted errors that the screen and judges notice (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted --writer
 
 bench-labels: $(READY) ## add up the labels that readers gave
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.labels

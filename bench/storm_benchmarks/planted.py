@@ -1,43 +1,30 @@
 """What protects the user of a cheap model: errors planted into sentences that people found supported, by kind.
 
     python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--clean 495] [--seed 0]
-    python -m storm_benchmarks.planted --writer [--topics 4] [--judge-lm MODEL] [--cross-encoder PATH]
 
 Sentences: those labelled supported of WiCE dev, AttributionBench dev, and our own about English pages. Each is checked
 as a writer's is (``evidence/screen.py``), among passages for other sentences, citing the three best parts of its
 source as it was, then with one error; a judge is asked about the same parts. Flagged is what goes back to the writer.
 A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of
 sentences as they were. A judge is asked about all rows in a drawn order, so that no call holds one kind alone.
-
-`--writer` runs the whole pipeline on topics of Wiki Live Challenge with their pages as the only sources. The model is
-scripted: it tells short sentences of the passages, and adds to every fifth a number, a year or a name that it invents.
-Asked again by a remark, it repeats its sentence unchanged in half of the cases, and drops the invention in the other
-half. Counted is what of the inventions stands in the article.
 """
 
 import random
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.support import read_attribution_bench, read_wice
-from storm_bench.datasets.wiki_live import read_wiki_live
-from storm_benchmarks.inventing import InventingWriter
 from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
-from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import options, print_table
-from storm_pipeline import Settings, Storm
+from storm_pipeline import Settings
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Claim, Screen
-from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
@@ -59,12 +46,10 @@ class Cited:
 def main() -> None:
     """Print a Markdown table."""
     parser = options(__doc__, "data", "cache")
-    parser.add_argument("--writer", action="store_true", help="run the pipeline with a writer that invents")
     parser.add_argument("--judge-lm", help="a language model that judges too")
     parser.add_argument("--cross-encoder", help="folder or hub name of a cross-encoder that judges too")
     parser.add_argument("--each", type=int, default=60, help="planted errors of a kind, at most")
     parser.add_argument("--clean", type=int, help="sentences as they were, at most; by default all")
-    parser.add_argument("--topics", type=int, default=4, help="articles of --writer")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     judges: dict[str, dict[str, object]] = {"screen": {}}
@@ -72,11 +57,6 @@ def main() -> None:
         judges["model"] = {"judge": "model", "judge_lm": args.judge_lm}
     if args.cross_encoder:
         judges["cross-encoder"] = {"judge": args.cross_encoder}
-    if args.writer:
-        columns = ("judge", "articles", "sentences", "kind", "invented", "reach the article")
-        rows = (row for name, own in judges.items() for row in written(args.data, args.cache, name, own, args.topics))
-        print_table(columns, rows, marks="<>><>>")
-        return
     embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache), size=1 << 17)
     flags: dict[str, Flags] = {"screen": lambda some: flagged_by_screen(some, embedder.embed)}
     for name, own in list(judges.items())[1:]:
@@ -161,26 +141,6 @@ def by_judge(settings: Settings) -> Flags:
         return [one.label != "supported" for one in judge.judge([Question(c.text, c.passages) for c in some])]
 
     return flags
-
-
-def written(data: Path, cache: Path, judge: str, given: dict[str, object], most: int) -> Iterator[list[object]]:
-    """For each kind of invention how many the writer made, and how many stand in its articles."""
-    made: list[tuple[str, str]] = []
-    texts: list[str] = []
-    sizes = 0
-    with tempfile.TemporaryDirectory() as out:
-        for topic in [one for one in read_wiki_live(data / "wiki_live").topics if one.documents][:most]:
-            values = {"out": out, "cache": str(cache), "perspectives": 2, "turns": 2}
-            writer, corpus = InventingWriter(), ClosedCorpus(topic_chunks(topic))
-            objects: Any = {"search": corpus, "contents": NoContents(), "lm": scripted_lm(writer.reply)}
-            article = Storm(Settings.build(values | given), progress=False, **objects).write(topic.title)
-            sizes += len(list(article.sentences()))
-            texts.append(" ".join(one.text for one in article.sentences()))
-            made += [(kind, token) for token, kind in writer.invented.items()]
-    for kind in sorted({kind for kind, _ in made}):
-        own = [token for other, token in made if other == kind]
-        reached = sum(any(token in text for text in texts) for token in own)
-        yield [judge, len(texts), sizes, kind, len(own), f"{reached} ({reached / len(own):.1%})"]
 
 
 if __name__ == "__main__":
