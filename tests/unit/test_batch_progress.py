@@ -1,15 +1,12 @@
 """What a batch shows on the terminal."""
 
 import io
-import json
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 from test_run_progress import Clock
 
 from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
-from storm_pipeline.interfaces.cli.output import EventLines
 from storm_pipeline.interfaces.progress.batch_progress import BatchProgress
 from storm_pipeline.run.events import CallFinished, Downloading, Noted, StageAdvanced, StageStarted
 
@@ -95,10 +92,3 @@ def test_a_terminal_gets_a_table_and_is_left_as_it_was() -> None:
     shown = text.getvalue()
     assert "conversations" in shown
     assert shown.rstrip().endswith("\x1b[?25h")
-
-
-def test_a_download_is_an_event_among_a_batchs_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    EventLines("batch").event(3, Downloading("", "a model", 1, 2))
-    line = json.loads(capsys.readouterr().out)
-    assert line.pop("at") > 0
-    assert line == {"event": "Downloading", "order": 3, "stage": "", "name": "a model", "done": 1, "total": 2}

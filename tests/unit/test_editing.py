@@ -125,12 +125,6 @@ def test_two_sentences_become_one_with_the_citations_of_both() -> None:
     assert [own.outcome for own in told.revised()] == ["joined by the editor"]
 
 
-def test_a_sentence_may_leave_out_what_another_one_says() -> None:
-    text = "The wall was finished then."
-    after, _ = edited(ARTICLE, [Edit(kind="reword", sentence=3, text=text)])
-    assert texts(after)[2] == text
-
-
 def test_a_heading_is_changed_to_fit_its_text() -> None:
     after, told = edited(ARTICLE, [Edit(kind="heading", sentence=2, text="## Floods of the valley")])
     assert after[0].subsections[0].heading == "Floods of the valley"
@@ -205,12 +199,6 @@ def test_sentences_off_the_topic_go_but_no_more_than_15_of_100() -> None:
     assert len(texts(after)) == 20 - 3
     assert not {"Train B ran there.", "Train C ran there.", "Matter C was told there."} & set(texts(after))
     assert second["remarks"] == "- cut [3] and [1]: as many sentences as may go have been cut and dropped"
-
-
-def test_a_cut_names_the_sentence_that_says_the_same() -> None:
-    after, (_, second) = in_passes(ARTICLE, [Edit(kind="cut", sentence=5)], [])
-    assert after == ARTICLE
-    assert "name the sentence that says the same" in second["remarks"]
 
 
 def test_a_paragraph_of_its_own() -> None:
@@ -298,12 +286,6 @@ def test_a_conflict_is_told_once_with_both_sides_and_their_sources() -> None:
     assert next(after[0].sentences()) == cites(both, PAPER, BOOK)
     one_side = Edit(kind="join", sentence=1, other=3, text="The dam was 90 m high according to Selby.")
     assert edited(REPORT, [one_side])[0] == REPORT
-
-
-def test_what_is_about_something_else_is_not_taken_for_a_rewording() -> None:
-    new = "The dam feeds otters, herons and children of poor families."
-    after, _ = in_passes(REPORT, [Edit(kind="reword", sentence=3, text=new)], [], snippets=[BOOK])
-    assert after == REPORT
 
 
 NUMBER = st.integers(-1, 9)

@@ -225,22 +225,11 @@ def test_a_word_document_has_pages_contents_language_and_dates() -> None:
     assert manuscript(history()).provenance in [one.text for one in document.paragraphs]
 
 
-def test_a_language_from_right_to_left() -> None:
-    arabic = replace(example(), language="ar")
-    assert "<w:bidi" in docx.Document(io.BytesIO(export(arabic, "docx"))).element.xml
-    assert "المراجع" in export(arabic, "latex").decode()
-
-
 def test_time_changes_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     made = [export(history(), name) for name in (*OPENED, "latex")]
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert made == [export(history(), name) for name in (*OPENED, "latex")]
-
-
-@pytest.mark.parametrize("name", ["docx", "odt", "epub", "latex"])
-def test_an_article_without_anything(name: str) -> None:
-    assert export(Article(""), name)
 
 
 @pytest.mark.parametrize(

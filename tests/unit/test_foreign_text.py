@@ -7,13 +7,10 @@ from hypothesis import strategies as st
 from storm_pipeline.evidence.citations import parse_cited
 from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.method.outlines import parse_outline
-from storm_pipeline.method.steps.conversations import _first_question, _is_farewell
 from storm_pipeline.method.writers.drafts import read_draft, read_replies
 from storm_pipeline.text.languages import (
-    count_words,
     joined,
     length_in_words,
-    opening_of,
     references_heading,
     scripts_of,
     stem_set,
@@ -22,17 +19,8 @@ from storm_pipeline.text.languages import (
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation
 
-ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
 HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"
 MIXED = st.text(HAN + "。，、シルクロード は。ab 1", max_size=300)
-
-
-@given(ENGLISH, st.integers(1, 50), st.integers(1, 50))
-def test_windows_of_spaced_text_are_words_between_white_space(text: str, size: int, step: int) -> None:
-    words = text.split()
-    starts = range(0, max(1, len(words) - size + step), step)
-    assert windows(text, size, step) == tuple(" ".join(words[start : start + size]) for start in starts)
-    assert length_in_words(text) == len(words)
 
 
 @given(MIXED, st.integers(2, 40))
@@ -40,14 +28,6 @@ def test_windows_of_any_text_are_short_and_lose_nothing(text: str, size: int) ->
     parts = windows(text, size, size)
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert all(length_in_words(part) <= size + 1 for part in parts)
-
-
-@given(MIXED, st.integers(1, 60))
-def test_an_opening_is_a_beginning_within_its_budget(text: str, words: int) -> None:
-    made = opening_of(text, words, "zh")
-    assert "".join(text.split()).startswith("".join(made.split()))
-    assert count_words(made) <= words + 1
-    assert bool(made) == bool(text.split())
 
 
 @pytest.mark.parametrize(
@@ -119,25 +99,6 @@ def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, 
 )
 def test_headings_of_no_sections_are_known_in_every_language(language: str, outline: str, left: list[str]) -> None:
     assert [heading.title for heading in parse_outline(outline, f"x {language}").sections] == left
-
-
-@pytest.mark.parametrize(
-    ("language", "thanks", "question"),
-    [
-        ("de", "Vielen Dank für Ihre Hilfe!", "Danke. Wann wurde der Turm gebaut? Das wüsste ich gern."),
-        ("zh", "非常感谢您的帮助！", "谢谢。灯塔建于何时？"),
-        ("ja", "ありがとうございました。", "ありがとう。いつ建てられましたか？"),
-    ],
-)
-def test_thanks_end_an_interview_and_questions_do_not(language: str, thanks: str, question: str) -> None:
-    assert _is_farewell(thanks, language)
-    assert not _is_farewell(question, language)
-    assert _first_question(question, language, "Leuchtturm")[-1] in "?？؟"
-
-
-def test_a_topic_with_a_question_mark_does_not_end_a_question() -> None:
-    question = "How does Are You the One? choose couples, and who has won it?"
-    assert _first_question(f"{question} I wonder.", "en", "Are You the One? (season 8)") == question
 
 
 def test_the_letters_of_the_articles_language_are_never_foreign() -> None:

@@ -132,13 +132,6 @@ def test_one_process_is_kept_and_replaced_where_a_file_ends_it(process: ReadingP
         first = next_one
 
 
-def test_what_died_unseen_is_replaced(process: ReadingProcess) -> None:
-    (first,) = process.read(pid, size=0)
-    os.kill(first, signal.SIGKILL)
-    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
-    assert process.read(pid, size=0) != [first]
-
-
 def test_memory_that_other_files_left_used_is_given_back(process: ReadingProcess) -> None:
     (first,) = process.read(pid, size=0)
     assert [process.read(hold, 200, size=0) for _ in range(3)] == [[1]] * 3
@@ -193,12 +186,6 @@ def test_a_forged_error_is_that_of_a_damaged_file(process: ReadingProcess, error
         process.read(forge, f'["{error}", "1"]\n', "", 0, size=0)
 
 
-def test_long_errors_are_cut(process: ReadingProcess) -> None:
-    with pytest.raises(PageError) as raised:
-        process.read(refuse, "page", "a" * 1_000_000, size=0)
-    assert len(str(raised.value)) == 1000
-
-
 def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     assert process.read(seen, "OPENAI_API_KEY", size=0) == [False, False]
@@ -206,7 +193,6 @@ def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypat
 
 
 TEXTS = st.text(max_size=20)
-RECORDS = st.builds(Record, TEXTS, work=st.builds(Work, kind=TEXTS, volume=TEXTS))
 PAGES = st.lists(st.tuples(st.none() | st.integers(1), TEXTS), max_size=3).map(tuple)
 DOCUMENTS = st.builds(
     Document,
@@ -235,23 +221,6 @@ def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda value: process.read(number, value, size=0), range(200)))
     assert found == [[value] * 3 for value in range(200)]
-
-
-@pytest.mark.slow
-def test_files_that_take_long_hold_others_up_for_seconds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolated, "_SOON", 0.3)
-    made = ReadingProcess(seconds=60.0)
-    (first,) = made.read(pid, size=0)
-    with ThreadPoolExecutor(2) as pool:
-        try:
-            slow = [pool.submit(made.read, spin, 4.0, size=0) for _ in range(2)]
-            time.sleep(0.2)
-            (other,) = made.read(pid, size=0)
-            assert other != first
-            assert not any(one.done() for one in slow)
-        finally:
-            made.end()
-        assert [one.result() for one in slow] == [["done"]] * 2
 
 
 def test_one_reader_holds_one_process_however_many_files_he_has() -> None:

@@ -195,14 +195,6 @@ def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answe
     assert by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0] == kept
 
 
-def test_a_language_model_sees_the_passages_whole() -> None:
-    told = "The lake is deep. Char live in it near the dam. Anglers come for them."
-    long = replace(DAM, text=f"{DAM.text} The valley is green. Sheep graze there. {told} Boats are for hire.")
-    said = "Char live near the dam [1]. Two thousand men built it [1]."
-    _, (call,), _ = by_model(said, [long], "1: supported\n2: supported")
-    assert call["passages"] == f"[1] {long.text} (Orrin Dam, a.org)"
-
-
 @pytest.mark.parametrize(
     ("reply", "kept"),
     [

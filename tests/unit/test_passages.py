@@ -1,7 +1,6 @@
 """Passages: snippets joined, cleaned, merged with their copies, and shown on one line each."""
 
 import random
-import time
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -119,16 +118,6 @@ def test_what_an_engine_marks_as_cut_is_joined_without_its_dots() -> None:
     assert passage.text == "The dam lies above the village of Lower Orrin."
 
 
-def test_the_longest_overlap_decides() -> None:
-    ahead = "a1 a2 a3 b1 b2 b3 b4 b5"
-    near, far = "b1 b2 b3 b4 b5 n1 n2", "b2 b3 b4 b5 f1 f2"
-    assert passages(map(snippet, [ahead, far, near]))[0].text == "a1 a2 a3 b1 b2 b3 b4 b5 n1 n2"
-
-
-def test_a_decimal_point_tells_numbers_apart() -> None:
-    assert len(passages([snippet("It is 3.5 metres high."), snippet("Here it is 35 metres high.")])) == 2
-
-
 def test_of_a_near_copy_the_first_page_alone_is_cited_and_both_are_known() -> None:
     copy = snippet(STORY.replace("carries a road", "bears a road"), OTHER)
     (passage,) = passages([snippet(STORY), copy])
@@ -156,29 +145,6 @@ def test_what_a_copy_has_of_its_own_is_not_lost() -> None:
     assert any(own in passage.text for passage in found)
 
 
-def test_a_surname_behind_an_initial_is_not_left_out() -> None:
-    spoke = "The lake is full, said the president, Dorval R. Carter, Jr."
-    told = ("It is full now.", "No fish left it.", "Rain fell in May and June.")
-    shown = passages([snippet(f"{own} {spoke.replace('full', own)}", f"{PAGE}/{own[:2]}") for own in told])
-    assert sum("Dorval R. Carter, Jr." in line for line in numbered_passages(shown).splitlines()) == len(told)
-
-
-def test_items_of_a_numbered_list_are_not_left_out_one_by_one() -> None:
-    songs = (
-        "1. the dam is not yours to keep 2. no dam 3. we all live below the dam 10. dam it up and let it go 11. lake"
-    )
-    album = f"The album has these songs. {songs} are all."
-    tour = f"They sang on the dam. {songs.replace('2. no dam', '2. no lake')} They left."
-    shown = passages([snippet(album), snippet(tour, OTHER)])
-    assert "1. the dam is not yours to keep 2. no lake 3. we all live below the dam 10. dam" in numbered_passages(shown)
-
-
-def test_what_is_not_shown_is_no_reason_to_leave_anything_out() -> None:
-    story = f"{STORY} Nobody has said until now what became of the village."
-    shown = passages([snippet(STORY), snippet(story, OTHER)])
-    assert STORY in numbered_passages(shown, [len(shown) - 1])
-
-
 def test_a_copy_that_ranks_first_lends_its_place() -> None:
     short, between = STORY.partition(". Its")[0] + ".", "Char spawn in the cold streams above the northern shore."
     found = passages([snippet(short, OTHER), snippet(between, "https://c.org"), snippet(STORY)])
@@ -200,21 +166,6 @@ def test_neighbours_are_what_goes_on_before_and_behind() -> None:
     )
     assert set(with_neighbours([own], [far, behind, own, before])) == {own, before, behind}
     assert with_neighbours([own], []) == (own,)
-
-
-@pytest.mark.slow
-def test_many_snippets_and_a_long_one_take_seconds_at_most() -> None:
-    words = [f"w{i % 977}x{i % 31}" for i in range(200_000)]
-    page = [snippet(text) for text in windows(words[:12_000], 100, 40)]
-    random.Random(1).shuffle(page)
-    start = time.process_time()
-    assert len(passages(page[:200])) >= 1
-    with_neighbours(page[:20], page[:200])
-    (whole,) = passages([*page[:50], snippet(" ".join(words))])
-    assert whole.text == " ".join(words)
-    alike = [snippet("a " * (300 + i) + f"b{i}") for i in range(60)]  # every place could be an overlap
-    passages(alike)
-    assert time.process_time() - start < 8
 
 
 def cut(*texts: str, headings: Sequence[str] = (), first: int = 0) -> list[Snippet]:
@@ -242,12 +193,6 @@ def test_a_passage_shown_without_those_before_it_has_its_title() -> None:
     shown = passages(cut("It was built in 1820.", "It fell in 1931.", "It was built again."))
     lines = numbered_passages(shown, only={1, 2}).splitlines()
     assert lines == ["[2] Dams (a.org): It fell in 1931.", "[3] the same page: It was built again."]
-
-
-def test_neighbours_are_known_by_place_where_it_is_known() -> None:
-    page = cut("It was built in 1820.", "It fell in 1931.", "It was built again.", "A museum opened.")
-    assert set(with_neighbours(page[1:2], page)) == {*page[:3]}
-    assert set(with_neighbours(page[3:], page[::-1])) == {*page[2:]}
 
 
 def test_what_stands_under_another_heading_does_not_go_on() -> None:

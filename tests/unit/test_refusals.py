@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from dspy.utils.exceptions import ContextWindowExceededError, LMError, LMInvalidRequestError, LMUnsupportedFeatureError
+from dspy.utils.exceptions import LMError, LMInvalidRequestError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,12 +55,6 @@ def test_any_body_is_read(body: str) -> None:
 )
 def test_a_part_is_named_by_a_whole_word(body: str, found: str | None) -> None:
     assert part(body, n=2, seed=7, stop=["%"], max_tokens=9) == found
-
-
-def test_errors_of_libraries_count_where_there_is_no_body() -> None:
-    assert part("", LMUnsupportedFeatureError("does not support parameters: ['top_p']", status=400)) == "top_p"
-    assert part("", ContextWindowExceededError(message="top_p", status=400)) is None
-    assert part("top_p", LMInvalidRequestError("top_p", status=404)) is None
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed", "reply_tokens"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import HOSTILE, URLS, articles, spans_of, texts
 
-from storm_pipeline.output.render.html import duration, to_html
+from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark, passage_link
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
@@ -284,11 +284,6 @@ def test_page_is_self_contained_and_in_its_language() -> None:
     assert not re.search(r"@import|url\(|<link|<img", page)
 
 
-def test_duration() -> None:
-    shown = ["0 s", "59 s", "1 min 00 s", "4 min 12 s", "1 h 03 min"]
-    assert [duration(seconds) for seconds in (0.2, 59.4, 59.6, 252, 3780)] == shown
-
-
 def usage_table(page: str) -> list[list[str]]:
     """The cells of the table in the foot, row by row."""
     table = page[page.index("<table>") : page.index("</table>")]
@@ -313,12 +308,6 @@ def test_the_foot_tells_what_each_stage_and_role_took() -> None:
     ]
 
 
-def test_a_cost_that_is_unknown_is_said_to_be() -> None:
-    article = Article("x", usage=Usage((UsageRow("lead", "writer", "m", 1),), 1.0))
-    assert "<dt>Cost</dt><dd>unknown</dd>" in to_html(article)
-    assert "<table>" not in to_html(Article("x"))
-
-
 def test_the_page_says_what_wrote_it_when_and_on_what_it_stands() -> None:
     page = Page(to_html(replace(example(), written="2026-11-22")))
     assert "Written by a program (small-model) from the sources below" in page.visible
@@ -326,13 +315,6 @@ def test_the_page_says_what_wrote_it_when_and_on_what_it_stands() -> None:
     assert "2 of 3 sentences stand on 2 sources" in page.visible
     assert "Written by a program from the sources below" in Page(to_html(Article("x"))).visible
     assert "0 of 0 sentences stand on 0 sources" in Page(to_html(Article("x"))).visible
-
-
-def test_the_page_can_be_copied_and_saved_once_its_script_runs() -> None:
-    page = Page(to_html(example()))
-    (tools,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "tools"]
-    assert "hidden" in tools
-    assert [a.get("data-copy", "save") for tag, a in page.tags if tag == "button"] == ["article", ".references", "save"]
 
 
 def test_the_page_names_local_files_without_their_folders() -> None:

@@ -1,7 +1,6 @@
 """The lexical index: terms, ranking, the floor under which nothing is found, threads, silence."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.engines.wiki_leads import WikiLeads
-from storm_pipeline.text.index_terms import english_stop_words, terms
+from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.lexical import LexicalIndex
 
 TEXTS = [
@@ -76,25 +75,6 @@ def test_any_texts_and_query(texts: list[str], query: str) -> None:
         assert 0.25 <= match.coverage <= 1
 
 
-@given(st.text(max_size=80))
-def test_terms_carry_content_and_ignore_case(text: str) -> None:
-    assert not {
-        term for term in terms(text) if term in english_stop_words() and text.isascii() and term in text.lower().split()
-    }
-    assert all(term and len(term) <= 64 for term in terms(text))
-    if text.isascii():
-        assert terms(text.upper()) == terms(text)
-
-
-def test_equal_scores_keep_the_order_of_the_texts() -> None:
-    assert [m.position for m in index(["same words"] * 5).search("words")] == [0, 1, 2, 3, 4]
-
-
-def test_building_and_searching_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    list(index(TEXTS * 50).search("light"))
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.fixture
 def leads(tmp_path: Path) -> Path:
     records = {
@@ -121,12 +101,6 @@ def test_wiki_leads_gives_whole_paragraphs_with_addresses(leads: Path) -> None:
     assert found[0].text == "The Silk Road was a network of trade routes across Asia."
     assert len(engine.search("silk road trade", 1)) == 1
     assert list(engine.search("silk", 0)) == list(engine.search("gribbleflux", 3)) == []
-
-
-def test_threads_share_one_index(leads: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: WikiLeads(leads).search("silk road", 1)[0], range(24)))
-    assert len({id(snippet) for snippet in found}) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"A": 5}', b'{"A": {"extract": 5}}', b"\xff", b"[" * 100_000])

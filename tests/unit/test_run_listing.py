@@ -18,7 +18,7 @@ from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topic_status import State
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
-from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunFinished, RunStarted, RunStopped, StageStarted
+from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunStarted, RunStopped, StageStarted
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.log import LogSink
 from storm_pipeline.settings import Settings
@@ -85,13 +85,6 @@ def test_runs_are_listed_with_how_each_stands(tmp_path: Path) -> None:
         ["finished", "3", "d", "1", "1", "1.5k", "$0.25", "Amber"],
     ]
     assert [line.strip() for line in lines[2::2]] == [str(entry.folder) for entry in entries]
-
-
-def test_json_of_runs(tmp_path: Path) -> None:
-    folder = made(tmp_path, "Büro", call(None), status="finished")
-    (record,) = json.loads(command("runs", "--out", tmp_path, "--json").stdout)
-    assert (record["folder"], record["state"], record["topic"]) == (str(folder), "finished", "Büro")
-    assert (record["usage"]["cost"], record["usage"]["tokens_cached"]) == (None, 400)
 
 
 @pytest.mark.parametrize(
@@ -187,22 +180,6 @@ def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
     assert files(batch) == before
 
 
-def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
-    batch = a_batch(tmp_path, time.time())
-    (batch / "batch.json").write_text("{", encoding="utf-8")
-    *runs, last = list_runs(tmp_path)
-    assert [entry.topic for entry in runs] == ["Salt", "Jade"]
-    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
-    assert command("runs", "--out", tmp_path).exit_code == 0
-
-
-def test_no_runs(tmp_path: Path) -> None:
-    shown = command("runs", "--out", tmp_path / "none")
-    assert (shown.exit_code, shown.stdout) == (0, "")
-    assert "no runs in" in shown.stderr
-    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
-
-
 def test_reading_writes_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path, "Amber", call(), status="finished")
     with a_run(tmp_path, "Brass", call()) as going_on:
@@ -275,15 +252,6 @@ def test_show_as_json(tmp_path: Path) -> None:
     assert [session["usage"]["cost"] for session in record["timeline"]] == [0.25, None]
     assert record["timeline"][0]["stages"][0]["rows"][0]["role"] == "writer"
     assert record["rows"][0]["calls"] == 2
-
-
-def test_show_of_events_alone(tmp_path: Path) -> None:
-    folder = made(tmp_path, "Silk Road", call(), RunFinished("run", 1.0, ""), status="finished")
-    (folder / "run.json").write_text("{", encoding="utf-8")
-    lines = command("show", folder).stdout.splitlines()
-    assert lines[0].startswith("Silk Road: unreadable")
-    assert "is damaged" in lines[1]
-    assert lines[-1].startswith("in all: 1 session, ")
 
 
 def test_show_of_no_run(tmp_path: Path) -> None:

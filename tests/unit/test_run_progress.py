@@ -2,7 +2,6 @@
 
 import io
 import re
-import threading
 
 import pytest
 from hypothesis import given
@@ -10,10 +9,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 from strategies import happenings
 
-from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageFinished, StageStarted
+from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageStarted
 from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import Degraded, Event, Events, Failed, Noted, Retried, Reused, RunStopped, Searched
-from storm_pipeline.text.formatting import age, amount, clock, dollars
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)
@@ -70,15 +68,6 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         assert fact in text
 
 
-def test_a_dumb_terminal_gets_plain_lines() -> None:
-    stream = io.StringIO()
-    dumb = Console(file=stream, force_terminal=True, width=200, _environ={"TERM": "dumb"})
-    with ProgressSink(dumb) as sink:
-        run_of(sink)
-    assert "\x1b[?25" not in stream.getvalue()
-    assert "conversations ended after" in stream.getvalue()
-
-
 def drawn(board: ProgressSink) -> list[str]:
     made, stream = console(terminal=False, width=160)
     made.print(board.get_renderable())
@@ -110,18 +99,6 @@ def test_the_terminal_is_restored(failure: type[BaseException] | None) -> None:
     text = stream.getvalue()
     assert text.count(HIDE) == text.count(SHOW) == 1
     assert text.index(HIDE) < text.index(SHOW)
-
-
-def test_what_comes_late_or_early_is_taken_in_silence() -> None:
-    made, stream = console(terminal=False)
-    sink = ProgressSink(made)
-    sink.emit(Failed("sections", "early"))
-    with sink:
-        pass
-    before = stream.getvalue()
-    sink.emit(Failed("sections", "late"))
-    sink.downloading("model", 1, 2)
-    assert stream.getvalue() == before == ""
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -174,16 +151,6 @@ def test_different_problems_have_an_end() -> None:
     assert lines[-1] == "and 70 more"
 
 
-def test_long_problems_are_wrapped_within_the_terminal_and_cut() -> None:
-    made, stream = console(terminal=True, width=60)
-    with ProgressSink(made) as sink:
-        sink.emit(Failed("sections", "word " * 1000))
-    text = plain(stream.getvalue())
-    assert "..." in text
-    assert text.count("word") <= 70
-    assert all(len(line) <= 60 for line in re.split(r"[\r\n]", text))
-
-
 def test_downloads_are_bars_on_a_terminal() -> None:
     made, stream = console(terminal=True)
     with ProgressSink(made) as sink:
@@ -201,20 +168,6 @@ def test_downloads_are_a_line_a_quarter_elsewhere() -> None:
     assert stream.getvalue().splitlines()[-1].endswith("downloading model: 100 of 100 MB")
 
 
-def test_runs_side_by_side_share_bars() -> None:
-    clock = Clock()
-    board = ProgressSink(now=clock)
-    clock.time = 1.0
-    for event in (
-        *(StageStarted("sections", 3), StageStarted("sections", 4), StageAdvanced("sections", "a")),
-        StageFinished("sections", 1.0),
-    ):
-        board.emit(event)
-    assert "1 of at most 7 sections" in drawn(board)[0]
-    board.emit(StageFinished("sections", 2.0))
-    assert not any("sections" in line for line in drawn(board)[:-1])
-
-
 def test_a_full_disk_does_not_end_the_run() -> None:
     class Full(io.StringIO):
         def write(self, _: str) -> int:
@@ -222,28 +175,6 @@ def test_a_full_disk_does_not_end_the_run() -> None:
 
     with ProgressSink(Console(file=Full(), force_terminal=False)) as sink:
         run_of(sink)
-
-
-def test_events_from_many_threads() -> None:
-    made, stream = console(terminal=True)
-    with ProgressSink(made) as sink:
-        events = Events(sink)
-        events.emit(RunStarted("run", "T", ""))
-
-        def work() -> None:
-            with events.in_stage("sections", total=20):
-                for number in range(20):
-                    events.advance(str(number))
-                    events.degraded(f"{'abcdefgh'[number % 8]} is poor")
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(20)
-    text = plain(stream.getvalue())
-    assert "80 of at most 80 sections" in text
-    assert "80 problems" in text
 
 
 HAPPENINGS = happenings(st.sampled_from(["conversations", "sections", "outline"]), st.text(max_size=80))
@@ -259,27 +190,6 @@ def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events:
             board.emit(event)
         made.print(board.get_renderable())
     assert all(c.isprintable() or c == "\n" for c in stream.getvalue())
-
-
-@given(st.integers(0, 10**9))
-def test_amounts_are_short_and_near(number: int) -> None:
-    text = amount(number)
-    value = float(text.rstrip("kM")) * {"k": 1e3, "M": 1e6}.get(text[-1], 1)
-    assert len(text) <= 8
-    assert value == pytest.approx(number, rel=0.06)
-
-
-def test_clock() -> None:
-    assert [clock(s) for s in (0, 59.9, 61, 3600, 36_061)] == ["0:00", "0:59", "1:01", "1:00:00", "10:01:01"]
-
-
-def test_age() -> None:
-    assert [age(s) for s in (-5, 48.9, 60, 7199, 90_000, 1e9)] == ["0 s", "48 s", "1 min", "1 h", "1 d", "11,574 d"]
-
-
-def test_dollars() -> None:
-    shown = ["unknown", "$0.00", "under $0.0001", "$0.0031", "$0.01", "$1,234.50"]
-    assert [dollars(cost) for cost in (None, 0.0, 0.00002, 0.0031, 0.012, 1234.5)] == shown
 
 
 def resumed_run_of(sink: ProgressSink) -> None:

@@ -1,6 +1,5 @@
 """The screen: citations that stand, are mended, or go back to the writer; quotations and copied words."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ from strategies import HOSTILE
 
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.screen import Claim, Judged, Limits, Screen
 from storm_pipeline.types import Snippet
 
@@ -81,15 +79,6 @@ def test_a_number_that_no_passage_has_is_named() -> None:
     verdict = judged("Two thousand men built the Orrin Dam of concrete until 1947.", 1, 3)
     assert verdict.problem == "“1947” is not in [1][3]"
     assert DAM.url in urls(verdict)
-
-
-def test_a_less_similar_passage_that_has_a_number_is_shown_with_the_remark() -> None:
-    claim = Claim("It was built of concrete above the village of Lower Orrin by two thousand until 1936.", (0,))
-    screen = Screen(passages(ALL), known="Orrin Dam", embed=EMBED, limits=LIMITS)
-    (verdict,) = screen.judge([claim])
-    assert verdict.problem == "“1936” is not in [1]"
-    assert urls(verdict) == [DAM.url]
-    assert screen.concerned(claim, verdict)[:2] == (0, 1)
 
 
 def test_a_page_and_the_topic_tell_their_dates() -> None:
@@ -194,14 +183,6 @@ def test_a_quotation_proves_a_sentence(quotation: str, found: list[str] | None) 
         assert not verdict.problem
 
 
-def test_a_quotation_is_looked_for_in_what_is_cited_first() -> None:
-    shown = [Passage(DAM.text, (DAM,)), Passage(f"{DAM.text} Again.", (replace(DAM, url="https://z.org", text="z"),))]
-    screen = Screen(shown, known="", embed=EMBED)
-    verdict = screen.by_quotation(Claim("So it was.", (1,)), "built of concrete by two thousand men")
-    assert verdict
-    assert [one.snippet_id for one in verdict.sentence.citations] == [shown[1].snippets[0].id]
-
-
 def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> None:
     screen = Screen(passages(ALL), known="Orrin Dam", embed=EMBED)
     claims = [Claim("Char live in the cold lake, which is 90 kilometres long.", (1,)), Claim("Penguins waltz.", (3,))]
@@ -212,28 +193,6 @@ def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> No
         claims[1], Judged(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]")
     )
     assert {0, 3} <= set(named) <= set(range(4))
-
-
-class Counting(HashingEmbedder):
-    """Remembers what it was asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(256)
-        self.calls: list[Sequence[str]] = []
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self.calls.append(texts)
-        return super().embed(texts)
-
-
-def test_texts_are_embedded_once_in_few_calls() -> None:
-    embedder = Counting()
-    screen = Screen(passages(ALL), known="", embed=embedder.embed)
-    claims = [Claim(f"{animal} swim in a lake of 40 kilometres.", (i % 4,)) for i, animal in enumerate("abcdefgh")]
-    screen.judge(claims)
-    texts = [text for call in embedder.calls for text in call]
-    assert len(embedder.calls) <= 2
-    assert len(set(texts)) == len(texts)
 
 
 WORDS = "dam lake char men 1931 1936 40 Orrin the of was built in 3.5% percent last month März 中 “ ” [2] —".split()

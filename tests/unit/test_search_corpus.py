@@ -83,13 +83,6 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
     assert engine.search("silk", 1)
 
 
-def test_a_flood_of_bad_lines_is_summed_up(tmp_path: Path) -> None:
-    path = tmp_path / "own.jsonl"
-    path.write_text(lines(SILK, *["{"] * 500), encoding="utf-8")
-    assert len(CorpusSearch(path).problems) == 51
-    assert "450 more invalid lines" in CorpusSearch(path).problems[-1]
-
-
 def test_a_folder_of_everything(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["deep"] * 30)
     deep.mkdir(parents=True)
@@ -202,14 +195,6 @@ def test_k_counts_documents_and_each_gives_a_few_passages(tmp_path: Path) -> Non
     assert len(CorpusSearch(path).search("silk bale west", 1)) == 3
     assert len(CorpusSearch(path, passages=1).search("silk bale west", 1)) == 1
     assert CorpusSearch(path).search("silk", 0) == ()
-
-
-def test_of_few_documents_more_passages_are_given_where_more_is_asked_for(tmp_path: Path) -> None:
-    """A book that is all there is gives a look-up of the topic more than its three best passages."""
-    path = tmp_path / "x.jsonl"
-    text = " ".join(f"Silk bale {i} went west on day {i}." for i in range(300))
-    path.write_text(lines(*({"url": f"u:{i}", "text": text.replace("went", f"went {i}")} for i in range(2))), "utf-8")
-    assert [len(CorpusSearch(path).search("silk bale west", k)) for k in (1, 2, 5, 20)] == [3, 6, 6, 20]
 
 
 def test_words_that_all_documents_share_find_them(tmp_path: Path) -> None:

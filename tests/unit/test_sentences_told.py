@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.subject import Subject, related, subject_of
+from storm_pipeline.evidence.subject import related, subject_of
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
@@ -106,12 +106,6 @@ def test_single_sentences_of_pages_stand_together_before_the_other_sections() ->
     assert {one.text for one in first.sentences()} == {page.text for page in single}
     assert others
     assert {own.heading for own in others} <= {page.title for page in PAGES[5:]}
-
-
-def test_the_single_sentence_of_one_page_stands_under_its_title() -> None:
-    page = replace(PAGES[1], text=PAGES[1].text[: PAGES[1].text.index(".") + 1])
-    (section,) = extract([OWN, page], None).sections
-    assert (section.heading, texts([section])) == (page.title, [page.text])
 
 
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
@@ -239,40 +233,3 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
     found = subject_of(topic, pages)
     assert [page.title for page in pages if page.source_id in found.own] == ([own] if own else [])
     assert found.definition == (f"{own} is a thing." if own else "")
-
-
-@pytest.mark.parametrize(
-    ("text", "title", "named"),
-    [
-        ("Pink is a pale red.", "Pink", True),
-        ("The red deer is a deer.", "Red deer", False),
-        ("Mars is called the Red Planet.", "Mars", False),
-        ("It is reduced.", "", False),
-        ("Red Square, also called Krasnaya, is a square.", "Red Square", False),
-        ("Reds are warm.", "", True),
-    ],
-)
-def test_a_sentence_names_a_common_noun_apart_from_titles_and_proper_names(text: str, title: str, named: bool) -> None:
-    subject = subject_of("Red", [Snippet("https://example.org/red", "Red", "Red is a colour. All red is warm.")])
-    assert subject.named_apart(text, title) is named
-
-
-def test_a_letter_is_named_by_a_word_of_its_own() -> None:
-    subject = Subject("E (mathematical constant)")
-    assert not subject.named_apart("Every equation is an equality.")
-    assert subject.named_apart("The base is e, about 2.718.")
-
-
-def test_a_text_has_the_sense_of_a_topic_that_is_in_brackets() -> None:
-    subject = Subject("Letter (alphabet)")
-    assert subject.meant_in("Letters of alphabets stand for sounds.")
-    assert not subject.meant_in("Letters are sent by mail.")
-
-
-def test_a_subject_is_named_without_its_brackets_in_any_case() -> None:
-    subject = Subject("Officer (armed forces)")
-    assert subject.named_in("An OFFICER commands.")
-    assert not subject.named_in("A soldier obeys.")
-    assert Subject("Ur").named_in("They built Ur.")
-    assert not Subject("Ur").named_in("Its literature is cultural.")
-    assert Subject("丝绸之路").named_in("古代的丝绸之路很长。")

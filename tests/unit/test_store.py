@@ -2,7 +2,6 @@
 
 import dataclasses
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, HashingEmbedder
-from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, fused
+from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY
 from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.identity import canonical_url, normalised_text
@@ -165,47 +164,12 @@ def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask:
         assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
 
 
-def test_an_empty_store_finds_nothing() -> None:
-    with ReferenceStore(HashingEmbedder()) as store:
-        assert store.search(["a", "b"], 3) == [(), ()]
-        assert store.search([], 3) == []
-        assert store.search_fused(["a"], 3) == ()
-        assert store.search_fused([], 3) == ()
-        assert store.sources() == ()
-
-
 def test_what_is_unknown_is_refused_by_name() -> None:
     with ReferenceStore(HashingEmbedder()) as store:
         with pytest.raises(StoreError, match="t123"):
             store.snippet("t123")
         with pytest.raises(StoreError, match="s123"):
             store.source("s123")
-
-
-def test_adding_returns_at_once_and_waiting_snippets_are_embedded_together() -> None:
-    embedder = SlowEmbedder()
-    with ReferenceStore(embedder) as store:
-        start = time.monotonic()
-        for snippet in numbered(100):
-            store.add([snippet])
-        assert time.monotonic() - start < 1
-        assert embedder.calls == []
-        embedder.may_go.set()
-        assert len(store.search(["silk"], 5)[0]) == 5
-        # The first call may have begun before the rest arrived; the last is the query.
-        assert sum(embedder.calls) == 101
-        assert len(embedder.calls) <= 3
-
-
-def test_an_added_snippet_is_embedded_once_whoever_asks_for_its_vector() -> None:
-    embedder = SlowEmbedder(is_held=False)
-    with ReferenceStore(embedder) as store:
-        (first, second) = numbered(2)
-        store.add([first, second])
-        store.search(["silk"], 1)
-        vectors = store.embed([second.text, "camels", first.text, "camels"])
-        assert np.array_equal(vectors, HashingEmbedder().embed([second.text, "camels", first.text, "camels"]))
-        assert not {text: n for text, n in Counter(embedder.texts).items() if n > 1}
 
 
 def test_prepared_texts_are_embedded_in_the_background_and_once() -> None:
@@ -296,18 +260,6 @@ def test_closing_ends_the_thread_and_refuses_more() -> None:
         store.warm_up()
 
 
-def test_closing_does_not_wait_for_what_is_not_begun() -> None:
-    embedder = SlowEmbedder()
-    store = ReferenceStore(embedder)
-    store.add(numbered(2000))
-    embedder.may_go.set()
-    store.close()
-    assert sum(embedder.calls) <= 2000
-    if sum(embedder.calls) < 2000:
-        with pytest.raises(StoreError, match="closed"):
-            store.search(["silk"], 3)
-
-
 def test_warming_up_loads_the_embedder_and_its_failure_waits_for_a_need() -> None:
     embedder = FailingEmbedder()
     with ReferenceStore(embedder) as store:
@@ -325,47 +277,6 @@ def test_remembered_vectors_are_the_embedders_own(batches: list[list[str]], size
     cached = CachingEmbedder(embedder, size)
     for batch in batches:
         assert np.array_equal(cached.embed(batch), embedder.embed(batch))
-
-
-def test_a_remembered_text_is_not_embedded_again() -> None:
-    embedder = SlowEmbedder(is_held=False)
-    with ReferenceStore(embedder) as store:
-        store.embed(["silk", "road", "silk"])
-        store.embed(["road", "camel"])
-    assert embedder.calls == [2, 1]
-
-
-rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=5)
-
-
-@given(rankings)
-def test_fusion_ranks_every_entry_once(given: list[list[int]]) -> None:
-    result = fused(given)
-    assert sorted(result) == sorted({entry for ranking in given for entry in ranking})
-    if len(given) == 1:
-        assert result == given[0]
-    if len(given) == 2:  # the sum of two numbers does not depend on their order
-        assert result == fused(given[::-1])
-
-
-def test_fusion_prefers_what_several_rankings_agree_on() -> None:
-    assert fused([[1, 2, 3], [4, 2, 5]]) == [2, 1, 4, 3, 5]
-
-
-def test_what_is_kept_is_found_by_its_words_and_embedded_once_it_is_added() -> None:
-    embedder = SlowEmbedder(is_held=False)
-    kept, added = (
-        Snippet("https://a.org", "", text) for text in ("a caravanserai by a river", "camels in the courtyard")
-    )
-    with ReferenceStore(embedder) as store:
-        assert store.keep([kept, kept]) == (kept,)
-        assert store.add([added]) == (added,)
-        assert set(store.search(["caravanserai courtyard"], 5)[0]) == {kept, added}
-        assert kept.text not in embedder.texts
-        assert store.add([kept]) == ()
-        store.search(["camels"], 1)
-        assert kept.text in embedder.texts
-        assert store.count_sources() == len(store.sources())
 
 
 def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> None:

@@ -79,11 +79,6 @@ def test_evidence_follows_the_window(given: dict[str, Any], words: int) -> None:
     assert settled(Settings.build(given)).evidence_words == words
 
 
-def test_what_nobody_knows_is_unknown() -> None:
-    assert window_of(Settings(lm="openai/mine@http://localhost:1/v1"), "writer") is None
-    assert window_of(Settings(lm="openai/gpt-4o@http://localhost:1/v1", context=5000), "writer") == 5000
-
-
 @given(
     st.sampled_from(["embedded", "openai/gpt-4", "openai/gpt-4o", "openai/x", "gguf:x"]),
     st.none() | st.integers(2048, 10**6),
