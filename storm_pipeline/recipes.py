@@ -45,16 +45,16 @@ from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outli
 
 Conversations = tuple[Conversation, ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
-Interviews = Callable[[RunContext, str], Conversations]
-FurtherResearch = Callable[[RunContext, str, Conversations], Conversations]
+Interviews = Callable[[RunContext], Conversations]
+FurtherResearch = Callable[[RunContext, Conversations], Conversations]
 
 
-def storm(ctx: RunContext, topic: str) -> Article:
+def storm(ctx: RunContext) -> Article:
     """Write an article with STORM: interviews by perspective, outline, parallel sections, polish, lead (section 3)."""
-    return _written(ctx, topic, *storm_outline(ctx, topic))
+    return _written(ctx, *storm_outline(ctx))
 
 
-def storm_iterative(ctx: RunContext, topic: str) -> Article:
+def storm_iterative(ctx: RunContext) -> Article:
     """Write an article with STORM and further research on questions that the interviews left open, before writing.
 
     Not in the paper. The outline drafter and the interviewers see the results of a first search, and interviewers see
@@ -62,165 +62,164 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
     in full. If the settings say so, an extract is made instead.
     """
     if ctx.settings.is_extract:
-        return extract(ctx, topic)
-    ctx = look_up_topic(ctx, topic)
+        return extract(ctx)
+    ctx = look_up_topic(ctx)
     asked = Asked()
     interview = partial(converse, deeper=True, asked=asked)
 
-    def interviews(ctx: RunContext, topic: str) -> Conversations:
-        return hold_interviews(ctx, topic, interview, asked)
+    def interviews(ctx: RunContext) -> Conversations:
+        return hold_interviews(ctx, interview, asked)
 
-    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, interviews, read_pages))
+    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, interviews, read_pages))
     evidence = gather_evidence(ctx, outline, conversations, notes)
-    return _from_evidence(ctx, topic, evidence, conversations)
+    return _from_evidence(ctx, evidence, conversations)
 
 
-def storm_no_perspective(ctx: RunContext, topic: str) -> Article:
+def storm_no_perspective(ctx: RunContext) -> Article:
     """Write an article with STORM without perspectives in the prompts; as many interviews (section 5.2)."""
-    return _written(ctx, topic, *no_perspective_outline(ctx, topic))
+    return _written(ctx, *no_perspective_outline(ctx))
 
 
-def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
+def storm_no_conversation(ctx: RunContext) -> Article:
     """Write an article with STORM whose writers ask all questions at once; as many questions (section 5.2)."""
-    return _written(ctx, topic, *no_conversation_outline(ctx, topic))
+    return _written(ctx, *no_conversation_outline(ctx))
 
 
-def storm_no_outline(ctx: RunContext, topic: str) -> Article:
+def storm_no_outline(ctx: RunContext) -> Article:
     """Write an article with STORM in one piece from the topic and the whole conversations (section 5.2)."""
-    conversations = hold_interviews(ctx, topic, converse)
-    (evidence,) = evidence_cited(ctx, _undivided(topic), conversations).sections
-    return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
+    conversations = hold_interviews(ctx, converse)
+    (evidence,) = evidence_cited(ctx, _undivided(ctx), conversations).sections
+    return as_article(ctx, write_article(ctx, evidence, conversations), conversations=conversations)
 
 
-def storm_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
+def storm_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
     """Run STORM's pre-writing stage (Algorithm 1); return the refined outline and the conversations.
 
     The draft does not depend on the interviews, so both run concurrently.
     """
-    return _outlined(ctx, topic, lambda ctx, topic: hold_interviews(ctx, topic, converse))
+    return _outlined(ctx, lambda ctx: hold_interviews(ctx, converse))
 
 
-def no_conversation_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
+def no_conversation_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
     """Run the pre-writing stage of :func:`storm_no_conversation`."""
-    return _outlined(ctx, topic, lambda ctx, topic: hold_interviews(ctx, topic, ask_all_at_once))
+    return _outlined(ctx, lambda ctx: hold_interviews(ctx, ask_all_at_once))
 
 
-def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conversations]:
+def no_perspective_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
     """Run the pre-writing stage of :func:`storm_no_perspective`."""
-    return _outlined(ctx, topic, hold_interviews_without_perspectives)
+    return _outlined(ctx, hold_interviews_without_perspectives)
 
 
 def _outlined(
-    ctx: RunContext, topic: str, interviews: Interviews, further: FurtherResearch | None = None
+    ctx: RunContext, interviews: Interviews, further: FurtherResearch | None = None
 ) -> tuple[Outline, Conversations]:
     """Return the refined outline and the conversations; further research runs in parallel with the refinement."""
     with Tasks() as tasks:
-        draft = tasks.start(draft_outline, ctx, topic)
-        conversations = interviews(ctx, topic)
+        draft = tasks.start(draft_outline, ctx)
+        conversations = interviews(ctx)
         inputs = inputs_of_refinement(ctx, draft.result(), conversations)  # before further research adds to the store
-        more = tasks.start(further, ctx, topic, conversations) if further else None
-        outline = refine_outline(ctx, topic, draft.result(), inputs)
+        more = tasks.start(further, ctx, conversations) if further else None
+        outline = refine_outline(ctx, draft.result(), inputs)
         return outline, more.result() if more else conversations
 
 
-def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:
+def _written(ctx: RunContext, outline: Outline, conversations: Conversations) -> Article:
     """Run STORM's writing stage (section 3.4)."""
-    return _from_evidence(ctx, topic, gather_evidence(ctx, outline, conversations), conversations)
+    return _from_evidence(ctx, gather_evidence(ctx, outline, conversations), conversations)
 
 
-def _from_evidence(ctx: RunContext, topic: str, evidence: Evidence, conversations: Conversations = ()) -> Article:
-    sections = write_sections(ctx, evidence.outline, evidence.sections)
-    body = finish(ctx, topic, sections, evidence)
-    return as_article(ctx, evidence.outline, body, without_excluded(ctx, conversations), evidence)
+def _from_evidence(ctx: RunContext, evidence: Evidence, conversations: Conversations = ()) -> Article:
+    body = finish(ctx, write_sections(ctx, evidence.outline, evidence.sections))
+    return as_article(ctx, body, evidence.outline, without_excluded(ctx, conversations), evidence)
 
 
-def direct(ctx: RunContext, topic: str) -> Article:
+def direct(ctx: RunContext) -> Article:
     """Write outline and article from the model's own knowledge, without sources: Direct Gen (section 4.3)."""
-    outline = direct_outline(ctx, topic)
-    return as_article(ctx, outline, write_from_memory(ctx, outline))
+    outline = direct_outline(ctx)
+    return as_article(ctx, write_from_memory(ctx, outline), outline)
 
 
-def rag(ctx: RunContext, topic: str) -> Article:
+def rag(ctx: RunContext) -> Article:
     """Search for the topic and write the whole article from the results alone: RAG (section 4.3).
 
     The paper has it make an outline *or* an article: the outline is :func:`rag_outline`, and this article has none.
     """
-    return _written_at_once(ctx, topic, search_with_topic(ctx, topic))
+    return _written_at_once(ctx, search_with_topic(ctx))
 
 
-def orag(ctx: RunContext, topic: str) -> Article:
+def orag(ctx: RunContext) -> Article:
     """Write as STORM does, from RAG's outline and a search per section title: outline-driven RAG (section 4.3)."""
-    outline = rag_outline(ctx, topic)
-    ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
+    outline = rag_outline(ctx)
+    ctx.store.add(search_all(ctx, [f"{ctx.brief.topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
-    return _written(ctx, topic, outline, ())
+    return _written(ctx, outline, ())
 
 
-def rr(ctx: RunContext, topic: str) -> Article:
+def rr(ctx: RunContext) -> Article:
     """Write in one call from the ``top_k`` best chunks for the keyword: retrieve-then-read of WikiGenBen."""
-    return _written_at_once(ctx, topic, _best_chunks(ctx, topic))
+    return _written_at_once(ctx, _best_chunks(ctx))
 
 
-def rr_no_documents(ctx: RunContext, topic: str) -> Article:
+def rr_no_documents(ctx: RunContext) -> Article:
     """Write in one call from memory: retrieve-then-read without documents (WikiGenBen, Table 3, 0 documents)."""
-    return as_article(ctx, Outline(topic), write_from_memory(ctx, Outline(topic)))
+    return as_article(ctx, write_from_memory(ctx, Outline(ctx.brief.topic)))
 
 
-def rprr(ctx: RunContext, topic: str) -> Article:
+def rprr(ctx: RunContext) -> Article:
     """Plan sections, rank ``top_k`` chunks for each, and write: retrieve-plan-retrieve-read of WikiGenBen.
 
     The plan is made from the chunks that :func:`rr` reads. Editor and lead are STORM's, so that methods differ in what
     they find and plan.
     """
-    outline = keep_outline(ctx, plan_outline(ctx, topic, _best_chunks(ctx, topic)))
-    needs = [f"{topic} {section.title}" for section in outline.sections]
+    outline = keep_outline(ctx, plan_outline(ctx, _best_chunks(ctx)))
+    needs = [f"{ctx.brief.topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
-    parts = [Outline(topic, (section,)) for section in outline.sections]
+    parts = [Outline(ctx.brief.topic, (section,)) for section in outline.sections]
     number = sum(map(bool, best)) or 1  # sections without results leave their words to the others
     chosen = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, number)]
-    return _from_evidence(ctx, topic, Evidence(outline, tuple(chosen)))
+    return _from_evidence(ctx, Evidence(outline, tuple(chosen)))
 
 
-def answer(ctx: RunContext, question: str) -> Article:
+def answer(ctx: RunContext) -> Article:
     """Write an outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
 
     If the settings say so, an extract is made instead: the sources' sentences that are nearest to the question.
     """
     if ctx.settings.is_extract:
-        return extract_answer(ctx, question)
-    return _answered(ctx, question, ctx.programs.answer)
+        return extract_answer(ctx)
+    return _answered(ctx, ctx.programs.answer)
 
 
-def answer_no_outline(ctx: RunContext, question: str) -> Article:
+def answer_no_outline(ctx: RunContext) -> Article:
     """Write the answer in one call from the same passages: FoRAG's generator without the outline (table 4)."""
-    return _answered(ctx, question, ctx.programs.plain_answer)
+    return _answered(ctx, ctx.programs.plain_answer)
 
 
-def _answered(ctx: RunContext, question: str, program: Program) -> Article:
-    found = search_for_answer(ctx, question)
-    body = write_answer(ctx, question, found, program)
-    return as_article(ctx, Outline(question), body)
+def _answered(ctx: RunContext, program: Program) -> Article:
+    found = search_for_answer(ctx)
+    body = write_answer(ctx, found, program)
+    return as_article(ctx, body)
 
 
-def direct_outline(ctx: RunContext, topic: str) -> Outline:
+def direct_outline(ctx: RunContext) -> Outline:
     """Make the outline of :func:`direct`."""
-    return keep_outline(ctx, draft_outline(ctx, topic))
+    return keep_outline(ctx, draft_outline(ctx))
 
 
-def rag_outline(ctx: RunContext, topic: str) -> Outline:
+def rag_outline(ctx: RunContext) -> Outline:
     """Make the outline that the paper calls RAG's and oRAG's (Table 3), from a search with the topic."""
-    return keep_outline(ctx, plan_outline(ctx, topic, search_with_topic(ctx, topic)))
+    return keep_outline(ctx, plan_outline(ctx, search_with_topic(ctx)))
 
 
-def _best_chunks(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
-    return search_with_topic(ctx, topic)[: ctx.settings.top_k]
+def _best_chunks(ctx: RunContext) -> tuple[Snippet, ...]:
+    return search_with_topic(ctx)[: ctx.settings.top_k]
 
 
-def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> Article:
+def _written_at_once(ctx: RunContext, found: Sequence[Snippet]) -> Article:
     """Write an article without an outline, from search results."""
-    (evidence,) = _selected(ctx, _undivided(topic), found)
-    return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence))
+    (evidence,) = _selected(ctx, _undivided(ctx), found)
+    return as_article(ctx, write_article(ctx, evidence))
 
 
 def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[PassageEvidence]:
@@ -228,8 +227,8 @@ def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections
     return evidence_from(ctx, part, found, sections).sections
 
 
-def _undivided(topic: str) -> Outline:
-    return Outline(topic, (Heading(UNTITLED),))
+def _undivided(ctx: RunContext) -> Outline:
+    return Outline(ctx.brief.topic, (Heading(UNTITLED),))
 
 
 def require_outline(recipe: str) -> None:
@@ -244,8 +243,8 @@ def require_outline(recipe: str) -> None:
 WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
 """Methods that write without an outline, so that nobody can give them one."""
 
-Recipe = Callable[[RunContext, str], Article]
-"""A whole method: from a run and its topic to an article."""
+Recipe = Callable[[RunContext], Article]
+"""A whole method: from a run's context to an article."""
 
 RECIPES: Mapping[str, Recipe] = {
     "storm": storm,
@@ -267,10 +266,10 @@ RECIPES: Mapping[str, Recipe] = {
 DEFAULT = "storm-iterative"
 """The method that writes the best articles; experiments name theirs."""
 
-OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
-    "storm": lambda ctx, topic: storm_outline(ctx, topic)[0],
-    "storm-no-perspective": lambda ctx, topic: no_perspective_outline(ctx, topic)[0],
-    "storm-no-conversation": lambda ctx, topic: no_conversation_outline(ctx, topic)[0],
+OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
+    "storm": lambda ctx: storm_outline(ctx)[0],
+    "storm-no-perspective": lambda ctx: no_perspective_outline(ctx)[0],
+    "storm-no-conversation": lambda ctx: no_conversation_outline(ctx)[0],
     "direct": direct_outline,
     "rag": rag_outline,
 }
@@ -314,5 +313,5 @@ def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
                 "and no name that begins with outline"
             )
         if not callable(method):
-            raise SettingsError(f"the recipe {name!r} is not a function of a run's context and a topic")
+            raise SettingsError(f"the recipe {name!r} is not a function of a run's context")
     return {**RECIPES, **given}

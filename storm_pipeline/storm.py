@@ -541,7 +541,7 @@ def resume(
 
 def _write(method: Recipe, ctx: RunContext) -> Article:
     start = time.monotonic()
-    article = method(ctx, ctx.run.topic)
+    article = method(ctx)
     if unread := ctx.search.research.unread_pages:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
@@ -577,7 +577,7 @@ def _support(ctx: RunContext, article: Article) -> Support | None:
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
     recipe = ctx.run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
-    outline = OUTLINES[recipe](ctx, ctx.run.topic)
+    outline = OUTLINES[recipe](ctx)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
 

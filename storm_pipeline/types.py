@@ -6,7 +6,38 @@ from functools import cached_property
 from typing import Literal
 
 from storm_pipeline.text.identity import snippet_id, source_id
+from storm_pipeline.text.languages import language_name
 from storm_pipeline.text.stubs import filled
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What is to be written: the topic, what the user says about it, and how long and in what manner to write.
+
+    ``preview`` has the results of a first search for the topic, quoted; empty: none was made.
+    """
+
+    topic: str
+    about: str = ""
+    preview: str = ""
+    language: str = "en"  # ISO 639-1 code
+    length: int = 0  # target words of an article
+    style: str = ""
+
+    @property
+    def topic_with_note(self) -> str:
+        """The topic as prompts name it, with what the user says about it."""
+        return f"{self.topic} ({' '.join(self.about.split())})" if self.about else self.topic
+
+    @property
+    def topic_with_preview(self) -> str:
+        """The same, with the results of the first search."""
+        return f"{self.topic_with_note} {self.preview}".rstrip()
+
+    @property
+    def language_name(self) -> str:
+        """The language as a prompt names it; empty for English, which the prompts are in."""
+        return "" if self.language == "en" else language_name(self.language)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import dspy
 
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.store import ReferenceStore
-from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.context import RunContext, brief_of
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.run.events import CallbackSink, Counted, Degraded, Event, Events, Revised
 from storm_pipeline.run.ledger import Ledger
@@ -39,7 +39,10 @@ class Told:
 
 @contextmanager
 def run(
-    snippets: Sequence[Snippet] = (), replies: Mapping[str, Reply] | None = None, **settings: Any
+    snippets: Sequence[Snippet] = (),
+    replies: Mapping[str, Reply] | None = None,
+    topic: str = "Orrin Dam",
+    **settings: Any,
 ) -> Iterator[tuple[RunContext, Told]]:
     """A run whose store holds the snippets; a model replies by the name of the signature that asks."""
     told = Told([])
@@ -47,13 +50,15 @@ def run(
     def ask(role: str, program: Program, usable: object = None, /, **inputs: Any) -> dspy.Prediction:
         return dspy.Prediction(**(replies or {})[program.name](inputs))
 
+    own = Settings.build({"writing": "whole", **settings})
     unused: Any = SimpleNamespace()
     models: Any = SimpleNamespace(ask=ask)
     with ReferenceStore(HashingEmbedder(256)) as store:
         store.add(snippets)
         yield (
             RunContext(
-                settings=Settings.build({"writing": "whole", **settings}),
+                brief=brief_of(topic, own),
+                settings=own,
                 models=models,
                 programs=Programs(),
                 search=unused,

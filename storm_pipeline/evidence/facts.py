@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from storm_pipeline.text.languages import detect, has_spaces, split_sentences, stem_set
-from storm_pipeline.types import Citation, Snippet
+from storm_pipeline.types import Brief, Citation, Snippet
 
 _POSSESSIVE = "的之のにはへを"  # particles that follow a topic in a Chinese or Japanese heading
 _MOST = 3  # parts that a statement rests on
@@ -41,13 +41,14 @@ def numbered(facts: Sequence[Fact]) -> str:
     )
 
 
-def without_topic(topic: str, title: str, language: str = "en") -> str:
+def without_topic(brief: Brief, title: str) -> str:
     """Return the title without the topic's words; unchanged if there are no others."""
+    language = brief.language
     if has_spaces(language):
-        wanted = stem_set(topic, language)
+        wanted = stem_set(brief.topic, language)
         left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
     else:
-        left = title.replace(topic, "", 1).lstrip(_POSSESSIVE)
+        left = title.replace(brief.topic, "", 1).lstrip(_POSSESSIVE)
     return left if stem_set(left, language) else title
 
 

@@ -7,7 +7,7 @@ from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.words import folded_words, words
-from storm_pipeline.types import Snippet
+from storm_pipeline.types import Brief, Snippet
 
 NEAR = 0.3
 """Least cosine of a snippet to the topic, or to the question, from which its page bears on the topic."""
@@ -19,28 +19,24 @@ def bare_name(name: str) -> str:
     return (bare[4:].strip() if bare[:4].casefold() == "the " else bare) or name.strip()
 
 
-def keep_relevant(
-    topic: str, snippets: Iterable[Snippet], embed: Embed, *, question: str = "", language: str = "en"
-) -> tuple[Snippet, ...]:
+def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, question: str = "") -> tuple[Snippet, ...]:
     """Return the snippets of the pages that bear on the topic, in order.
 
     Such a page has the topic's bare name, in any case, in its title or text, or a snippet whose cosine to the topic or
     to the question is at least 0.3. Pages in another language are kept, which few encoders can compare.
 
-    Args:
-        embed: texts to unit vectors, shape (texts, dimension).
-        language: ISO 639-1 code of the topic and the question.
+    ``embed``: texts to unit vectors, shape (texts, dimension).
     """
     given = tuple(snippets)
-    name = bare_name(topic).casefold()
+    name = bare_name(brief.topic).casefold()
     kept = {
         one.source_id
         for one in given
-        if name in f"{one.title} {one.text}".casefold() or detect(one.text) not in {"", language}
+        if name in f"{one.title} {one.text}".casefold() or detect(one.text) not in {"", brief.language}
     }
     doubtful = [one for one in given if one.source_id not in kept]
     if doubtful:
-        asked = [topic, question] if question else [topic]
+        asked = [brief.topic, question] if question else [brief.topic]
         vectors = embed([*asked, *(f"{one.title}: {one.text}" for one in doubtful)])
         nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
         kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
@@ -115,4 +111,4 @@ def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
 
 def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
     """Return the snippets of the pages that are related to the subject, in order; see :func:`keep_relevant`."""
-    return keep_relevant(subject.topic, snippets, store.embed, question=subject.described)
+    return keep_relevant(Brief(subject.topic), snippets, store.embed, subject.described)

@@ -15,7 +15,7 @@ from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource
-from storm_pipeline.types import ModelChoice, Outline, Perspective
+from storm_pipeline.types import Brief, ModelChoice, Outline, Perspective
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,17 @@ class UserPieces:
     outline: Outline | None = None
 
 
+def brief_of(topic: str, settings: Settings) -> Brief:
+    """Return the brief that the settings give for a topic."""
+    about, style = settings.about or "", settings.style or ""
+    return Brief(topic, about, language=settings.article_language, length=settings.article_words, style=style)
+
+
 @dataclass(frozen=True)
 class RunContext:
-    """One run's models, search, store, folder and settings; every step reads and fills the same store."""
+    """One run's brief, models, search, store, folder and settings; every step reads and fills the same store."""
 
+    brief: Brief
     settings: Settings
     models: LanguageModels
     programs: Programs
@@ -41,18 +48,8 @@ class RunContext:
     run: RunStore
     user_pieces: UserPieces = UserPieces()
     chosen: tuple[ModelChoice, ...] = ()  # whom each role asks, and who chose that
-    found_first: str = ""
-    """Results of a first search for the topic, for the prompts before any other search; empty: none was made."""
     judge: Judge | None = None  # judges the sentences besides the screen; None: no judge
     verdicts: Verdicts = field(default_factory=Verdicts)
-
-    def about(self, topic: str) -> str:
-        """Return the topic as prompts name it, with what the user says about it."""
-        return f"{topic} ({' '.join(self.settings.about.split())})" if self.settings.about else topic
-
-    def introduced(self, topic: str) -> str:
-        """Return :meth:`about`, with the results of the first search, if one was made."""
-        return f"{self.about(topic)} {self.found_first}".rstrip()
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Ask a model; shorthand for :meth:`LanguageModels.ask`."""

@@ -183,23 +183,23 @@ class StormProgram(SafeModule):
             storm = self._runs.storm._with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm._new_run(topic, _RECIPE, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
+                made = storm._new_run(topic, _RECIPE, lambda ctx: stage(ctx, **given), halt, *sinks)
                 return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
             article = storm.write(topic, sinks=sinks, halt=halt)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 
-def _research(ctx: RunContext, topic: str) -> tuple[Conversation, ...]:
-    return hold_interviews(ctx, topic, converse)
+def _research(ctx: RunContext) -> tuple[Conversation, ...]:
+    return hold_interviews(ctx, converse)
 
 
-def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Outline:
+def _outline(ctx: RunContext, conversations: Sequence[Conversation] = ()) -> Outline:
     _remember(ctx, conversations)
-    draft = draft_outline(ctx, topic)
-    return refine_outline(ctx, topic, draft, inputs_of_refinement(ctx, draft, conversations or _research(ctx, topic)))
+    draft = draft_outline(ctx)
+    return refine_outline(ctx, draft, inputs_of_refinement(ctx, draft, conversations or _research(ctx)))
 
 
-def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
+def _section(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
     _remember(ctx, conversations)
     evidence = gather_evidence(ctx, outline, conversations)
     sections = [section for section in evidence.sections if section.heading.title == heading]

@@ -19,7 +19,7 @@ from storm_pipeline.evidence.recorded_search import RecordedLookUps, RecordedSea
 from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
 from storm_pipeline.evidence.run_search import Engine, RunSearch
 from storm_pipeline.evidence.store import ReferenceStore
-from storm_pipeline.method.context import RunContext, UserPieces
+from storm_pipeline.method.context import RunContext, UserPieces, brief_of
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
@@ -263,6 +263,7 @@ def _context(
     models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
     programs = parts.programs.for_settings(settings)
     return RunContext(
+        brief=brief_of(run.topic, settings),
         settings=settings,
         models=models,
         programs=programs,

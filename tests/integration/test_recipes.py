@@ -175,8 +175,8 @@ def test_every_method_is_asked_for_as_many_words_and_for_a_lead(tmp_path: Path, 
     assert bool(leads) == (len(words) == 1)
 
 
-def mine(ctx: RunContext, topic: str) -> Article:
-    return RECIPES["direct"](ctx, topic)
+def mine(ctx: RunContext) -> Article:
+    return RECIPES["direct"](ctx)
 
 
 def test_a_method_of_the_users_own_is_run_and_resumed_where_it_is_known(server: FakeModel, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def allocated(
             raise places
         return {"places": list(places), "same": list(same)}
 
-    with run(pages, {"PlaceFindings": reply}, **given) as (ctx, told):
+    with run(pages, {"PlaceFindings": reply}, outline.topic, **given) as (ctx, told):
         return allocate(ctx, outline, conversations, notes), told
 
 
@@ -170,7 +170,7 @@ def test_many_findings_are_placed_in_batches_and_each_sees_what_is_placed(number
 
     own = PAGES[0]
     findings = [said(own, text=f"Finding number {n} of the Silk Road.") for n in range(number)]
-    with run([replace(own, published="2019")], {"PlaceFindings": place}) as (ctx, _):
+    with run([replace(own, published="2019")], {"PlaceFindings": place}, "Silk Road") as (ctx, _):
         notes = place_findings(ctx, OUTLINE, findings, NO_NOTES)
     assert [one["findings"].count("\n") + 1 for one in asked] == batches
     assert "[1] Finding number 0 of the Silk Road. (Wells, 2019)" in asked[0]["findings"]
@@ -245,7 +245,7 @@ def test_findings_that_differ_in_a_number_are_both_told() -> None:
 
 
 def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:
-    with run([*PAGES, *ALIKE]) as (ctx, _):
+    with run([*PAGES, *ALIKE], None, "Silk Road") as (ctx, _):
         *lines, strays = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
         titles = survey(ctx, Outline("Silk Road"), []).splitlines()
     assert sorted(titles) == sorted(SUBJECTS)

@@ -26,12 +26,12 @@ def edited(sections: tuple[Section, ...], edits: Sequence[Edit] | ModelError) ->
         return {"edits": list(given)}
 
     with run(replies={"EditArticle": reply}) as (ctx, told):
-        return edit_article(ctx, "Orrin Dam", sections), told
+        return edit_article(ctx, sections), told
 
 
 def test_without_editing_the_model_is_not_asked() -> None:
     with run(replies={}, editing="off") as (ctx, _):
-        assert edit_article(ctx, "Orrin Dam", ARTICLE) == ARTICLE
+        assert edit_article(ctx, ARTICLE) == ARTICLE
 
 
 def texts(sections: Sequence[Section]) -> list[str]:
@@ -157,7 +157,7 @@ def in_passes(
         return {"edits": passes[len(asked) - 1]}
 
     with run(snippets, replies={"EditArticle": reply}) as (ctx, _):
-        return edit_article(ctx, "Orrin Dam", sections), asked
+        return edit_article(ctx, sections), asked
 
 
 def test_edits_that_cannot_be_made_come_back_once_with_the_reason() -> None:

@@ -17,7 +17,7 @@ from storm_pipeline.text.languages import (
     windows,
 )
 from storm_pipeline.text.words import foreign_script_share
-from storm_pipeline.types import Citation
+from storm_pipeline.types import Brief, Citation
 
 HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"
 MIXED = st.text(HAN + "。，、シルクロード は。ab 1", max_size=300)
@@ -41,7 +41,7 @@ def test_windows_of_any_text_are_short_and_lose_nothing(text: str, size: int) ->
     ],
 )
 def test_headings_are_compared_without_the_topic(language: str, topic: str, title: str, rest: str) -> None:
-    assert without_topic(topic, title, language) == rest
+    assert without_topic(Brief(topic, language=language), title) == rest
 
 
 @given(st.from_regex(r"[a-z]{2,9}", fullmatch=True), st.sampled_from(["'s", "’s", "'", "’"]))

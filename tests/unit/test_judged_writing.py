@@ -219,8 +219,8 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
 
     judge = Scripted(lambda claim, _: "partly" if "the key" in claim else "supported")
     with run([DAM], {"EditArticle": reply}) as (ctx, _):
-        assert edit_article(replace(ctx, judge=judge), "Orrin Dam", sections) == sections
-        assert edit_article(ctx, "Orrin Dam", sections) != sections
+        assert edit_article(replace(ctx, judge=judge), sections) == sections
+        assert edit_article(ctx, sections) != sections
     assert "goes further than the sentence and its sources" in told_again[1]
     assert f"{DAM.text} (Orrin Dam, a.org)" in judge.asked[-1].passages
 
@@ -236,7 +236,7 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
     judge = Scripted(lambda *_: "supported")
     passes = iter([edits])
     with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
-        (edited,) = edit_article(replace(ctx, judge=judge), "Orrin Dam", sections)
+        (edited,) = edit_article(replace(ctx, judge=judge), sections)
     assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
     assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
     assert one.text in judge.asked[1].passages

@@ -38,8 +38,8 @@ def lead(*replies: str | ModelError, topic: str = "Orrin Dam") -> tuple[list[Sen
             raise own
         return {"text" if "remarks" in inputs else "lead": own}
 
-    with run(replies={"WriteLead": reply, "AnswerRemarks": reply}) as (ctx, told):
-        paragraphs = write_lead(ctx, topic, SECTIONS)
+    with run((), {"WriteLead": reply, "AnswerRemarks": reply}, topic) as (ctx, told):
+        paragraphs = write_lead(ctx, SECTIONS)
     return [sentence for paragraph in paragraphs for sentence in paragraph.sentences], told, asked
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.subject import bare_name, keep_relevant
-from storm_pipeline.types import Snippet
+from storm_pipeline.types import Brief, Snippet
 
 ODER = "2022 Oder environmental disaster"
 
@@ -41,15 +41,15 @@ def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept
         ("Prymnesium parvum", "Golden algae release toxins that kill fish in brackish water."),
         ("Road Act 1916", "An act concerning the width of wagon wheels on county roads."),
     )
-    assert keep_relevant(ODER, found, embed) == tuple(found[:2])
-    assert keep_relevant(ODER, found, embed, question="Which toxins of golden algae kill fish?") == tuple(found[:3])
+    assert keep_relevant(Brief(ODER), found, embed) == tuple(found[:2])
+    assert keep_relevant(Brief(ODER), found, embed, "Which toxins of golden algae kill fish?") == tuple(found[:3])
 
 
 def test_a_page_is_kept_whole_and_one_in_another_language_too() -> None:
     page = [Snippet("https://a.org", "A", text) for text in ("The Oder is long.", "Wheels of wagons are wide.")]
     found = [*page, *snippets(("Pogoda", "Katastrofa zaskoczyła władze i mieszkańców regionu w sierpniu."))]
-    assert keep_relevant("Oder", found, embed) == tuple(found)
-    assert keep_relevant("Odra", found, embed, language="pl") == tuple(found[:2])
+    assert keep_relevant(Brief("Oder"), found, embed) == tuple(found)
+    assert keep_relevant(Brief("Odra", language="pl"), found, embed) == tuple(found[:2])
 
 
 def test_words_decide_without_the_embedder() -> None:
@@ -57,13 +57,13 @@ def test_words_decide_without_the_embedder() -> None:
         raise AssertionError(texts)
 
     found = snippets(("Basil II", "He ruled."), ("Rus", "basil ii asked the Rus for help."))
-    assert keep_relevant("Basil II", found, refuse) == tuple(found)
-    assert keep_relevant("Basil II", (), refuse) == ()
+    assert keep_relevant(Brief("Basil II"), found, refuse) == tuple(found)
+    assert keep_relevant(Brief("Basil II"), (), refuse) == ()
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(min_size=1, max_size=60)), max_size=6), st.text(max_size=20))
 def test_order_and_whole_pages_are_kept(pages: list[tuple[str, str]], topic: str) -> None:
     found = snippets(*pages)
-    kept = keep_relevant(topic, found, lambda texts: np.eye(len(texts), dtype=np.float32))
+    kept = keep_relevant(Brief(topic), found, lambda texts: np.eye(len(texts), dtype=np.float32))
     assert [one for one in found if one in kept] == list(kept)
     assert bare_name(topic) or not topic.strip()

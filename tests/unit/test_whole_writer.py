@@ -93,7 +93,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 )
 def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
-        answer = answer_from_passages(ctx, "Orrin Dam", "Who paid?", [DAM])
+        answer = answer_from_passages(ctx, "Who paid?", [DAM])
     assert answer.sentences == ()
     assert answer.shown == (DAM,)
 
@@ -101,7 +101,7 @@ def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
 def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
-        answer = answer_from_passages(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
+        answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
     assert known == [DAM, FLOOD]
@@ -111,7 +111,7 @@ def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
 def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
-        answer = answer_from_passages(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
+        answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
     assert known == [DAM, FLOOD]
@@ -137,8 +137,8 @@ def answered(found: list[Snippet], reply: str, beside: Sequence[Snippet] = (), *
         shown.append(inputs["passages"])
         return {"answer": reply}
 
-    with run([], {"AnswerFromPassages": answer}, **settings) as (ctx, _):
-        return answer_from_passages(ctx, "Peru 2022", QUESTION, found, beside), "".join(shown)
+    with run([], {"AnswerFromPassages": answer}, "Peru 2022", **settings) as (ctx, _):
+        return answer_from_passages(ctx, QUESTION, found, beside), "".join(shown)
 
 
 VOTE = page("vote", "Congress needed 87 votes to remove the president of Peru in 2022.")

@@ -16,7 +16,7 @@ from typing import Any, cast
 from storm_bench.metrics.base import BatchMetric, CaseMetric, Metric
 from storm_pipeline import Article, SettingsError
 
-Recipe = Callable[[Any, str], Article]
+Recipe = Callable[[Any], Article]
 """From a run's context and a topic to an article."""
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 

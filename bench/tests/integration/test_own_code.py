@@ -24,8 +24,8 @@ from storm_bench.metrics.base import CaseMetric, Measure
 from storm_pipeline.recipes import RECIPES
 
 
-def mine(ctx, topic):
-    return RECIPES["rr"](ctx, topic)
+def mine(ctx):
+    return RECIPES["rr"](ctx)
 
 
 COUNT = CaseMetric("count", (Measure("own_sections", high=99),), "none", lambda case: {"own_sections": 7.0})

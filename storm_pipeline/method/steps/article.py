@@ -35,15 +35,13 @@ def gather_evidence(
         return allocate(ctx, outline, conversations, notes)
 
 
-def write_article(
-    ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
-) -> Body:
+def write_article(ctx: RunContext, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()) -> Body:
     """Write the article from evidence that is not divided into sections, and from whole conversations if there are any.
 
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        whole = write_whole(ctx, Outline(topic), evidence, conversations)
+        whole = write_whole(ctx, Outline(ctx.brief.topic), evidence, conversations)
         return Body(whole.paragraphs, whole.subsections)
 
 
@@ -52,20 +50,20 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 
     Without an outline the model divides the article into sections itself. Raises ModelError: the writer fails.
     """
-    words = words_asked(ctx.settings.article_words)
+    words = words_asked(ctx.brief.length)
     with ctx.events.in_stage("article"):
         ctx.events.count(words_asked=words)
-        inputs = article_inputs(ctx, outline.topic, words)
+        inputs = article_inputs(ctx, words)
         text = ctx.ask("writer", ctx.programs.memory, **inputs, outline=outline_to_markdown(outline)).text
     blocks = [
         (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in own)) for own in block.paragraphs))
-        for block in read_draft(text, 0, ctx.settings.article_language).blocks
+        for block in read_draft(text, 0, ctx.brief.language).blocks
     ]
     (_, lead), *sections = blocks
     return Body(lead, tuple(Section(heading, paragraphs) for heading, paragraphs in sections if heading and paragraphs))
 
 
-def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
+def search_for_answer(ctx: RunContext) -> tuple[Snippet, ...]:
     """Search for the question and for queries that a model makes of it, as many in all as the settings say.
 
     Raises:
@@ -76,33 +74,34 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
         reply = ctx.ask(
             "expert",
             ctx.programs.queries,
-            topic=ctx.settings.about or "",
+            topic=ctx.brief.about,
             also="",
-            question=question,
+            question=ctx.brief.topic,
             number=ctx.settings.queries,
         )
-        queries = dict.fromkeys([question, *filter(None, (" ".join(query.split()) for query in reply.queries))])
+        queries = dict.fromkeys([ctx.brief.topic, *filter(None, (" ".join(query.split()) for query in reply.queries))])
         results = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
     if not results:
-        raise nothing_found(ctx, f"{ctx.search.name} found nothing on {question!r}; try another engine with --search")
+        what = f"{ctx.search.name} found nothing on {ctx.brief.topic!r}; try another engine with --search"
+        raise nothing_found(ctx, what)
     return results
 
 
-def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
+def write_answer(ctx: RunContext, found: Sequence[Snippet], program: Program) -> Body:
     """Write the answer with a program from the results, and check it; an outline of it is saved.
 
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        return _answered(ctx, question, found, program)
+        return _answered(ctx, found, program)
 
 
-def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
-    shown = passages_for(ctx, question, question, found, ctx.settings.evidence_words)
+def _answered(ctx: RunContext, found: Sequence[Snippet], program: Program) -> Body:
+    shown = passages_for(ctx, ctx.brief.topic, found, ctx.settings.evidence_words)
     words = words_asked(ctx.settings.answer_words, sum(passage.words for passage in shown))
     ctx.events.count(words_asked=words)
     inputs = {
-        "question": ctx.about(question),
+        "question": ctx.brief.topic_with_note,
         **language_and_style(ctx),
         "words": words,
         "passages": numbered_passages(shown),
@@ -111,7 +110,7 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
     if points := reply.get("points"):
         saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
         ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
-    blocks = checked_draft(ctx, inputs, reply.text, shown, where=question, known=(question,))
+    blocks = checked_draft(ctx, inputs, reply.text, shown, where=ctx.brief.topic)
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -119,14 +118,14 @@ def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:
     return list(dict.fromkeys(shown[number - 1].snippets[0].url for number in numbers if 0 < number <= len(shown)))
 
 
-def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
+def finish(ctx: RunContext, sections: tuple[Section, ...]) -> Body:
     """Edit the sections, write a lead that summarises them, and save both.
 
     Raises NothingFoundError: there is no section.
     """
-    _require_sections(ctx, topic, sections)
-    edited = edit_article(ctx, evidence.outline.topic, sections)
-    body = Body(write_lead(ctx, evidence.outline.topic, edited), edited)
+    _require_sections(ctx, sections)
+    edited = edit_article(ctx, sections)
+    body = Body(write_lead(ctx, edited), edited)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
     return body
@@ -134,8 +133,8 @@ def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence:
 
 def as_article(
     ctx: RunContext,
-    outline: Outline,
     body: Body,
+    outline: Outline | None = None,
     conversations: tuple[Conversation, ...] = (),
     evidence: Evidence | None = None,
     *,
@@ -152,26 +151,26 @@ def as_article(
     if not (note and body.lead):
         if not body.sections and body.lead:
             body = Body((), (Section(UNTITLED, body.lead),))
-        _require_sections(ctx, outline.topic, body.sections)
+        _require_sections(ctx, body.sections)
     editions = ctx.store.editions()
     _count_flow(ctx, body, tuple(map(editions.restated, conversations)), evidence)
     article = Article(
-        outline.topic,
+        ctx.brief.topic,
         body.lead,
         body.sections,
-        outline=outline,
+        outline=outline or Outline(ctx.brief.topic),
         conversations=conversations,
-        language=ctx.settings.article_language,
+        language=ctx.brief.language,
         note=note,
     )
     return with_spans(one_source_per_text(article, editions))
 
 
-def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
+def _require_sections(ctx: RunContext, sections: tuple[Section, ...]) -> None:
     if not sections:
         ctx.run.journal.forget("reply", role="writer")
         why = ctx.ledger.failure_summary() or "the sources say too little, or what was written disagrees with them"
-        raise NothingFoundError(f"no section of an article on {topic!r} could be written: {why}")
+        raise NothingFoundError(f"no section of an article on {ctx.brief.topic!r} could be written: {why}")
 
 
 def _count_flow(

@@ -12,7 +12,7 @@ from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.text.languages import joined, split_sentences
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Conversation, Perspective, Sentence, Turn
+from storm_pipeline.types import Brief, Conversation, Perspective, Sentence, Turn
 
 _THANKS = frozenset(
     "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
@@ -31,7 +31,7 @@ _FIRST_TRIES = 3  # attempts at the first question: small models may end the int
 
 
 def converse(
-    ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False, asked: Asked | None = None
+    ctx: RunContext, perspective: Perspective, *, deeper: bool = False, asked: Asked | None = None
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
@@ -54,12 +54,12 @@ def converse(
             try:
                 if asked is not None and turns:
                     others.append(asked.by_others(piece, len(turns) - 1))
-                question = _ask_question(ctx, topic, perspective, turns, others)
+                question = _ask_question(ctx, perspective, turns, others)
                 if question is None:
                     break
                 known = {snippet.id for turn in turns for snippet in turn.snippets}
                 told = [one for before in (turns, *others) for turn in before for one in turn.answer]
-                turns.append(look_up(ctx, topic, question, known=known, told=told if asked else (), deeper=deeper))
+                turns.append(look_up(ctx, question, known=known, told=told if asked else (), deeper=deeper))
                 if asked is not None:
                     asked.add(piece, turns[-1])
             except ModelError as error:
@@ -70,7 +70,7 @@ def converse(
     return Conversation(perspective, tuple(turns))
 
 
-def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Conversation:
+def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
     """Ask M questions generated in one call, and answer them in parallel (paper section 5.2).
 
     The ablation of the conversation: as many questions as an interview has, but no follow-up questions. Failures are
@@ -82,8 +82,8 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
             reply = ctx.ask(
                 "asker",
                 ctx.programs.questions,
-                topic=ctx.about(topic),
-                language=ctx.settings.language_name,
+                topic=ctx.brief.topic_with_note,
+                language=ctx.brief.language_name,
                 perspective=_described(perspective),
                 number=number,
             ).questions
@@ -91,15 +91,15 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
             ctx.events.failed(f"questions of {perspective.name!r}", error)
             return Conversation(perspective)
         questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
-        found = parallel_map(lambda question: _try_looking_up(ctx, topic, question), questions, workers=len(questions))
+        found = parallel_map(lambda question: _try_looking_up(ctx, question), questions, workers=len(questions))
     conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
     ctx.run.save_json(piece_of(perspective), conversation)
     return conversation
 
 
-def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
+def _try_looking_up(ctx: RunContext, question: str) -> Turn | None:
     try:
-        turn = look_up(ctx, topic, question)
+        turn = look_up(ctx, question)
     except ModelError as error:
         ctx.events.failed(f"question {question!r}", error)
         return None
@@ -114,7 +114,6 @@ def _described(perspective: Perspective) -> str:
 
 def look_up(
     ctx: RunContext,
-    topic: str,
     question: str,
     *,
     known: Collection[str] = frozenset(),
@@ -128,13 +127,13 @@ def look_up(
         told: earlier answers; the expert sees the sentences that cite the passages shown.
         deeper: whether a search is repeated for more if half of its results are known.
     """
-    queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
-    answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside, told=told)
+    queries, found = _search_for(ctx, question, known=known, deeper=deeper)
+    answer = answer_from_passages(ctx, question, found.snippets, found.beside, told=told)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
 def _search_for(
-    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
+    ctx: RunContext, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> tuple[tuple[str, ...], Found]:
     """Return the queries for a question, and their results. Raises ModelError: the model fails.
 
@@ -142,9 +141,9 @@ def _search_for(
         known: ids of snippets that are left out of the results.
         deeper: whether the search is repeated for twice as many results if half of them are known. Not in the paper.
     """
-    number = ctx.settings.queries
+    topic, number = ctx.brief.topic_with_note, ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 else ""
-    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
+    reply = ctx.ask("expert", ctx.programs.queries, topic=topic, also=also, question=question, number=number)
     queries = distinct_queries(ctx, reply.queries)
     found = find(ctx, queries or (question,))
     new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
@@ -156,24 +155,24 @@ def _search_for(
 
 
 def _ask_question(
-    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
+    ctx: RunContext, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
     """Return the next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, ctx.settings.turns))
-        if not _is_farewell(reply, ctx.settings.article_language):
+            reply = _reply_of_asker(ctx, perspective, history(turns, others, ctx.settings.turns))
+        if not _is_farewell(reply, ctx.brief.language):
             break
     else:
         return None
-    question = _first_question(reply, ctx.settings.article_language, topic)
+    question = _first_question(reply, ctx.brief)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
 
 
-def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
+def _reply_of_asker(ctx: RunContext, perspective: Perspective, conversation: str) -> str:
     """Return the writer's next reply; the prompt mentions perspectives only if the writer has one."""
-    about = {"topic": ctx.introduced(topic), "language": ctx.settings.language_name, "conversation": conversation}
+    about = {"topic": ctx.brief.topic_with_preview, "language": ctx.brief.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
     return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
@@ -214,14 +213,14 @@ def _is_farewell(reply: str, language: str) -> bool:
     return language != "en" and not _asks(reply) and thanked
 
 
-def _first_question(reply: str, language: str, topic: str) -> str:
+def _first_question(reply: str, brief: Brief) -> str:
     """Return the question without the text that small models add; a topic's name may have a question mark."""
     label, _, rest = reply.replace("：", ":").partition(":")
     own = rest if label.strip().lower() in _LABELS else reply
     lines = [line.strip() for line in own.splitlines() if line.strip()]
-    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language, (topic,))
+    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), brief.language, (brief.topic,))
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
-    return joined(sentences[: upto + 1], language).strip('"“”„«»「」 ')
+    return joined(sentences[: upto + 1], brief.language).strip('"“”„«»「」 ')
 
 
 def _asks(text: str) -> bool:

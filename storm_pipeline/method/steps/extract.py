@@ -41,14 +41,14 @@ _LITTLE = 8  # sentences that name the topic below which the run says that the e
 _SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
-def extract(ctx: RunContext, topic: str) -> Article:
+def extract(ctx: RunContext) -> Article:
     """Return the extract on a topic: the topic's own page as its lead, and sections from pages on parts of it.
 
     Sections are the user's, each searched for, or pages under their titles. If the topic has no page of its own, the
     sentences nearest to it are quoted.
     Raises NothingFoundError: nothing that is found names the topic.
     """
-    subject = _look_up(ctx, topic)
+    subject = _look_up(ctx)
     headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
     titles = [title for heading in headings for title in heading.titles()]
     if titles:
@@ -62,34 +62,35 @@ def extract(ctx: RunContext, topic: str) -> Article:
         used = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
         shares = by_heading(ctx.store, subject, headings, used) if headings else by_title(subject, used)
     sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
-    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(section.heading) for section in sections)))
+    headings = headings or tuple(Heading(section.heading) for section in sections)
+    outline = keep_outline(ctx, Outline(ctx.brief.topic, headings))
     body = Body(in_paragraphs(lead.values()), sections)
-    note = _note("write", topic, snippets)
-    return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
+    note = _note(ctx, "write", snippets)
+    return as_article(ctx, body, outline, note=note if sections else note + _ALONE)
 
 
-def extract_answer(ctx: RunContext, question: str) -> Article:
+def extract_answer(ctx: RunContext) -> Article:
     """Return the sentences that are nearest to a question, in the order in which their passages were found.
 
     Raises NothingFoundError: nothing is found.
     """
-    found = search_with_topic(ctx, question, depth=ctx.settings.queries)
+    found = search_with_topic(ctx, depth=ctx.settings.queries)
     facts = list({fact.text: fact for snippet in found for fact in sentences_of(snippet)}.values())
-    vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
+    vectors = ctx.store.embed([ctx.brief.topic, *(fact.in_context for fact in facts)])
     near = vectors[1:] @ vectors[0]
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
     paragraphs = in_paragraphs(facts[i] for i in sorted(best))
     body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
-    return as_article(ctx, Outline(question), body, note=_note("answer", question, found))
+    return as_article(ctx, body, note=_note(ctx, "answer", found))
 
 
-def _look_up(ctx: RunContext, topic: str) -> Subject:
+def _look_up(ctx: RunContext) -> Subject:
     """Search for the topic, add the related results to the store, and return their subject.
 
     If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
     does.
     """
-    depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
+    topic, depth = ctx.brief.topic, _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
         results = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, results)
@@ -136,7 +137,7 @@ def _sections(
     return tuple(sections)
 
 
-def _note(command: str, topic: str, snippets: Iterable[Snippet]) -> str:
+def _note(ctx: RunContext, command: str, snippets: Iterable[Snippet]) -> str:
     """Return the note for readers: how the text was made, and the licence of text from Wikipedia."""
-    note = _NOTE.format(command=command, topic=topic)
+    note = _NOTE.format(command=command, topic=ctx.brief.topic)
     return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")

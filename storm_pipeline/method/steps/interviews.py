@@ -15,7 +15,7 @@ from storm_pipeline.types import Conversation, Perspective
 _HEADINGS_SHOWN = 14
 
 
-def related_contents(ctx: RunContext, topic: str) -> str:
+def related_contents(ctx: RunContext) -> str:
     """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
 
     An article whose contents are not available is left out: its title tells the model nothing that it did not say
@@ -25,13 +25,14 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         return ""
     with ctx.events.in_stage("related topics"):
         try:
-            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.introduced(topic)).related_topics
+            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.brief.topic_with_preview).related_topics
         except ModelError as error:
             ctx.events.failed("no related topics", error)
             return ""
-        titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
-        titles = [title for title in titles if not ctx.search.run_search.excludes_title(title)]
-        titles = titles[: ctx.settings.related_topics]
+        topic, distinct = ctx.brief.topic.casefold(), dict.fromkeys(title.strip() for title in titles)
+        others = (title for title in distinct if title and title.casefold() != topic)
+        usable = [title for title in others if not ctx.search.run_search.excludes_title(title)]
+        titles = usable[: ctx.settings.related_topics]
         found = parallel_map(lambda title: _covered(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in found if isinstance(item, SearchError)]
         if errors:
@@ -56,16 +57,16 @@ BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic f
 """p0 of the paper: takes part in every run, whatever perspectives are found."""
 
 
-def find_perspectives(ctx: RunContext, topic: str) -> tuple[Perspective, ...]:
+def find_perspectives(ctx: RunContext) -> tuple[Perspective, ...]:
     """Return the user's perspectives, or N distinct ones besides p0 found with related tables of contents."""
     perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
-        perspectives = _found(ctx, topic, related_contents(ctx, topic))
+        perspectives = _found(ctx, related_contents(ctx))
     ctx.run.save_json("perspectives.json", perspectives)
     return perspectives
 
 
-def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...]:
+def _found(ctx: RunContext, contents: str) -> tuple[Perspective, ...]:
     """Return N perspectives, or fewer, which is recorded, when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
@@ -75,9 +76,9 @@ def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...
             reply = ctx.ask(
                 "asker",
                 ctx.programs.perspectives,
-                topic=ctx.introduced(topic),
+                topic=ctx.brief.topic_with_preview,
                 related_contents=contents,
-                language=ctx.settings.language_name,
+                language=ctx.brief.language_name,
                 number=wanted,
             )
         except ModelError as error:
@@ -93,10 +94,10 @@ def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...
 
 
 Conversations = tuple[Conversation, ...]
-Interview = Callable[[RunContext, str, Perspective], Conversation]
+Interview = Callable[[RunContext, Perspective], Conversation]
 
 
-def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: Asked | None = None) -> Conversations:
+def hold_interviews(ctx: RunContext, interview: Interview, asked: Asked | None = None) -> Conversations:
     """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
@@ -105,24 +106,24 @@ def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: As
     """
     total = (ctx.settings.perspectives + 1) * ctx.settings.turns
     with Tasks() as tasks, ctx.events.in_stage("conversations", total=total):
-        first = tasks.start(interview, ctx, topic, BASIC_FACT_WRITER)
+        first = tasks.start(interview, ctx, BASIC_FACT_WRITER)
         perspectives: tuple[Perspective, ...] = ()
         try:
-            perspectives = tuple(find_perspectives(ctx, topic))
+            perspectives = tuple(find_perspectives(ctx))
         finally:
             if asked is not None:
                 asked.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
-        others = [tasks.start(interview, ctx, topic, perspective) for perspective in perspectives]
+        others = [tasks.start(interview, ctx, perspective) for perspective in perspectives]
         held = tuple(task.result() for task in (first, *others))
-    return _kept(ctx, topic, held)
+    return _kept(ctx, held)
 
 
-def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Conversations:
+def hold_interviews_without_perspectives(ctx: RunContext) -> Conversations:
     """Hold as many interviews as :func:`hold_interviews`, by writers who have no perspective."""
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
     with ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
-        held = parallel_map(lambda perspective: converse(ctx, topic, perspective), nobody, workers=len(nobody))
-    return _kept(ctx, topic, tuple(held))
+        held = parallel_map(lambda perspective: converse(ctx, perspective), nobody, workers=len(nobody))
+    return _kept(ctx, tuple(held))
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
@@ -132,7 +133,7 @@ def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversat
     return kept
 
 
-def _kept(ctx: RunContext, topic: str, held: Conversations) -> Conversations:
+def _kept(ctx: RunContext, held: Conversations) -> Conversations:
     conversations = without_copies(ctx, held)
     if len(ctx.store):
         ctx.run.save_json("conversations.json", conversations)
@@ -142,10 +143,10 @@ def _kept(ctx: RunContext, topic: str, held: Conversations) -> Conversations:
     if not queries:
         if not why:
             ctx.run.journal.forget("reply", role="asker")
-        raise ModelError(f"no question about {topic!r} could be asked: {why or 'the writer asked none'}")
+        raise ModelError(f"no question about {ctx.brief.topic!r} could be asked: {why or 'the writer asked none'}")
     tried = ", ".join(repr(query) for query in queries[:3])
     raise nothing_found(
         ctx,
-        f"{ctx.search.name} found no source for {topic!r} ({len(queries)} queries, such as {tried}); "
+        f"{ctx.search.name} found no source for {ctx.brief.topic!r} ({len(queries)} queries, such as {tried}); "
         "try another topic, or another engine with --search",
     )

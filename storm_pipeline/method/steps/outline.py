@@ -26,7 +26,7 @@ _ONCE = (
 )
 
 
-def draft_outline(ctx: RunContext, topic: str) -> Outline:
+def draft_outline(ctx: RunContext) -> Outline:
     """Draft an outline from the model's own knowledge; empty if the model fails, which is recorded.
 
     An outline supplied by the user takes its place.
@@ -35,15 +35,15 @@ def draft_outline(ctx: RunContext, topic: str) -> Outline:
         return ctx.user_pieces.outline
     with ctx.events.in_stage("draft outline"):
         try:
-            draft = _ask(ctx, ctx.programs.draft, topic)
+            draft = _ask(ctx, ctx.programs.draft)
         except ModelError as error:
             ctx.events.failed("no draft outline", error)
-            return Outline(topic)
+            return Outline(ctx.brief.topic)
         ctx.run.save_text("outline-draft.md", outline_to_markdown(draft))
         return draft
 
 
-def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Outline:
+def plan_outline(ctx: RunContext, sources: Sequence[Snippet]) -> Outline:
     """Plan an outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
 
     The passages have as many words as the interviews that STORM refines its outline with, shared fairly: none is cut
@@ -57,7 +57,7 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
             Fact(opening_of(s.text, share, detect(s.text) or "en"), s.title, Citation(s.source_id, s.id))
             for s, share in zip(sources, shares, strict=True)
         ]
-        return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
+        return _ask(ctx, ctx.programs.plan, sources=numbered(facts))
 
 
 def inputs_of_refinement(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> Mapping[str, str]:
@@ -71,7 +71,7 @@ def inputs_of_refinement(ctx: RunContext, draft: Outline, conversations: Sequenc
     }
 
 
-def refine_outline(ctx: RunContext, topic: str, draft: Outline, inputs: Mapping[str, str]) -> Outline:
+def refine_outline(ctx: RunContext, draft: Outline, inputs: Mapping[str, str]) -> Outline:
     """Return the draft refined with :func:`inputs_of_refinement`; the draft if that fails, which is recorded.
 
     An outline supplied by the user is kept unchanged. Raises ModelError: the refinement fails and the draft is empty.
@@ -80,7 +80,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, inputs: Mapping[
         return keep_outline(ctx, ctx.user_pieces.outline)
     with ctx.events.in_stage("outline"):
         try:
-            outline = _ask(ctx, ctx.programs.refine, topic, **inputs)
+            outline = _ask(ctx, ctx.programs.refine, **inputs)
         except ModelError as error:
             if not draft.sections:
                 raise
@@ -95,16 +95,16 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
     return outline
 
 
-def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
+def _ask(ctx: RunContext, program: Program, **inputs: str) -> Outline:
     """Return the outline in a model's reply, structured or plain text. Raises ModelError: no reply has a heading."""
-    named = ctx.about(topic) if inputs else ctx.introduced(topic)  # a draft has no other source
-    common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.settings)}
+    named = ctx.brief.topic_with_note if inputs else ctx.brief.topic_with_preview  # a draft has no other source
+    common = {"language": ctx.brief.language_name, "wanted": wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
         if isinstance(reply, str):
-            return _without_copies(parse_outline(reply, topic, **bounds))
-        return _without_copies(outline_from_headings(_headings(reply.sections), topic, **bounds))
+            return _without_copies(parse_outline(reply, ctx.brief.topic, **bounds))
+        return _without_copies(outline_from_headings(_headings(reply.sections), ctx.brief.topic, **bounds))
 
     def usable(reply: dspy.Prediction | str) -> bool:
         return bool(read(reply).sections)

@@ -20,9 +20,7 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 """Titles of sections with the questions that are open there, the most important first."""
 
 
-def answered_points(
-    ctx: RunContext, topic: str, wanted: Sections, read: Collection[str] = frozenset()
-) -> dict[str, Turn]:
+def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:
     """Return each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from the run's passages. Questions that these do not answer are
@@ -36,25 +34,25 @@ def answered_points(
     # Searched before the answers add to the store, so that results do not depend on their order.
     ranked = ([one for one in own if one.id not in read] for own in ctx.store.search(questions, 2 * _PASSAGES))
     found = {question: own[:_PASSAGES] for question, own in zip(questions, ranked, strict=True)}
-    turns = _answered(ctx, topic, wanted, found)
+    turns = _answered(ctx, wanted, found)
     ranks = zip_longest(*(own for _, own in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
     searched = list(islice(still_open, _SEARCHED))
     queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
     further = _searched(ctx, queries, wanted, turns)
     again = [("", [question for question in searched if further[question]])]
-    second = _answered(ctx, topic, again, further)
+    second = _answered(ctx, again, further)
     return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
 
 
-def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found) -> dict[str, Turn]:
+def _answered(ctx: RunContext, wanted: Sections, found: Found) -> dict[str, Turn]:
     asked = [(title, own) for title, own in wanted if own]
 
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
         title, own = section
         try:
             with at_place(title or "again"):
-                return answer_points(ctx, topic, title, own, found)
+                return answer_points(ctx, title, own, found)
         except ModelError as error:
             ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)
             return [Turn(question) for question in own]

@@ -63,7 +63,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
         wanted = [(section.heading.title, section.points) for section in planned]
-        turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
+        turns = answered_points(ctx, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
         if answered:
@@ -72,18 +72,18 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         ctx.run.save_json("conversations.json", held)
         if not ctx.user_pieces.outline:
             answered_questions = {turn.question for turn in answered}
-            outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, answered_questions)))
+            outline = keep_outline(ctx, Outline(ctx.brief.topic, _without_thin(planned, answered_questions)))
     return outline, held, notes
 
 
 def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
-    pages = dict(_pages(ctx, outline.topic, findings))
+    pages = dict(_pages(ctx, findings))
     numbers = {page: number for number, page in enumerate(pages, 1)}
     return ctx.ask(
         "outliner",
         ctx.programs.points,
-        topic=ctx.about(outline.topic),
-        language=ctx.settings.language_name,
+        topic=ctx.brief.topic_with_note,
+        language=ctx.brief.language_name,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1), numbers),
         unanswered="\n".join(f"- {question}" for question in vain),
@@ -91,10 +91,10 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
     )
 
 
-def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Yield id and ``Title (date): beginning`` of the texts found: uncited ones first, then by fit to the topic."""
     cited = cited_snippet_ids(findings)
-    rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
+    rank = {page: place for place, page in enumerate(nearest_of_pages(ctx))}
 
     def place(page: Source) -> tuple[bool, int]:
         is_cited = not cited.isdisjoint(snippet.id for snippet in page.snippets)
@@ -163,20 +163,20 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
         if number:
             own = [section for section in reply if section.section == number]
             below = [] if keeps_outline else [title for section in own for title in section.subheadings]
-            plan(_extended(ctx, outline.topic, heading, below, known), own)
+            plan(_extended(ctx, heading, below, known), own)
         missing = [one for one in reply if one.section == 0 and min(max(one.after, 0), len(outline.sections)) == number]
         for one in missing:
-            made = _extended(ctx, outline.topic, Heading(one.heading), one.subheadings, known)
+            made = _extended(ctx, Heading(one.heading), one.subheadings, known)
             if room and made.title and made.title.casefold() not in known:
                 room -= 1
                 plan(made, [one])
     return planned
 
 
-def _extended(ctx: RunContext, topic: str, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
+def _extended(ctx: RunContext, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
     """Add cleaned subheadings to a heading; its title becomes empty if it cannot be a heading."""
     pairs = [(1, heading.title), *((2, title) for title in below)]
-    made = outline_from_headings(pairs, topic, max_depth=ctx.settings.outline_depth).sections
+    made = outline_from_headings(pairs, ctx.brief.topic, max_depth=ctx.settings.outline_depth).sections
     if not made:
         return replace(heading, title=heading.title if heading.title.casefold() in known else "")
     new = (child for child in made[0].children if child.title.casefold() not in known)

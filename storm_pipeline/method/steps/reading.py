@@ -30,7 +30,7 @@ PAGE_READER = Perspective("Page reader", READING)
 Conversations = tuple[Conversation, ...]
 
 
-def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Conversations:
+def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
     """Let a model choose pages to read in full; return the conversations with one more, of the pages' content.
 
     At most eight pages are read, each up to ``evidence_words``, and all together up to ``reading_tokens``. If a page is
@@ -41,19 +41,19 @@ def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Con
         return conversations
     with at_place("reading"), ctx.events.in_stage("reading", total=_PAGES):
         seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
-        pages = list(_listed(ctx, topic, seen))
+        pages = list(_listed(ctx, seen))
         lines = "\n".join(f"{number}. {line}" for number, (_, line) in enumerate(pages, 1))
         try:
-            chosen = ctx.ask("reader", ctx.programs.choose_pages, topic=ctx.about(topic), pages=lines).chosen
+            chosen = ctx.ask("reader", ctx.programs.choose_pages, topic=ctx.brief.topic_with_note, pages=lines).chosen
         except ModelError as error:
             ctx.events.degraded(f"no page was read from end to end: {error}")
             return conversations
         wanted = [pages[number - 1][0] for number in dict.fromkeys(chosen) if 0 < number <= len(pages)][:_PAGES]
-        shown = [_shown(ctx, topic, page) for page in wanted]
+        shown = [_shown(ctx, page) for page in wanted]
         spent = accumulate(sum(passage.words for passage in own) * _TOKENS_A_WORD for own in shown)
         room = [own for own, tokens in zip(shown, spent, strict=True) if own and tokens <= ctx.settings.reading_tokens]
         known = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
-        turns = parallel_map(lambda own: _read(ctx, topic, own, known), room, workers=max(1, len(room)))
+        turns = parallel_map(lambda own: _read(ctx, own, known), room, workers=max(1, len(room)))
         read = tuple(turn for turn in turns if turn is not None)
         if not read:
             return conversations
@@ -69,9 +69,9 @@ def read_whole(conversations: Conversations) -> frozenset[str]:
     return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
 
 
-def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
+def nearest_of_pages(ctx: RunContext) -> dict[str, Snippet]:
     """Search the store for the topic; return each page's id → its best passage, the best page first."""
-    (near,) = ctx.store.search([topic], _RANKED)
+    (near,) = ctx.store.search([ctx.brief.topic], _RANKED)
     best: dict[str, Snippet] = {}
     for snippet in near:
         best.setdefault(snippet.source_id, snippet)
@@ -88,9 +88,9 @@ def beginning(snippet: Snippet) -> str:
     return tidy(opening_of(snippet.text, _OPENING, detect(snippet.text) or "en"))
 
 
-def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
+def _listed(ctx: RunContext, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
     """Yield the pages found with their lines in a prompt, the nearest to the topic first, as many as fit."""
-    best = nearest_of_pages(ctx, topic)
+    best = nearest_of_pages(ctx)
     place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
     for kept in sorted(ctx.store.editions().sources(), key=lambda source: place.get(source.id, len(place))):
@@ -111,23 +111,23 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
     return f"{tidy(page.title) or page.url} ({about}): {beginning(shown)}"
 
 
-def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
+def _shown(ctx: RunContext, page: Source) -> tuple[Passage, ...]:
     """Return the passages of a page in its order; if it is too long, those nearest to the topic."""
     own: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
     if sum(count_words(one.text) for one in own) > most:
-        return passages_for(ctx, topic, topic, own[:1], most, beside=own, number=len(own))
+        return passages_for(ctx, ctx.brief.topic, own[:1], most, beside=own, number=len(own))
     ctx.store.add(own)
-    return passages(own, language=ctx.settings.article_language)
+    return passages(own, language=ctx.brief.language)
 
 
-def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
+def _read(ctx: RunContext, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
     """Write a page's notes as a turn; None if nothing is new or supported, or the model fails (recorded)."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     title = shown[0].title or snippets[0].url
     inputs = {
-        "topic": ctx.about(topic),
-        "language": ctx.settings.language_name,
+        "topic": ctx.brief.topic_with_note,
+        "language": ctx.brief.language_name,
         "known": known_of(told, snippets),
         "passages": numbered_passages(shown),
     }
@@ -139,5 +139,5 @@ def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[
         return None
     finally:
         ctx.events.advance(title)
-    answer = supported(ctx, topic, title, without_prompt_lines(reply, inputs), shown)
+    answer = supported(ctx, title, without_prompt_lines(reply, inputs), shown)
     return Turn(f"What does “{title}” tell?", (), answer, snippets) if answer else None

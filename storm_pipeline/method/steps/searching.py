@@ -109,13 +109,14 @@ def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...
     return found.snippets, found.pages, time.monotonic() - start
 
 
-def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
+def look_up_topic(ctx: RunContext) -> RunContext:
     """Search for the topic; return the context with titles and sentences from the results, for the first prompts.
 
     Not in the paper.
     """
     with ctx.events.in_stage("search"):
-        return replace(ctx, found_first=_quoted(topic, usable(ctx, search_all(ctx, [topic], keep=False))))
+        found = usable(ctx, search_all(ctx, [ctx.brief.topic], keep=False))
+        return replace(ctx, brief=replace(ctx.brief, preview=_quoted(ctx.brief.topic, found)))
 
 
 def _quoted(topic: str, found: Sequence[Snippet]) -> str:
@@ -129,14 +130,15 @@ def _quoted(topic: str, found: Sequence[Snippet]) -> str:
     return f"({_FOUND}: {'; '.join(quotes)})" if quotes else ""
 
 
-def search_with_topic(ctx: RunContext, topic: str, depth: int = 1) -> tuple[Snippet, ...]:
+def search_with_topic(ctx: RunContext, depth: int = 1) -> tuple[Snippet, ...]:
     """Search for the topic itself and add the results to the store.
 
     ``depth``: as for :func:`find`. Raises NothingFoundError: the search finds nothing.
     """
     with ctx.events.in_stage("search"):
-        results = usable(ctx, search_all(ctx, [topic], depth=depth))
+        results = usable(ctx, search_all(ctx, [ctx.brief.topic], depth=depth))
     if not results:
-        raise nothing_found(ctx, f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
+        what = f"{ctx.search.name} found no source for {ctx.brief.topic!r}; try another engine with --search"
+        raise nothing_found(ctx, what)
     ctx.store.add(results)
     return results

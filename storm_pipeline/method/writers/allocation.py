@@ -81,7 +81,7 @@ def allocate(
     fewer = merge_small(ctx, outline, shares)
     if fewer != outline:
         shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available), looked_up=looked_up)
-    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language))
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.brief.language))
     ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
     return Evidence(fewer, tuple(shares))
 
@@ -132,7 +132,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[Pa
     """
     lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
-    words = words_of_sections(ctx.settings.article_words, parts, [share.words for share in shares])
+    words = words_of_sections(ctx.brief.length, parts, [share.words for share in shares])
     return [replace(share, target_words=own) for share, own in zip(shares, words, strict=True)]
 
 
@@ -143,11 +143,11 @@ def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conve
         for citation in sentence.citations:
             findings.setdefault(citation.snippet_id, []).append(sentence)
     required = [ctx.store.snippet(snippet_id) for snippet_id in findings]
-    needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
+    needs = [[f"{ctx.brief.topic}: {title}" for title in section.titles()] for section in outline.sections]
     depth = max(_SNIPPETS, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
     distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
-    relevant = keep_relevant(outline.topic, distinct, ctx.store.embed, language=ctx.settings.article_language)
+    relevant = keep_relevant(ctx.brief, distinct, ctx.store.embed)
     others = relevant or tuple(distinct)  # with nothing relevant, similarity to the headings decides alone
     snippets = (*required, *others)
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
@@ -233,4 +233,4 @@ def _as_passages(
             if beside not in shown and words <= room:
                 shown[beside] = None
                 room -= words
-    return passages(shown, language=ctx.settings.article_language)
+    return passages(shown, language=ctx.brief.language)

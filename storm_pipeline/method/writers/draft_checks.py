@@ -28,29 +28,30 @@ def checked_draft(
     shown: Sequence[Passage],
     *,
     where: str,
-    known: Sequence[str],
+    headings: Sequence[str] = (),
 ) -> list[Section]:
     """Return the supported sentences of a writer's reply, after one revision of those that are not.
 
-    ``known``: topic, which comes first, and headings.
+    ``headings``: of the text.
     """
-    language = ctx.settings.article_language
+    language, known = ctx.brief.language, (ctx.brief.topic, *headings)
     draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
-        return answered_remarks(ctx, known[0], where, numbered_passages(shown, concerned), remarks)
+        return answered_remarks(ctx, where, numbered_passages(shown, concerned), remarks)
 
     return checked_blocks(ctx, where, draft, screen, ask_again)
 
 
-def answered_remarks(ctx: RunContext, topic: str, where: str, passages: str, remarks: str) -> str:
+def answered_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -> str:
     """Return the writer's reply to remarks on a text. Raises ModelError: the model fails.
 
     ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
     """
-    inputs = {"topic": ctx.about(topic), **language_and_style(ctx), "section": where if where != topic else ""}
-    return str(ctx.ask("writer", ctx.programs.remarks, **inputs, passages=passages, remarks=remarks).text)
+    about = {"topic": ctx.brief.topic_with_note, **language_and_style(ctx)}
+    inputs = {"section": where if where != ctx.brief.topic else "", "passages": passages, "remarks": remarks}
+    return str(ctx.ask("writer", ctx.programs.remarks, **about, **inputs).text)
 
 
 def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
@@ -112,7 +113,7 @@ class _Review:
             for n, i in enumerate(faulty, 1)
         )
         try:
-            language = self.ctx.settings.article_language
+            language = self.ctx.brief.language
             concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
             asked = [claims[i] for i in faulty]
             shown = len(self.screen.shown)

@@ -23,17 +23,16 @@ class EditChecks:
         article: headings and sentences before the first edit, whose names are allowed in every sentence.
     """
 
-    def __init__(self, ctx: RunContext, topic: str, article: Sequence[str]) -> None:
+    def __init__(self, ctx: RunContext, article: Sequence[str]) -> None:
         self._ctx = ctx
-        self._topic = topic
         self._snippets = {snippet.id: snippet for source in ctx.store.sources() for snippet in source.snippets}
-        self._words = {word for text in (topic, *article) for word in folded_words(text)}
+        self._words = {word for text in (ctx.brief.topic, *article) for word in folded_words(text)}
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
         """Return the passages that sentences cite, joined."""
         ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
-        return passages(snippets, language=self._ctx.settings.article_language)
+        return passages(snippets, language=self._ctx.brief.language)
 
     def problem(self, new: str, old: Sentence, told: str) -> str:
         """Return why a text cannot replace a sentence; empty if it can.
@@ -56,8 +55,8 @@ class EditChecks:
 
     def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
         """Return the numbers and dates missing in ``told`` and sources, and capitalised words that occur nowhere."""
-        language = self._ctx.settings.article_language
-        known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
+        language = self._ctx.brief.language
+        known, languages = [f"{self._ctx.brief.topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))
         had = self._words.union(*map(folded_words, known))
         had |= set(map(str.casefold, month_names(language)))
@@ -65,7 +64,7 @@ class EditChecks:
 
     def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
         """Add to a sentence's citations those of the article that contain the names added by a new text."""
-        known = [self._topic, told, *(with_source(one) for one in self.cited([sentence]))]
+        known = [self._ctx.brief.topic, told, *(with_source(one) for one in self.cited([sentence]))]
         had = {word for text in known for word in folded_words(text)}
         others = [
             citation for other in article for citation in other.citations if citation.snippet_id in self._snippets
@@ -85,8 +84,8 @@ class EditChecks:
         """Return whether the screen finds that a text is about something else than what it cites and replaces."""
         if not shown:
             return False
-        language = self._ctx.settings.article_language
-        screen = Screen(shown, known=f"{self._topic} {told}", embed=self._ctx.store.embed, language=language)
+        language = self._ctx.brief.language
+        screen = Screen(shown, known=f"{self._ctx.brief.topic} {told}", embed=self._ctx.store.embed, language=language)
         (judged,) = screen.judge([Claim(new, tuple(range(len(shown))))])
         return bool(judged.problem) and not judged.is_only_copied
 

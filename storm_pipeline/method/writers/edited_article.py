@@ -32,13 +32,12 @@ class EditedArticle:
         sections: the article before the first edit, its sentences and headings numbered from 1 in reading order.
     """
 
-    def __init__(self, ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
+    def __init__(self, ctx: RunContext, sections: tuple[Section, ...]) -> None:
         self._ctx = ctx
-        self._topic = topic
         self._article = NumberedArticle(sections)
         self._sentences = self._article.sentences
         self._headings = self._article.headings
-        self._checks = EditChecks(ctx, topic, [*self._headings.values(), *self._texts()])
+        self._checks = EditChecks(ctx, [*self._headings.values(), *self._texts()])
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
         self._changed: set[int] = set()
 
@@ -67,7 +66,7 @@ class EditedArticle:
         """Return the topic, the sentence before an edit and those it replaces; and the passages that these cite."""
         own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
         before = self._sentences.get(edit.sentence - 1)
-        texts = (self._topic, *([before.text] if before else []), *(one.text for one in own))
+        texts = (self._ctx.brief.topic, *([before.text] if before else []), *(one.text for one in own))
         return texts, self._checks.cited(own)
 
     def shown(self, *, changed: bool = False) -> str:
@@ -167,12 +166,12 @@ class EditedArticle:
 
     def _rename(self, edit: Edit) -> str:
         old, new = self._headings.get(edit.sentence), tidy(edit.text).strip("#*: ")
-        taken = {heading.casefold() for heading in (*self._headings.values(), self._topic)}
+        taken = {heading.casefold() for heading in (*self._headings.values(), self._ctx.brief.topic)}
         if not old or not has_word(new):
             return "there is no such heading, or the new one is empty"
         if new.casefold() in taken:
             return "another heading, or the article, is called so"
-        if self._lacks(new, " ".join((self._topic, old, *self._texts()))):
+        if self._lacks(new, " ".join((self._ctx.brief.topic, old, *self._texts()))):
             return "it has a number or a date that the article does not have"
         self._headings[edit.sentence] = new
         self._record(old, "does not fit what stands under it", "renamed by the editor", new)
@@ -197,13 +196,13 @@ class EditedArticle:
 
     def _plain(self, text: str) -> str:
         """Return a model's replacement sentence without markers, whose numbers are those of the sentences."""
-        language = self._ctx.settings.article_language
+        language = self._ctx.brief.language
         shown = [Citation("", "")] * max(self._sentences, default=0)
         return joined([s.text for s in parse_cited(text, shown, language).sentences], language)
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""
-        language = self._ctx.settings.article_language
+        language = self._ctx.brief.language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 
     def _record(self, before: str, reason: str, outcome: str, after: str) -> None:

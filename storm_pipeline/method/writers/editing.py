@@ -25,7 +25,7 @@ _LONGEST_TITLE = 90  # characters of a source's title that the editor sees
 _FURTHER = "what it says goes further than the sentence and its sources"
 
 
-def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """Edit the sections: remove off-topic and repeated sentences; reword, join and move others; change headings.
 
     At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
@@ -36,13 +36,14 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
         sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
-        edited, remarks = EditedArticle(ctx, topic, sections), ""
+        edited, remarks = EditedArticle(ctx, sections), ""
         for changed in (False, True):
             if changed and not edited.was_changed and not remarks:
                 break
             inputs = {"article": edited.shown(changed=changed), "sources": _sources(ctx, edited, changed=changed)}
+            inputs |= {"topic": ctx.brief.topic_with_note, "remarks": remarks}
             try:
-                reply = ctx.ask("reviewer", ctx.programs.edit, topic=ctx.about(topic), **inputs, remarks=remarks)
+                reply = ctx.ask("reviewer", ctx.programs.edit, **inputs)
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break

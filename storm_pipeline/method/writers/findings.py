@@ -36,7 +36,7 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
     rows = []
     texts = vectors if shared is None else apart_from(shared, vectors)
     for section in outline.sections:
-        named = [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
+        named = [without_topic(ctx.brief, title) for title in section.titles()]
         titles = ctx.store.embed(named)
         cosine = (titles if shared is None else apart_from(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
@@ -63,7 +63,7 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     if not sentences:
         return ()
     vectors = ctx.store.embed([sentence.text for sentence in sentences])
-    similarity, language = vectors @ vectors.T, ctx.settings.article_language
+    similarity, language = vectors @ vectors.T, ctx.brief.language
     distinct: dict[int, Sentence] = {}
     for i, sentence in enumerate(sentences):
         near = (j for j in np.flatnonzero(similarity[i, :i] >= _SAME_FINDING).tolist() if j in distinct)
@@ -84,7 +84,7 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
     Args:
         groups: numbers of findings, from 1; others are ignored.
     """
-    language, same = ctx.settings.article_language, dict[int, int]()
+    language, same = ctx.brief.language, dict[int, int]()
     for group in groups:
         group_positions = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
         for other in group_positions[1:]:

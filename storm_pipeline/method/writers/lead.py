@@ -20,7 +20,7 @@ _LONGEST_RUN = 25
 """Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
 
 
-def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
+def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
     """Write the lead from the numbered sentences of the body; it inherits the citations of the sentences it cites.
 
     If the model fails, or nothing that it writes is supported, the lead is empty and that is recorded.
@@ -33,7 +33,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
     ]
     sources = {passage.source_id: sentence for passage, sentence in zip(shown, body, strict=True)}
     inputs = {
-        "topic": topic,
+        "topic": ctx.brief.topic,
         **language_and_style(ctx),
         "words": min(_LONGEST, max(_SHORTEST, sum(count_words(s.text) for s in body) // _SHARE)),
         "article": numbered_body(sections),
@@ -47,20 +47,19 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
 
         def ask_again(remarks: str, concerned: Collection[int]) -> str:
             resting = "\n".join(f"[{i + 1}] {body[i].text} ({places[i][0]})" for i in sorted(concerned))
-            return answered_remarks(ctx, topic, "lead", resting, remarks)
+            return answered_remarks(ctx, "lead", resting, remarks)
 
-        draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
-        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again)
+        draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.brief.language, (ctx.brief.topic,))
+        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
         return lead_of(ctx, lead)
 
 
-def _screen(ctx: RunContext, topic: str, shown: Sequence[Passage]) -> Screen:
+def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:
     """Return the screen of the lead, whose passages are the sentences of the body."""
-    language = ctx.settings.article_language
+    topic, language, embed = ctx.brief.topic, ctx.brief.language, ctx.store.embed
     limits = Limits(run=_LONGEST_RUN)
-    embed = ctx.store.embed
     return Screen(shown, known=topic, embed=embed, language=language, limits=limits, source_language=lambda _: language)
 
 

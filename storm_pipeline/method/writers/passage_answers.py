@@ -32,7 +32,6 @@ _SHORTEST = 4  # minimum words of a finding
 
 def answer_from_passages(
     ctx: RunContext,
-    topic: str,
     question: str,
     found: Sequence[Snippet],
     beside: Sequence[Snippet] = (),
@@ -49,19 +48,19 @@ def answer_from_passages(
         beside: all passages of the pages that were read, in the order of each page.
         told: earlier answers; the expert is asked not to repeat those that cite the passages shown.
     """
-    shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
+    shown = passages_for(ctx, question, found, words_for_answer(ctx), beside=beside)
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     inputs = {
-        "topic": ctx.about(topic),
+        "topic": ctx.brief.topic_with_note,
         "language": language_and_style(ctx)["language"],
         "question": question,
         "known": known_of(told, snippets),
         "passages": numbered_passages(shown),
     }
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
-    sentences = supported(ctx, topic, question, reply, shown)
+    sentences = supported(ctx, question, reply, shown)
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(sentences, snippets)
 
@@ -78,14 +77,14 @@ def words_for_answer(ctx: RunContext) -> int:
     return round(ctx.settings.evidence_words * _SHARE)
 
 
-def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
+def supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
     """Return an answer's sentences that the passages support, each with those passages; others are counted."""
     if _NOTHING.match(reply):
         return ()
-    draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
+    draft = read_draft(reply, len(shown), ctx.brief.language, (ctx.brief.topic,))
     if draft.is_unmarked and draft.claims():
         ctx.events.degraded(f"the answer to {question!r}: {NO_MARKERS}; it keeps what the check finds sources for")
-    screen = Screen(shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language)
+    screen = Screen(shown, known=f"{ctx.brief.topic} {question}", embed=ctx.store.embed, language=ctx.brief.language)
     claims = draft.claims()
     if ctx.settings.uncited == "unchecked":
         answered = list(map(screen.as_written, claims))
@@ -101,7 +100,6 @@ def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Seq
 
 def passages_for(
     ctx: RunContext,
-    topic: str,
     question: str,
     found: Sequence[Snippet],
     words: int,
@@ -116,11 +114,11 @@ def passages_for(
     """
     if not found:
         return ()
-    language, pages = ctx.settings.article_language, SnippetIndex()
+    language, pages = ctx.brief.language, SnippetIndex()
     pages.keep((*found, *beside))
     every = {one.id: one for one in (*found, *_by_words(question, beside))}
     candidates = pages.editions().one_per_text(every.values())
-    bearing = keep_relevant(topic, candidates, ctx.store.embed, question=question, language=language)
+    bearing = keep_relevant(ctx.brief, candidates, ctx.store.embed, question)
     bearing = bearing or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(bearing))
     ranked = _ranked(ctx, question, bearing, frozenset(snippet.id for snippet in found))

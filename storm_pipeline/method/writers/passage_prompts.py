@@ -19,7 +19,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
     """Return the inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
     below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
     return {
-        "article": ctx.about(outline.topic),
+        "article": ctx.brief.topic_with_note,
         **language_and_style(ctx),
         "outline": outline_to_markdown(outline),
         "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
@@ -29,9 +29,9 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
     }
 
 
-def article_inputs(ctx: RunContext, topic: str, words: int) -> dict[str, object]:
+def article_inputs(ctx: RunContext, words: int) -> dict[str, object]:
     """Return the inputs of the prompts that ask for a whole article, without outline and evidence."""
-    return {"topic": ctx.about(topic), **language_and_style(ctx), "words": words}
+    return {"topic": ctx.brief.topic_with_note, **language_and_style(ctx), "words": words}
 
 
 def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
@@ -46,7 +46,7 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
 
 def language_and_style(ctx: RunContext) -> dict[str, object]:
     """Return the language and style requested by the user; empty inputs are omitted from prompts."""
-    return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
+    return {"language": ctx.brief.language_name, "style": ctx.brief.style}
 
 
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:

@@ -67,7 +67,7 @@ def _ask(
     return ctx.ask(
         "outliner",
         ctx.programs.place,
-        topic=outline.topic,
+        topic=ctx.brief.topic,
         outline=numbered_sections(outline),
         placed="\n".join(placed) if places else "",
         findings=with_sources(ctx, findings, batch),

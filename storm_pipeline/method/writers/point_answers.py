@@ -16,19 +16,19 @@ Found = Mapping[str, Sequence[Snippet]]
 """A question → the snippets that may answer it, best first."""
 
 
-def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
+def answer_points(ctx: RunContext, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
     """Return a turn for each question; a question that the passages do not answer has queries for a web search.
 
     ``section``: title of the section that the questions belong to; empty for several.
 
     Raises ModelError: the model fails.
     """
-    shown = _shown(ctx, topic, questions, found)
+    shown = _shown(ctx, questions, found)
     if not shown:
         return [Turn(question) for question in questions]
     inputs: dict[str, object] = {
-        "topic": ctx.about(topic),
-        "language": ctx.settings.language_name,
+        "topic": ctx.brief.topic_with_note,
+        "language": ctx.brief.language_name,
         "section": section,
         "passages": numbered_passages(shown),
         "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
@@ -40,25 +40,25 @@ def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence
     for number, question in enumerate(questions, 1):
         own_reply = replies.get(number, PointAnswer(point=number))
         text = without_prompt_lines(own_reply.answer, inputs)
-        answer = supported(ctx, topic, question, text, shown) if text.strip() else ()
+        answer = supported(ctx, question, text, shown) if text.strip() else ()
         queries = () if answer else tuple(own_reply.queries)
         own = {*(one.id for one in found[question]), *(c.snippet_id for one in answer for c in one.citations)}
         turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in own)))
     return turns
 
 
-def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
+def _shown(ctx: RunContext, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
     """Return the best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
     The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages
     related neither to the topic nor to a question are left out; menus and lists come last.
     """
     ranks = zip_longest(*(found[question] for question in questions))
-    language, asked = ctx.settings.article_language, " ".join(questions)
+    language, asked = ctx.brief.language, " ".join(questions)
     hits = tuple(dict.fromkeys(snippet for rank in ranks for snippet in rank if snippet is not None))
     if not hits:
         return ()
-    bearing = keep_relevant(topic, hits, ctx.store.embed, question=asked, language=language) or hits
+    bearing = keep_relevant(ctx.brief, hits, ctx.store.embed, asked) or hits
     ctx.events.count(off_topic=len(hits) - len(bearing))
     ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))

@@ -36,32 +36,29 @@ def write_whole(
     """
     ctx.events.count(words_asked=evidence.target_words)
     if not outline.sections:
-        return _undivided(ctx, outline.topic, evidence, conversations)
+        return _undivided(ctx, evidence, conversations)
     inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
-    known = (outline.topic, *evidence.heading.titles())
     text = ctx.ask("writer", ctx.programs.section, **inputs).text
-    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=where, known=known)
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=where, headings=tuple(evidence.heading.titles()))
     return _as_section(evidence.heading, blocks)
 
 
-def _undivided(
-    ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation]
-) -> Section:
+def _undivided(ctx: RunContext, evidence: PassageEvidence, conversations: Sequence[Conversation]) -> Section:
     """Write the article in one call: its lead, and its sections as subsections."""
     inputs = {
-        **article_inputs(ctx, topic, evidence.target_words),
+        **article_inputs(ctx, evidence.target_words),
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
     text = ctx.ask("writer", ctx.programs.article, **inputs).text
-    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=topic, known=(topic,))
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=ctx.brief.topic)
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
 def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], number: int) -> PassageEvidence:
     """Return evidence without findings for one of ``number`` equally long parts of the article."""
-    words, *_ = words_of_sections(ctx.settings.article_words, [1] * number, [math.inf] * number)
-    return PassageEvidence(heading, passages(found, language=ctx.settings.article_language), target_words=words)
+    words, *_ = words_of_sections(ctx.brief.length, [1] * number, [math.inf] * number)
+    return PassageEvidence(heading, passages(found, language=ctx.brief.language), target_words=words)
 
 
 def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
