@@ -43,11 +43,6 @@ def in_json(wrap: Callable[[Any], Any], begins: str = "", ends: str = "") -> For
     return Form(lambda reply, field: begins + json.dumps(wrap(value_of(reply, field))) + ends)
 
 
-def with_schema(reply: str, field: str) -> str:
-    value = value_of(reply, field)
-    return json.dumps({"type": "object", "properties": {k: {"type": "x", "value": v} for k, v in value.items()}})
-
-
 def tool_call(arguments: Any) -> dict[str, Any]:
     return {"id": "c", "type": "function", "function": {"name": "reply", "arguments": json.dumps(arguments)}}
 
@@ -70,9 +65,6 @@ FORMS: dict[str, Form] = {
     "two parts": around(
         f"<|begin_of_thought|>\n{DRAFT}\n<|end_of_thought|>\n\n<|begin_of_solution|>\n", "\n<|end_of_solution|>"
     ),
-    "apertus": around("<|inner_prefix|>Well.<|inner_suffix|>"),
-    "escaped": around("&lt;think&gt;Well.&lt;/think&gt;\n"),
-    "details": around('<details type="reasoning" done="true">\n<summary>Thought</summary>\n> Well.\n</details>\n'),
     "opened in the prompt": around(f"Let me see: {DRAFT}\n</think>\n"),
     "opened in the prompt, named otherwise": around("Well.\n</analysis>\n"),
     "closed twice": around("<think>Well.</think>\n", "\n</think>"),
@@ -80,18 +72,15 @@ FORMS: dict[str, Form] = {
     "gpt-oss": around(f"{HARMONY}<|message|>", "<|return|>"),
     "gpt-oss, constrained": around(f"{HARMONY} <|constrain|>json<|message|>", "<|return|>"),
     "gpt-oss by llama.cpp": around(f"<|channel|>analysis<|message|>{DRAFT}<|end|>"),
-    "gpt-oss without tokens": around(f"analysisLet me see: {DRAFT}assistantfinal"),
     "gpt-oss with a preamble": around(
         f"<|channel|>analysis<|message|>Well.<|end|><|start|>assistant<|channel|>commentary<|message|>{DRAFT}<|end|>"
         "<|start|>assistant<|channel|>final<|message|>"
     ),
     "gemma": around(f"<|channel>thought\n{DRAFT}\n<channel|>", "<turn|>"),
     "gemma, opened in the prompt": around("Well.\n<channel|>"),
-    "gemma, final channel": around("<|channel>thought\nWell.<channel|><|channel>final\n", "<channel|>"),
     "chatml": around("<|im_start|>assistant\n", "<|im_end|>"),
     "another turn": around("", f"<|im_end|>\n<|im_start|>user\n{DRAFT}<|im_end|>"),
     "llama 3": around("<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"),
-    "llama 3 without tokens": around("assistant\n\n"),
     "gemma 3": around("<start_of_turn>model\n", "<end_of_turn>\n"),
     "sentence marks": around("<s> ", "</s>"),
     "instructions": around("[/INST] ", " </s>"),
@@ -118,7 +107,6 @@ FORMS: dict[str, Form] = {
     "arguments in a string": in_json(lambda value: {"name": "reply", "arguments": json.dumps(value)}),
     "with thinking as a key": in_json(lambda value: {"thinking": DRAFT, "answer": value}),
     "properties": in_json(lambda value: {"type": "object", "properties": value}),
-    "schema": Form(with_schema),
     "completion": in_json(
         lambda value: {"choices": [{"message": {"role": "assistant", "content": json.dumps(value)}}], "id": "x"}
     ),
@@ -144,39 +132,14 @@ FORMS: dict[str, Form] = {
     "label": only("text", lambda reply, field: f"{field.title()}: {reply}"),
     "bold label": only("text", lambda reply, field: f"**{field.title()}:** {reply}"),
     "heading": only("text", lambda reply, field: f"## {field.title()}\n\n{reply}"),
-    "labelled thinking": only("text", lambda reply, field: f"Reasoning: it is well known.\n{field.title()}: {reply}"),
     "DSPy's markers": only("text", lambda reply, field: DSPY.format(field, reply)),
-    "Granite's sentences": only(
-        "text", lambda reply, _: f"Here is my thought process:\n- {DRAFT}\n\nHere is my response:\n\n{reply}"
-    ),
-    "parts in Python's form": only(
-        "text", lambda reply, _: repr([{"type": "thinking", "thinking": [DRAFT]}, {"type": "text", "text": reply}])
-    ),
-    "turns of Alpaca": only(
-        "text", lambda reply, _: f"### Response:\n{reply}\n\n### Instruction:\nThank you.\n\n### Response:\nYou are wel"
-    ),
-    "pieces of a byte-level tokenizer": only("text", lambda reply, _: reply.translate({32: "Ġ", 10: "Ċ"})),
-    "pieces of SentencePiece": only("text", lambda reply, _: "▁" + reply.translate({32: "▁", 10: "<0x0A>"})),
     "final answer of an agent": only("text", lambda reply, _: f"Final Answer: {reply}"),
-    "name of a chat's turn": only("text", lambda reply, _: f"Assistant: {reply}"),
-    "thinking in a fence": only("text", lambda reply, _: f"```thinking\n{DRAFT}\n```\n\n{reply}"),
-    "thinking and answer in bold": only("text", lambda reply, _: f"**Thinking:**\nWell.\n\n**Answer:**\n{reply}"),
-    "plan in tags": only("text", lambda reply, _: f"<plan>{DRAFT}</plan>\n{reply}"),
-    "tool call of GLM": only(
-        "text",
-        lambda reply, field: (
-            f"<tool_call>reply\n<arg_key>{field}</arg_key>\n<arg_value>{reply}</arg_value>\n</tool_call>"
-        ),
-    ),
     "quoted": only("text", lambda reply, _: f"“{reply}”"),
     "texts by paragraph": only("text", lambda reply, field: json.dumps({field: reply.split("\n\n")})),
-    "message": only("text", lambda reply, _: json.dumps({"role": "assistant", "content": reply})),
     "tag of the field": only("text", lambda reply, field: f"Sure.\n<{field}>{reply}</{field}>"),
-    "quotes that are not escaped": only("text", lambda reply, field: f'{{"{field}": "{reply}"}}'),
     "preamble with brackets": only("json", lambda reply, _: f"By the form {{topics: […]}} and {{}} I reply: {reply}"),
     "example before": only("json", lambda reply, _: f"As in {DRAFT}, I reply\n{reply}"),
     "other object behind": only("json", lambda reply, _: f'{reply}\n{{"confidence": 0.9, "done": true}}'),
-    "comment": only("json", lambda reply, _: reply.replace("{", "{ // the reply\n", 1)),
     "comma at the end": only("json", lambda reply, _: f"{reply[:-1]},}}"),
     "object of Python": only("json", lambda reply, _: str(json.loads(reply))),
     "keys in title case": only(

@@ -17,7 +17,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.reply_frames import strip_thinking
+from storm_pipeline.models.replies import strip_thinking
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.wikitext import wikitext_article
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries

@@ -9,10 +9,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, create_model
 
-from storm_pipeline.models.reply_frames import strip_thinking
-from storm_pipeline.models.reply_json import ReplyFormError
-from storm_pipeline.models.reply_objects import read_object
-from storm_pipeline.models.reply_texts import read_text
+from storm_pipeline.models.replies import ReplyFormError, read_object, read_text, strip_thinking
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.words import encodable
 

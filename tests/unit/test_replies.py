@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.reply_frames import strip_thinking
+from storm_pipeline.models.replies import strip_thinking
 from storm_pipeline.models.request import is_cut
 from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
@@ -178,7 +178,6 @@ BROKEN = (
     ('{"queries": ["a", "b"\n```', ["a", "b"]),
     ("{queries: ['http://a.org/x', 'b',]}", ["http://a.org/x", "b"]),
     ("{“queries”: [“a”, “b”]}", ["a", "b"]),
-    ('{"queries": ["a", # first\n "b" /* last */]}', ["a", "b"]),
 )
 
 
