@@ -61,6 +61,13 @@ class PointAnswer(_Shape):
     queries: list[str] = Field(default=[], max_length=3)  # for a search engine, where there is no answer
 
 
+class Lookup(_Shape):
+    """A question about what a sentence of an article leaves unsaid: who somebody is, or when something was."""
+
+    sentence: int
+    question: str = Field(min_length=1)
+
+
 class Edit(_Shape):
     """One edit of an article whose sentences and headings are numbered.
 

@@ -191,11 +191,12 @@ def _places(user: str, _: str) -> str:
 
 
 def _edits(user: str, mark: str) -> str:
-    """Some sentences cut as repetitions and one said anew, which the checks refuse, and none once they did."""
+    """Some sentences cut as repetitions and one said anew, which the checks refuse, and as many questions; once."""
     sentences = () if "\nRemarks:" in user else range(2, 14)
     kinds = {2: "reword"}
     edits = [{"kind": kinds.get(n, "cut"), "sentence": n, "other": 1, "text": f"says {mark}"} for n in sentences]
-    return json.dumps({"edits": edits})
+    lookups = [{"sentence": n, "question": f"What is {mark} {n} of {_topic(user)}?"} for n in sentences]
+    return json.dumps({"lookups": lookups, "edits": edits})
 
 
 def _from_memory(user: str, mark: str) -> str:

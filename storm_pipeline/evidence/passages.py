@@ -124,7 +124,7 @@ def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     return _without_copies([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
 
 
-def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None, *, first: int = 1) -> str:
     """Return ``[1] Title › Heading (authors, site, date): text`` lines, one a passage; none can pose as prompt text.
 
     A passage after another one of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
@@ -132,11 +132,12 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
 
     Args:
         only: positions of those to show, under the same numbers; by default all.
+        first: the number of the first one.
     """
     lines = []
     before: Passage | None = None
-    for number, passage in enumerate(shown, 1):
-        if only is None or number - 1 in only:
+    for number, passage in enumerate(shown, first):
+        if only is None or number - first in only:
             lines.append(f"[{number}] {_described(passage, before)}{tidy(passage.text)}")
             before = passage
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.method.writers.editing import edit_article
-from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.signatures.shapes import Edit, Lookup
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 
 
@@ -73,7 +73,7 @@ def test_a_repeated_sentence_gives_its_citations_to_the_one_that_stays() -> None
 
 
 def test_a_sentence_is_reworded_and_keeps_its_citations() -> None:
-    after, told = edited(ARTICLE, [Edit(kind="reword", sentence=2, text="The king\nopened it  himself [3].")])
+    after, told = edited(ARTICLE, [Edit(kind="reword", sentence=2, text="[2] The king\nopened it  himself.")])
     assert list(after[0].sentences())[1] == sentence("The king opened it himself.", "b")
     assert [own.outcome for own in told.revised()] == ["reworded by the editor"]
 
@@ -265,12 +265,30 @@ def test_a_name_is_introduced_from_what_the_sentence_cites_and_from_nowhere_else
     )
 
 
-def test_a_name_that_another_sentence_cites_a_source_for_brings_that_source() -> None:
+def test_a_new_text_names_the_sentences_whose_sources_it_gets() -> None:
     told = Section("Dam", (Paragraph((cites("It is 100 m high.", BOOK), cites("Karl Selby built it.", PAPER))),))
     named = "Karl Selby's dam is 100 m high."
-    after, _ = in_passes((told,), [Edit(kind="reword", sentence=1, text=named)], [], snippets=[PAPER, BOOK])
+    after, _ = in_passes((told,), [Edit(kind="reword", sentence=1, text=f"{named} [2][9]")], [], snippets=[PAPER, BOOK])
     first, _ = after[0].sentences()
     assert (first.text, [own.source_id for own in first.citations]) == (named, [BOOK.source_id, PAPER.source_id])
+
+
+def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_the_run_has_found() -> None:
+    known = "Karl Selby, chief engineer of the dam, said that it was 90 m high."
+    told = Section("Dam", (Paragraph((cites("Selby said that it was 90 m high.", BOOK),)),))
+    asked: list[Mapping[str, Any]] = []
+
+    def reply(inputs: Mapping[str, Any]) -> dict[str, object]:
+        asked.append(inputs)
+        if len(asked) > 1:
+            return {"edits": [Edit(kind="reword", sentence=1, text=f"{known} [2]")]}
+        return {"edits": [], "lookups": [Lookup(sentence=1, question="Who is Selby, engineer of the dam?")]}
+
+    with run([PAPER], replies={"EditArticle": reply}) as (ctx, _):
+        (after,) = edit_article(ctx, "Orrin Dam", (told,))
+    assert [one["found"] for one in asked] == ["", f"[2] The dam (example.org, 1936-05-02): {PAPER.text}"]
+    assert asked[1]["article"] == asked[0]["article"]
+    assert list(after.sentences()) == [cites(known, BOOK, PAPER)]
 
 
 def test_an_undated_sentence_gets_the_date_of_its_page_and_no_other() -> None:

@@ -239,7 +239,7 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
         (edited,) = edit_article(replace(ctx, judge=judge), sections)
     assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
     assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
-    assert one.text in judge.asked[1].passages
+    assert judge.asked[1].passages[0] == f"Orrin Dam: {one.text} {two.text}"
 
 
 def article(*sentences: Sentence) -> Article:

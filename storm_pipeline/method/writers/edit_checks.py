@@ -1,7 +1,6 @@
 """Checks of sentences that an editor writes: their additions must be in the article or in the cited passages."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import deciding
@@ -13,7 +12,7 @@ from storm_pipeline.text.languages import detect
 from storm_pipeline.text.quantities import missing, month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import GENITIVE, folded_words, words
-from storm_pipeline.types import Citation, Sentence
+from storm_pipeline.types import Sentence
 
 
 class EditChecks:
@@ -27,6 +26,10 @@ class EditChecks:
         self._ctx = ctx
         self._snippets = {snippet.id: snippet for source in ctx.store.sources() for snippet in source.snippets}
         self._words = {word for text in (ctx.brief.topic, *article) for word in folded_words(text)}
+
+    def know(self, found: Iterable[Passage]) -> None:
+        """Take passages as sources that a sentence may cite."""
+        self._snippets.update((snippet.id, snippet) for passage in found for snippet in passage.snippets)
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
         """Return the passages that sentences cite, joined."""
@@ -61,24 +64,6 @@ class EditChecks:
         had = self._words.union(*map(folded_words, known))
         had |= set(map(str.casefold, month_names(language)))
         return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
-
-    def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
-        """Add to a sentence's citations those of the article that contain the names added by a new text."""
-        known = [self._ctx.brief.topic, told, *(with_source(one) for one in self.cited([sentence]))]
-        had = {word for text in known for word in folded_words(text)}
-        others = [
-            citation for other in article for citation in other.citations if citation.snippet_id in self._snippets
-        ]
-        added: dict[Citation, None] = {}
-        for name in _names(new):
-            if had.issuperset(folded_words(name)):
-                continue
-            texts = ((other, set(folded_words(self._snippets[other.snippet_id].text))) for other in others)
-            naming = next(((one, found) for one, found in texts if found.issuperset(folded_words(name))), None)
-            if naming:
-                added[naming[0]] = None
-                had |= naming[1]
-        return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *added))))
 
     def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
         """Return whether the screen finds that a text is about something else than what it cites and replaces."""

@@ -4,11 +4,11 @@ A sentence that is cut or joined passes its citations on to the one that stays; 
 own. Every edit is recorded, and so many sentences at most go for good.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.evidence.citations import parse_cited
-from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
@@ -27,6 +27,8 @@ _LOSES = "it would lose a number or a date that the article states nowhere else"
 class EditedArticle:
     """An article being edited; sentences and headings keep the numbers that they had before the first edit.
 
+    Passages found for the editor have the numbers after those of the sentences, and are cited like these.
+
     Args:
         ctx: the run; its events record every edit.
         sections: the article before the first edit, its sentences and headings numbered from 1 in reading order.
@@ -37,6 +39,8 @@ class EditedArticle:
         self._article = NumberedArticle(sections)
         self._sentences = self._article.sentences
         self._headings = self._article.headings
+        self._passages: dict[int, Sentence] = {}
+        self._last = len(self._sentences)
         self._checks = EditChecks(ctx, [*self._headings.values(), *self._texts()])
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
         self._changed: set[int] = set()
@@ -62,12 +66,22 @@ class EditedArticle:
                 self._changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
         return "\n".join(refused)
 
-    def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[Passage, ...]]:
-        """Return the topic, the sentence before an edit and those it replaces; and the passages that these cite."""
-        own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
-        before = self._sentences.get(edit.sentence - 1)
-        texts = (self._ctx.brief.topic, *([before.text] if before else []), *(one.text for one in own))
-        return texts, self._checks.cited(own)
+    def behind(self, edit: Edit) -> tuple[str, tuple[Passage, ...]]:
+        """Return what the article says before an edit, where it is made; and the passages that may support it."""
+        sentences = self._sentences
+        replaced = [sentences[n] for n in (edit.sentence, edit.other) if n in sentences]
+        before = [sentences[n] for n in [edit.sentence - 1] if n in sentences]
+        texts = (sentence.text for sentence in (*before, *replaced))
+        return f"{self._ctx.brief.topic}: {' '.join(texts)}", self._checks.cited([*replaced, *self._named(edit)])
+
+    def add_passages(self, found: Sequence[Passage], sentences: Iterable[int]) -> str:
+        """Return passages with the numbers by which edits cite them; show the sentences that they are for once more."""
+        first = self._last + len(self._passages) + 1
+        for number, passage in enumerate(found, first):
+            self._passages[number] = Sentence(passage.text, passage.citations())
+        self._checks.know(found)
+        self._changed |= self._sentences.keys() & set(sentences)
+        return numbered_passages(found, first=first)
 
     def shown(self, *, changed: bool = False) -> str:
         """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
@@ -118,7 +132,7 @@ class EditedArticle:
         first, second = self._pair(edit)
         if first is None or second is None:
             return _GONE
-        both, new = _with_citations_of(first, second), self._plain(edit.text)
+        both, (new, _) = _with_citations_of(first, *self._named(edit)), self._read(edit.text)
         told = f"{first.text} {second.text}"
         if problem := self._checks.problem(new, both, told):
             return problem
@@ -126,31 +140,33 @@ class EditedArticle:
             return _LOSES
         self._changed |= {edit.sentence, *self._article.take_out(edit.other)}
         del self._sentences[edit.other]
-        self._sentences[edit.sentence] = self._rewritten(new, both, told)
+        self._sentences[edit.sentence] = replace(both, text=new)
         self._record(first.text, f"goes with another sentence: {second.text}", "joined by the editor", new)
         return ""
 
     def _reword(self, edit: Edit) -> str:
-        old, new = self._sentences.get(edit.sentence), self._plain(edit.text)
+        old, (new, _) = self._sentences.get(edit.sentence), self._read(edit.text)
         if old is None:
             return _GONE
         if new == old.text:
             return ""
         before = self._sentences.get(edit.sentence - 1, old).text
-        taken = self._sentences.get(edit.other) if edit.other != edit.sentence else None
-        told, own = (f"{taken.text} ", _with_citations_of(old, taken)) if taken else ("", old)
-        if problem := self._checks.problem(new, own, f"{told}{before} {old.text}"):
+        named = self._named(edit)
+        cited = _with_citations_of(old, *named)
+        if problem := self._checks.problem(new, cited, " ".join((*(one.text for one in named), before, old.text))):
             return problem
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES
         self._changed.add(edit.sentence)
-        self._sentences[edit.sentence] = self._rewritten(new, own, f"{told}{old.text}")
+        self._sentences[edit.sentence] = replace(cited, text=new)
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
 
-    def _rewritten(self, new: str, sentence: Sentence, told: str) -> Sentence:
-        """Return the sentence with a new text, and with the article's citations for the names in it."""
-        return replace(self._checks.with_names(new, sentence, told, self._sentences.values()), text=new)
+    def _named(self, edit: Edit) -> list[Sentence]:
+        """Return the other sentences and the passages that an edit names, as ``other`` and by markers in its text."""
+        numbers = dict.fromkeys((edit.other, *self._read(edit.text)[1]))
+        known = self._sentences | self._passages
+        return [known[number] for number in numbers if number in known and number != edit.sentence]
 
     def _move(self, edit: Edit) -> str:
         if edit.kind.startswith("section"):
@@ -194,11 +210,13 @@ class EditedArticle:
     def _texts(self, *but: int) -> list[str]:
         return [sentence.text for number, sentence in self._sentences.items() if number not in but]
 
-    def _plain(self, text: str) -> str:
-        """Return a model's replacement sentence without markers, whose numbers are those of the sentences."""
+    def _read(self, text: str) -> tuple[str, list[int]]:
+        """Return a model's new text without markers, and the numbers in these, of sentences and passages."""
         language = self._ctx.brief.language
-        shown = [Citation("", "")] * max(self._sentences, default=0)
-        return joined([s.text for s in parse_cited(text, shown, language).sentences], language)
+        shown = [Citation(str(number), "") for number in range(1, self._last + len(self._passages) + 1)]
+        sentences = parse_cited(text, shown, language).sentences
+        numbers = [int(citation.source_id) for sentence in sentences for citation in sentence.citations]
+        return joined([sentence.text for sentence in sentences], language), numbers
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""
@@ -215,5 +233,6 @@ def _described(edit: Edit) -> str:
     return f"{edit.kind} {numbers}" + (f" “{tidy(edit.text)}”" if edit.text else "")
 
 
-def _with_citations_of(sentence: Sentence, other: Sentence) -> Sentence:
-    return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *other.citations))))
+def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
+    cited = (citation for other in others for citation in other.citations)
+    return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *cited))))

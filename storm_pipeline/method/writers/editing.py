@@ -13,15 +13,17 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.editions import sections_with
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
+from storm_pipeline.evidence.passages import passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edited_article import NEW_TEXT, EditedArticle
 from storm_pipeline.method.writers.judging import with_source
-from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.signatures.shapes import Edit, Lookup
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Section, Sentence
 
 _LONGEST_TITLE = 90  # characters of a source's title that the editor sees
+_FOR_A_LOOKUP = 2  # snippets of the run that are shown for a question of the editor
 _FURTHER = "what it says goes further than the sentence and its sources"
 
 
@@ -36,19 +38,36 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
         sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
-        edited, remarks = EditedArticle(ctx, sections), ""
+        edited, remarks, found = EditedArticle(ctx, sections), "", ""
         for changed in (False, True):
             if changed and not edited.was_changed and not remarks:
                 break
-            inputs = {"article": edited.shown(changed=changed), "sources": _sources(ctx, edited, changed=changed)}
-            inputs |= {"topic": ctx.brief.topic_with_note, "remarks": remarks}
+            inputs = {
+                "topic": ctx.brief.topic_with_note,
+                "article": edited.shown(changed=changed),
+                "sources": _sources(ctx, edited, changed=changed),
+                "found": found,
+                "remarks": remarks,
+            }
             try:
                 reply = ctx.ask("reviewer", ctx.programs.edit, **inputs)
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
+            found = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
         return edited.sections()
+
+
+def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]) -> str:
+    """Return numbered passages of the run for the editor's questions, one page's together; each once."""
+    ranked = ctx.store.search([lookup.question for lookup in lookups], _FOR_A_LOOKUP)
+    snippets = sorted(
+        dict.fromkeys(one for own in ranked for one in own), key=lambda one: (one.source_id, one.place or 0)
+    )
+    found = passages(snippets, language=ctx.brief.language)
+    ctx.store.add(snippet for passage in found for snippet in passage.snippets)
+    return edited.add_passages(found, [lookup.sentence for lookup in lookups])
 
 
 def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
@@ -70,7 +89,7 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
     reasons: dict[Edit, str] = {}
     behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
     if ctx.judge is not None and behind:
-        asked = [Question(edit.text, (*told, *map(with_source, sources))) for edit, (told, sources) in behind.items()]
+        asked = [Question(edit.text, (said, *map(with_source, sources))) for edit, (said, sources) in behind.items()]
         try:
             verdicts = ExplainingJudge(ctx.judge).judge(asked)
         except ModelError as error:
