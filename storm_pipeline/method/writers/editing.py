@@ -6,7 +6,6 @@ be made and why, and edits once more. Before that, a sentence that repeats the w
 without a model (paper section 3.4); its citations move to that one.
 """
 
-import textwrap
 from collections.abc import Callable, Sequence
 
 from storm_pipeline.errors import ModelError
@@ -22,7 +21,6 @@ from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Section, Sentence
 
-_LONGEST_TITLE = 90  # characters of a source's title that the editor sees
 _FOR_A_LOOKUP = 2  # snippets of the run that are shown for a question of the editor
 _FURTHER = "what it says goes further than the sentence and its sources"
 
@@ -79,7 +77,7 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
             first = source.snippets[0]
             date = next((snippet.published for snippet in source.snippets if snippet.published), "")
             about = ", ".join(filter(None, (first.site or host_of(source.url).removeprefix("www."), date)))
-            title = textwrap.shorten(tidy(source.title), _LONGEST_TITLE, placeholder=" …").replace(":", " –")
+            title = tidy(source.title).replace(":", " –")
             lines.append(f"{title} ({about}): {', '.join(map(str, numbers))}")
     return "\n".join(lines)
 
