@@ -285,7 +285,7 @@ def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_the_run_ha
         return {"edits": [], "lookups": [Lookup(sentence=1, question="Who is Selby, engineer of the dam?")]}
 
     with run([PAPER], replies={"EditArticle": reply}) as (ctx, _):
-        (after,) = edit_article(ctx, "Orrin Dam", (told,))
+        (after,) = edit_article(ctx, (told,))
     assert [one["found"] for one in asked] == ["", f"[2] The dam (example.org, 1936-05-02): {PAPER.text}"]
     assert asked[1]["article"] == asked[0]["article"]
     assert list(after.sentences()) == [cites(known, BOOK, PAPER)]
