@@ -10,8 +10,6 @@ DRAFT = (
 )
 """An object that some signatures would take, where it is thinking."""
 
-Wrap = Callable[[str], str]
-
 
 @dataclass(frozen=True)
 class Form:
@@ -151,8 +149,3 @@ FORMS: dict[str, Form] = {
         "json", lambda reply, field: DSPY.format(field, json.dumps(json.loads(reply)[field]))
     ),
 }
-
-
-def of_kind(kind: str) -> dict[str, Form]:
-    """The forms in which replies of a kind come."""
-    return {name: form for name, form in FORMS.items() if kind in form.of}

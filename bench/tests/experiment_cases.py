@@ -9,7 +9,6 @@ from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result
 ROUGE = Measure("rouge_1")
 WORDS = Measure("words", high=math.inf, better="neither")
 SECONDS = Measure("seconds", high=math.inf, better="lower")
-DOLLARS = Measure("dollars", high=math.inf, better="lower")
 TOKENS = tuple(Measure(name, high=math.inf, better="lower") for name in ("tokens_in", "tokens_out"))
 
 SCORES = {"direct": (0.1, 0.2, 0.3, 0.4), "rr": (0.2, 0.2, 0.2, 0.6), "storm": (0.3, 0.4, 0.6, 0.7)}

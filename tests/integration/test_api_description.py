@@ -1,7 +1,6 @@
 """The HTTP API does what ``/openapi.json`` says, as schemathesis finds with all of its checks; no model is asked."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from year_judge import YearJudge
 
 from storm_pipeline.interfaces.server import checking
 from storm_pipeline.interfaces.server.gate import Gate
-from storm_pipeline.interfaces.server.remote_settings import article_formats
-from storm_pipeline.recipes import RECIPES
 
 pytest.importorskip("fastapi")
 schemathesis = pytest.importorskip("schemathesis")
@@ -74,29 +71,6 @@ def test_schemathesis_finds_nothing(app: Gate) -> None:
             failures += [f"{own.failure.title}: {own.failure.message}\n{own.code_sample[:1000]}" for own in found]
     assert not failures, "\n\n".join(failures[:5])
     assert ran == set(schemathesis.checks.CHECKS.get_all_names())
-
-
-def test_operations_have_readable_names_groups_and_typed_answers(app: Gate) -> None:
-    description = described(app)
-    names = [operation["operationId"] for _, _, operation in operations(description)]
-    assert len(set(names)) == len(names)
-    assert {"start_run", "get_run", "follow_run", "get_article", "check_article", "put_document"} <= set(names)
-    assert {tag for *_, one in operations(description) for tag in one["tags"]} == {
-        tag["name"] for tag in description["tags"]
-    }
-    article = description["paths"]["/runs/{run}/article"]["get"]
-    assert set(article["responses"]["200"]["content"]) == {one.media_type for one in article_formats()}
-    assert next(iter(article["responses"]["200"]["content"])) == "text/markdown"
-    chosen = next(one for one in article["parameters"] if one["name"] == "format")
-    assert chosen["schema"]["enum"] == [one.name for one in article_formats()]
-    assert set(description["paths"]["/runs/{run}/events"]["get"]["responses"]["200"]["content"]) == {
-        "text/event-stream"
-    }
-    schemas = description["components"]["schemas"]
-    assert all("description" in one for one in schemas["RunView"]["properties"].values())
-    assert "HTTPValidationError" not in json.dumps(description)
-    assert schemas["RunOrder"]["properties"]["settings"] == {"$ref": "#/components/schemas/ChosenSettings"}
-    assert schemas["RunOrder"]["else"]["properties"]["recipe"]["enum"] == [*RECIPES, None]
 
 
 @pytest.mark.parametrize("app", ["", TOKEN], ids=["open", "token"], indirect=True)
@@ -176,12 +150,6 @@ def test_a_method_that_a_path_does_not_take_is_told_those_it_takes(app: Gate, me
     for path, allowed in {"/runs": "GET, POST", "/runs/x": "DELETE, GET", "/health": "GET", "/check": "POST"}.items():
         answer = answered(app, method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
-
-
-def test_a_run_whose_name_is_in_another_script_is_located(app: Gate) -> None:
-    answer = answered(app, "POST", "/runs", json={"topic": "서울"})
-    assert answer.status_code == 202
-    assert answered(app, "GET", answer.headers["location"]).json()["run"] == answer.json()["run"]
 
 
 def test_whole_numbers_are_integers_in_either_form(app: Gate) -> None:

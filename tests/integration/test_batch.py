@@ -209,23 +209,6 @@ def test_a_key_that_is_refused_is_not_tried_for_every_topic(tmp_path: Path, at_o
     assert again.refused == ()
 
 
-@pytest.mark.usefixtures("in_the_tests_world")
-def test_the_command_ends_with_one_sentence_where_the_key_is_refused(tmp_path: Path) -> None:
-    topics = tmp_path / "roads.txt"
-    topics.write_text("\n".join(TOPICS), encoding="utf-8")
-    refusing = [Reply(401, {"error": {"message": "expired"}})] * 99
-    with FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
-        result = storm("batch", topics, "--at-once", 1, *flags(broken, tmp_path))
-    assert result.exit_code == 1
-    (folder,) = (tmp_path / "runs").iterdir()
-    (said,) = [line for line in result.stderr.splitlines() if line.startswith("error")]
-    assert said.startswith(
-        f"error: 6 of 6 topics have no article: {broken.url} refuses the key for openai/fake: set the"
-    )
-    assert f", then resume with: storm resume {folder} --lm {broken.lm}" in said
-    assert "6 topics: 1 failed, 5 waiting" in result.stderr
-
-
 @pytest.mark.parametrize("calls", [2, 20])
 def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: int) -> None:
     with FakeModel(answers()) as server:

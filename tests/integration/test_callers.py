@@ -5,7 +5,6 @@ import http.client
 import shutil
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -389,27 +388,3 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
         assert client.delete(place).status_code == 404
     assert list((tmp_path / "runs" / ".documents").iterdir()) == []
     assert "Traceback" not in (tmp_path / "server.log").read_text()
-
-
-def test_a_caller_lists_a_quarter_of_what_is_listed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listing, done = threading.Semaphore(0), threading.Event()
-    with FakeModel() as model, service(model, tmp_path) as runs:
-        listed = runs.folders.views
-
-        def slow(most: int, caller: Caller) -> Any:
-            listing.release()
-            done.wait(60)
-            return listed(most, caller)
-
-        monkeypatch.setattr(runs.folders, "views", slow)
-        with ThreadPoolExecutor(4) as pool:
-            first = [pool.submit(runs.views, 1000, ANNA) for _ in range(4)]
-            try:
-                assert all(listing.acquire(timeout=30) for _ in first)
-                with pytest.raises(BusyError, match="of yours"):
-                    runs.views(1, ANNA)
-                done.set()
-                assert runs.views(1, BERT) == ()
-            finally:
-                done.set()
-            assert [one.result() for one in first] == [()] * 4

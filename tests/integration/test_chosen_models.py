@@ -11,20 +11,16 @@ from typing import Any
 import cloudpickle
 import dspy
 import pytest
-from found_pages import world
 from llm import FakeModel
-from test_pipeline import NoContents, folder
+from test_pipeline import folder
 from test_resume import answers, storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import ModelError, SettingsError, StoppedError
-from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.batch import write_batch
 from storm_pipeline.models import llama_server
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import ModelChoice
 
 TOPIC = "Silk Road"
@@ -188,35 +184,6 @@ def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: tupl
     assert made == [{"One"}, {"Two"}]
 
 
-def test_evaluate_compares_two_models_that_differ_in_nothing_but_their_answers(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
-    first = storm(two[0], tmp_path).program
-    second = first.deepcopy()
-    dev = [dspy.Example(topic=TOPIC).with_inputs("topic")]
-    evaluate = dspy.Evaluate(devset=dev, metric=lambda _, made, *__: headings(made) == {"Two"}, num_threads=1)
-    for program, server in zip((first, second), two, strict=True):
-        program.set_lm(own(server))
-    assert [evaluate(program).score for program in (first, second)] == [0.0, 100.0]
-    assert two[0].asked and two[1].asked
-
-
-def test_calls_at_once_with_other_models_of_one_name_are_two_runs(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
-    program = storm(two[0], tmp_path).program
-    copies = [program.deepcopy(), program.deepcopy()]
-    together = threading.Barrier(2)
-
-    def write(number: int) -> set[str]:
-        copies[number].set_lm(own(two[number]))
-        together.wait()
-        return headings(copies[number](topic=TOPIC))
-
-    with ThreadPoolExecutor(2) as threads:
-        assert list(threads.map(write, range(2))) == [{"One"}, {"Two"}]
-
-
 def with_own_section(lm: dspy.LM | None) -> Programs:
     programs = Programs()
     programs.section.set_lm(lm)
@@ -245,18 +212,6 @@ def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
     assert two[1].of("CheckSentences")
     assert made.article.support.judge == "model:openai/mine"
     assert not two[0].asked
-
-
-def test_a_batch_asks_the_model_of_the_context(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
-    def opened(settings: Settings) -> Storm:
-        given = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
-        return Storm(settings, **given)  # type: ignore[arg-type]
-
-    small = {"perspectives": 1, "turns": 1, "out": tmp_path, "cache": tmp_path / "cache"}
-    with dspy.context(lm=own(two[1])):
-        report = write_batch([TOPIC], open_storm=opened, **small)
-    assert report.all_written
-    assert two[1].asked
 
 
 def test_plans_before_texts_leave_a_program_its_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:

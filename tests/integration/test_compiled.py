@@ -61,15 +61,6 @@ def write_set(place: Path) -> Path:
     return place
 
 
-def test_dspy_finds_every_program_under_its_name(steady: FakeModel, tmp_path: Path) -> None:
-    found = [name for name, _ in program(steady, tmp_path).named_predictors()]
-    two = {f"programs.answer.predict{step}": "programs.answer.predict" for step in (".outline", ".expand")}
-    assert two.keys() < set(found), "of a program with two calls both"
-    assert list(dict.fromkeys(two.get(name, name) for name in found)) == [
-        f"programs.{name}.predict" for name in Programs().named()
-    ]
-
-
 def test_it_writes_like_write_and_leaves_no_folder(steady: FakeModel, tmp_path: Path) -> None:
     made = program(steady, tmp_path / "a")(topic="Silk Road")
     once = prompts(steady)

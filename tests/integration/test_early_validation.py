@@ -82,14 +82,6 @@ def test_an_embedder_that_does_not_work_costs_nothing(server: FakeModel, tmp_pat
     assert not runs(tmp_path)
 
 
-def test_an_embedder_that_cannot_be_loaded_costs_nothing(server: FakeModel, tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    with pytest.raises(SettingsError, match="cannot be loaded"):
-        storm(server, tmp_path, embedder=str(tmp_path / "model")).write("Silk Road")
-    assert not server.asked
-    assert not runs(tmp_path)
-
-
 def test_a_period_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"since \(2024-05-01\) is later than until"):
         Settings.build({"since": "2024-05-01", "until": "2020-01-01"})

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval import int8_network
 from storm_pipeline.evidence.retrieval.embedder import (
-    PINNED,
     CountsTokens,
     HashingEmbedder,
     SentenceTransformerEmbedder,
@@ -25,7 +24,6 @@ from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
 from storm_pipeline.evidence.retrieval.int8_network import has_exact_int8
 from storm_pipeline.text.chunks import token_chunks
 
-CACHE = Path(__file__).resolve().parents[2] / "cache"
 TEXTS = [
     *("the silk road was a network of trade routes", "camel", "", "a lone \ud800 surrogate", "silk " * 40),
     *("the road from rome to the desert " * 5, "trade"),
@@ -129,16 +127,6 @@ def test_a_damaged_weights_file_is_named(folder: Path, tmp_path: Path) -> None:
         Int8BertEmbedder(other).embed(["x"])
 
 
-@pytest.mark.assets
-def test_the_pinned_model_knows_what_is_near() -> None:
-    embedder = open_embedder(PINNED, CACHE)
-    question, answer, other = embedder.embed(
-        ["Who crossed the desert with camels?", "Caravans travelled through arid land.", "The violin has four strings."]
-    )
-    assert embedder.dimension == 384
-    assert question @ answer > question @ other + 0.2
-
-
 @pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
 def test_tokens_are_counted(folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]) -> None:
     embedder = kind(folder)
@@ -151,20 +139,6 @@ def test_tokens_are_counted(folder: Path, kind: type[Int8BertEmbedder] | type[Se
     )
     assert len(passages) > 1
     assert all(embedder.count_tokens(passage) <= embedder.longest - 2 for passage in passages)
-
-
-def test_the_threads_of_torch_are_the_hosts_again(folder: Path) -> None:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        for embedder in (Int8BertEmbedder(folder, threads=4, batch_tokens=8), SentenceTransformerEmbedder(folder)):
-            embedder.embed(TEXTS)
-            with ThreadPoolExecutor(1) as pool:
-                assert (torch.get_num_threads(), pool.submit(torch.get_num_threads).result()) == (3, 3)
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

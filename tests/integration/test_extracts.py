@@ -70,22 +70,6 @@ def test_the_users_headings_are_searched_for(tmp_path: Path) -> None:
     assert {own.heading for own in article.sections} <= {"Goods", "Silk Road towns"}
 
 
-def test_what_is_found_for_a_heading_is_told_under_it(tmp_path: Path) -> None:
-    own = " ".join(f"The Silk Road had {n} towns in {1200 + n}." for n in range(9))
-    told = (
-        "Monks built temples on the Silk Road. Temples of the Silk Road fed monks. Monks left the Silk Road's temples."
-    )
-    found = Snippet("https://temples.org", "Monks and temples", told)
-    far = "Looms wove cloth of many colours for queens in castles, and once for a merchant of the Silk Road."
-    known = [Snippet("https://silk.org", "Silk Road", own), Snippet("https://looms.org", "Looms", far)]
-    engine = FakeSearch(lambda query: [found] if query == "Silk Road Monks and temples" else known)
-    outline = Outline("Silk Road", (Heading("Monks and temples"),))
-    article = storm(tmp_path, search=engine).write("Silk Road", outline=outline)
-    ((heading, texts),) = below_the_lead(article)
-    assert heading == "Monks and temples"
-    assert all(text in told for text in texts)
-
-
 def test_the_search_for_the_topic_is_the_deepest(tmp_path: Path) -> None:
     asked: dict[str, int] = {}
 

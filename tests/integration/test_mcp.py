@@ -228,33 +228,6 @@ def test_strangers_and_other_sites_do_not_reach_mcp(tmp_path: Path) -> None:
         over_http(tmp_path, model, talks, "anna")
 
 
-def test_every_tool_says_what_it_does_and_returns(tmp_path: Path) -> None:
-    async def talk(client: Any) -> None:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        for tool in tools.values():
-            hints = tool.annotations
-            assert hints.title
-            assert None not in (
-                hints.read_only_hint,
-                hints.destructive_hint,
-                hints.idempotent_hint,
-                hints.open_world_hint,
-            )
-            assert tool.output_schema["type"] == "object"
-        reading = {name for name, tool in tools.items() if tool.annotations.read_only_hint}
-        assert reading == {"status", "search", "check", "export"}
-        assert {name for name, tool in tools.items() if not tool.annotations.open_world_hint} == {
-            "status",
-            "stop",
-            "export",
-        }
-        found = await client.call_tool("search", {"query": "What is silk?", "most": 2})
-        assert found.structured_content == json.loads(text(found))
-
-    with FakeModel(answers()) as model:
-        asked(model.lm, tmp_path, talk)
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_call_over_http_that_is_cancelled_stops_its_run(tmp_path: Path, mode: str) -> None:
     async def talks(client: Callable[..., Any]) -> None:

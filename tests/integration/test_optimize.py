@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import dspy
 import pytest
 from llm import FakeModel
-from servers import Reply, Request
 from test_resume import answers
 from typer.testing import CliRunner, Result
 
@@ -29,7 +27,6 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.estimate.compile_cost import most_dollars
-from storm_pipeline.interfaces.estimate.formula import ASKED
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
@@ -139,42 +136,6 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
     assert (tmp_path / "set/draft.json").read_bytes() == (tmp_path / "whole/draft.json").read_bytes()
 
 
-class MeetingModel(FakeModel):
-    """Keeps each call on some topics until another such call has come, or for some seconds, and counts them."""
-
-    def __init__(self, *answers: Any, seconds: float) -> None:
-        super().__init__(*answers)
-        self.topics: list[str] = []
-        self.most = 0
-        self._there, self._seconds = 0, seconds
-        self._met, self._counting = threading.Event(), threading.Lock()
-
-    def _reply(self, request: Request) -> Reply:
-        if not any(f"Topic: {topic}\n" in request.json["messages"][-1]["content"] for topic in self.topics):
-            return super()._reply(request)
-        with self._counting:
-            self._there += 1
-            self.most = max(self.most, self._there)
-            if self._there > 1:
-                self._met.set()
-        self._met.wait(self._seconds)
-        with self._counting:
-            self._there -= 1
-        return super()._reply(request)
-
-
-@pytest.mark.parametrize("part", ["held_back", "validation"])
-@pytest.mark.parametrize(("workers", "seconds"), [(1, 0.02), (3, 10)])
-def test_calls_run_side_by_side_as_far_as_the_settings_allow(
-    folder: Path, tmp_path: Path, part: str, workers: int, seconds: float
-) -> None:
-    with MeetingModel(answers() | NAMED, seconds=seconds) as server:
-        made = job(server, folder, workers=workers)
-        server.topics = [topic for topic, _ in getattr(made.split, part)]
-        compile_program(made, EMBED, tmp_path / "set")
-    assert server.most == 1 if workers == 1 else 1 < server.most <= workers
-
-
 ASKS = """
 import sys, dspy
 from pathlib import Path
@@ -262,17 +223,6 @@ def test_the_dearest_model_bounds_the_dollars_and_an_unknown_price_gives_none(fo
     assert most_dollars(own, ("openai/nobody-knows",)) is None
     free = job_for("draft", read_articles(folder), Settings.build({"lm": "embedded"}))
     assert most_dollars(free) == 0
-
-
-def test_the_manual_says_which_recipe_asks_what() -> None:
-    manual = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
-    rows = (line.split("|")[1:3] for line in manual.splitlines() if line.count("|") == 3)
-    told = {recipe: names(asked) for own, asked in rows for recipe in names(own) & set(ASKED)}
-    assert told == ASKED
-
-
-def names(cell: str) -> frozenset[str]:
-    return frozenset(re.findall(r"`([^`]+)`", cell))
 
 
 def command(*arguments: str) -> Result:

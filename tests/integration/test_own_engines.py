@@ -13,7 +13,6 @@ from test_pipeline import folder, storm
 
 from storm_pipeline import Snippet
 from storm_pipeline.errors import NothingFoundError
-from storm_pipeline.run.events import Degraded, Reused, read_events
 from storm_pipeline.run.journal import fingerprint
 
 
@@ -98,20 +97,6 @@ def test_an_interrupt_ends_the_run(server: FakeModel, tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
-
-
-def test_what_was_lost_is_told_by_a_resumed_run_too(server: FakeModel, tmp_path: Path) -> None:
-    mine = Mine(unlike_the_others)
-    writer = storm(server, tmp_path, search=mine)
-    article = writer.write("Silk Road")
-    asked, run = len(mine.queries), folder(tmp_path)
-    (run / "article.json").unlink()
-    again = writer.resume(run)
-    assert len(mine.queries) == asked
-    assert dataclasses.replace(again, usage=article.usage) == article
-    events = [event for _, event in read_events(run / "events.jsonl")]
-    lost = [event.detail for event in events if isinstance(event, Degraded) and "cannot be used" in event.detail]
-    assert len(lost) == 2 * asked == 2 * sum(isinstance(one, Reused) and one.kind == "search" for one in events)
 
 
 def test_searches_of_an_earlier_form_are_searched_again(server: FakeModel, tmp_path: Path) -> None:

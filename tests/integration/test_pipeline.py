@@ -1,6 +1,5 @@
 """Whole runs against a model server, a search engine and an embedder that are doubles, through the public interface."""
 
-import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -91,30 +90,12 @@ def test_the_run_folder_holds_everything(server: FakeModel, tmp_path: Path) -> N
     assert sum(e["event"] == "CallFinished" for e in events) == article.usage.calls
 
 
-def test_prompts_of_a_conversation_grow_by_appending(server: FakeModel, tmp_path: Path) -> None:
-    storm(server, tmp_path, perspectives=0, turns=5).write("Silk Road")
-    prompts = [asked.prompt for asked in server.of("AskQuestion")]
-    assert len(prompts) == 5
-    for earlier, later in itertools.pairwise(prompts):
-        assert later.startswith(earlier), "a later question's prompt must begin with all of the one before"
-
-
 def test_prompts_of_one_kind_share_what_is_stable(server: FakeModel, tmp_path: Path) -> None:
     storm(server, tmp_path).write("Silk Road")
     for signature in ("AnswerFromPassages", "WriteQueries", "WriteSection"):
         prompts = [asked.prompt for asked in server.of(signature)]
         stable = next(i for i, (a, b) in enumerate(zip(prompts[0], prompts[1], strict=False)) if a != b)
         assert "Silk Road" in prompts[0][:stable], f"{signature}: instructions, examples and topic come first"
-
-
-def test_thanks_before_the_first_question_are_asked_again(tmp_path: Path) -> None:
-    replies = iter(["Thank you so much for your help!", "What were the goods?"])
-    with FakeModel({"AskQuestion": lambda _: next(replies, "Thank you so much for your help!")}) as server:
-        article = storm(server, tmp_path, perspectives=0, seed=7).write("Silk Road")
-    assert [[turn.question for turn in c.turns] for c in article.conversations] == [["What were the goods?"]]
-    first, second, *_ = server.of("AskQuestion")
-    assert first.messages == second.messages
-    assert first.body["seed"] != second.body["seed"]
 
 
 def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp_path: Path) -> None:
@@ -156,37 +137,10 @@ def test_a_repeated_question_ends_the_conversation(tmp_path: Path) -> None:
     assert [len(c.turns) for c in article.conversations] == [1]
 
 
-def test_nothing_is_invented_where_nothing_is_found(server: FakeModel, tmp_path: Path) -> None:
-    def sometimes(query: str) -> Sequence[Snippet]:
-        return () if "aspect 2" in query else world(query)
-
-    article = storm(server, tmp_path, perspectives=0, search=FakeSearch(sometimes)).write("Silk Road")
-    turns = article.conversations[0].turns
-    assert [bool(turn.answer) for turn in turns] == [True, False, True]
-    assert "No source was found" in turns[1].answer_text
-    assert len(server.of("AnswerFromPassages")) == 2
-
-
 def test_a_run_that_finds_nothing_stops_before_it_writes(server: FakeModel, tmp_path: Path) -> None:
     with pytest.raises(NothingFoundError, match="found no source for 'Silk Road'"):
         storm(server, tmp_path, search=FakeSearch({})).write("Silk Road")
     assert not server.of("WriteSection")
-
-
-def test_a_failing_turn_ends_its_conversation_alone(tmp_path: Path) -> None:
-    faults = {"AnswerFromPassages": [Reply(400, {"error": {"message": "too odd"}})]}
-    with FakeModel(faults=faults) as server:
-        article = storm(server, tmp_path).write("Silk Road")
-    assert sorted(len(c.turns) for c in article.conversations) == [0, 3, 3]
-    assert [p.stage for p in article.report.problems] == ["conversations"]
-    assert "too odd" in article.report.problems[0].detail
-
-
-def test_a_failing_section_leaves_the_others(tmp_path: Path) -> None:
-    with FakeModel(faults={"WriteSection": [Reply(400, {"error": {"message": "no"}})]}) as server:
-        article = storm(server, tmp_path).write("Silk Road")
-    assert len(article.sections) == 3
-    assert [p.stage for p in article.report.problems] == ["sections"]
 
 
 @pytest.mark.parametrize(
@@ -239,29 +193,6 @@ def test_uncited_sentences_are_kept_and_counted_on_request(tmp_path: Path) -> No
     assert article.report.uncited == len(uncited)
 
 
-def remarked(user: str) -> list[str]:
-    """The numbers of the remarks."""
-    return re.findall(r"^\s?(\d+)\. ", user.rpartition("Remarks:")[2], re.M)
-
-
-def test_what_has_no_support_goes_back_once_and_is_dropped_if_it_comes_back_alike(tmp_path: Path) -> None:
-    def stubborn(user: str) -> str:
-        return "\n".join(f"{n}: Penguins composed 4711 symphonies [1]." for n in remarked(user))
-
-    def writer(user: str) -> str:
-        return f"{from_facts(user, 3)} Penguins composed 4711 symphonies [1]."
-
-    with FakeModel({"WriteSection": writer, "AnswerRemarks": stubborn}) as server:
-        article = storm(server, tmp_path).write("Silk Road")
-        asked, again = server.of("WriteSection"), server.of("AnswerRemarks")
-    assert "Penguins" not in article.to_markdown()
-    dropped = [r for r in article.revisions if r.outcome == "dropped"]
-    assert len(dropped) == len(article.sections) == article.report.dropped_unsupported
-    assert len(again) == len(article.sections)
-    for request in again:
-        assert len(request.user) < max(len(one.user) for one in asked) / 2
-
-
 def test_the_contents_of_an_excluded_article_stay_unknown(tmp_path: Path) -> None:
     class Encyclopedia:
         def table_of_contents(self, title: str) -> TableOfContents | None:
@@ -310,15 +241,3 @@ def test_a_hostile_page_stays_data(server: FakeModel, tmp_path: Path) -> None:
         assert len(re.findall(r"^Question:", asked.user, re.M)) <= 1
     assert "<script>x" not in article.to_html()
     assert 'href="javascript' not in article.to_html()
-
-
-def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:
-    def faulty(user: str) -> str:
-        return from_facts(user, 3) + " 丝绸之路是古代的贸易路线 [1]。 Early history records that brokers in"
-
-    with FakeModel({"WriteSection": faulty}) as server:
-        article = storm(server, tmp_path).write("Silk Road")
-    foreign = [one for one in article.revisions if one.reason == "it is not written in the letters of the article"]
-    assert article.report.dropped_faulty == len(foreign) == len(article.sections)
-    assert {one.outcome for one in foreign} == {"deleted by the writer"}
-    assert not re.search(r"[\u4e00-\u9fff]", article.to_markdown())

@@ -209,14 +209,6 @@ def test_what_nobody_answers_is_searched_for_by_the_queries_named_with_it(tmp_pa
     assert held.turns[0].queries == ("wells and inns", "inns of Asia")
 
 
-def test_without_points_the_article_is_written_as_before(tmp_path: Path) -> None:
-    article, server, _ = written(tmp_path, "I am sorry, but I cannot help with this.")
-    assert server.of("FindPoints")
-    assert not server.of("AnswerPoints")
-    assert any("Silk" in sentence.text for sentence in article.sentences())
-    assert any("what the findings lack" in problem.detail for problem in article.report.problems)
-
-
 def test_where_an_answer_fails_its_points_go_to_the_web(tmp_path: Path) -> None:
     said = points(sections=[of_section(2, points=[LEFT])])
     replies = answers(said, AnswerPoints=lambda user: point_answers(told(user, INNS)))

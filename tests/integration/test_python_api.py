@@ -315,12 +315,6 @@ def test_a_misspelt_setting_is_recognised() -> None:
         Storm().write("Silk Road", "strom")
 
 
-def test_a_misspelt_engine_begins_no_run(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"no search engine 'wikipeda'; did you mean 'wikipedia'\?"):
-        Storm(search="wikipeda", out=tmp_path / "runs").write("Silk Road")
-    assert not (tmp_path / "runs").exists()
-
-
 @pytest.mark.parametrize(("kind", "other"), [(Article, Outline), (Outline, Article)])
 def test_a_run_is_resumed_as_what_it_is(steady: FakeModel, tmp_path: Path, kind: type[Any], other: type[Any]) -> None:
     writer = storm(steady, tmp_path)

@@ -77,17 +77,6 @@ def test_a_baseline_searches_and_asks_as_the_papers_say(tmp_path: Path, recipe: 
         assert len(re.findall(r"^\[\d+\]", whole[0].user, re.M)) == 5
 
 
-def test_passages_of_a_plan_share_the_words_that_interviews_have(server: FakeModel, tmp_path: Path) -> None:
-    texts = [" ".join(f"{name}{number}" for number in range(length)) for name, length in (("a", 90), ("b", 900))]
-    found = [Snippet(f"https://example.org/{number}", f"Page {number}", text) for number, text in enumerate(texts)]
-    engine = FakeSearch(lambda query: found)
-    storm(server, tmp_path, search=engine, outline_words=500).outline("Silk Road", "rag")
-    (request,) = server.of("PlanOutline")
-    shown = request.user.split()
-    assert sum(word.startswith("a") and word[1:].isdecimal() for word in shown) == 90
-    assert sum(word.startswith("b") and word[1:].isdecimal() for word in shown) == 410
-
-
 @pytest.mark.parametrize(
     ("recipe", "signature"), [("direct", "DraftOutline"), ("rag", "PlanOutline"), ("storm", "RefineOutline")]
 )
@@ -111,17 +100,6 @@ def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> N
     assert len(plain) == len(full.of("AskQuestion"))
     assert not server.of("AskQuestion")
     assert not server.of("FindPerspectives") + server.of("FindRelatedTopics")
-
-
-def test_a_seed_does_not_make_all_interviews_without_perspectives_one(tmp_path: Path) -> None:
-    def first_questions(place: str) -> list[tuple[str, int]]:
-        _, server, _ = written("storm-no-perspective", tmp_path / place, seed=7, turns=1)
-        return sorted((one.user, one.body["seed"]) for one in server.of("AskPlainQuestion"))
-
-    once = first_questions("once")
-    assert len({user for user, _ in once}) == 1
-    assert len({seed for _, seed in once}) == len(once) == 3
-    assert first_questions("again") == once
 
 
 def test_without_conversation_as_many_questions_are_asked_at_once(tmp_path: Path) -> None:

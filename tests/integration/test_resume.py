@@ -1,6 +1,5 @@
 """Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
 
-import dataclasses
 import errno
 import json
 import os
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from found_pages import world
 from llm import FakeModel, default_answers, from_facts, point_a_section, point_answers
-from servers import Reply, Request
+from servers import Reply
 from test_pipeline import NoContents, folder
 
 from storm_pipeline import Article, Storm
@@ -122,26 +121,6 @@ def test_a_finished_run_resumes_to_itself_without_a_call(steady: FakeModel, tmp_
     assert len(steady.asked) == asked
 
 
-def test_equal_requests_side_by_side_keep_their_own_replies(tmp_path: Path) -> None:
-    class Unsteady(FakeModel):
-        """Gives every reply that it is asked for at its own time, in no order."""
-
-        def _reply(self, request: Request) -> Reply:
-            reply = super()._reply(request)
-            return dataclasses.replace(reply, delay=0.01 * (7 * len(self.asked) % 5))
-
-    with Unsteady() as server:  # whose every question is another, also to the same prompt
-        writer = storm(server, tmp_path, perspectives=5, workers=8)
-        whole = writer.write("Silk Road", recipe="storm-no-perspective")
-        asked = len(server.asked)
-        (folder(tmp_path) / "article.md").unlink()
-        again = writer.resume(folder(tmp_path))
-        assert len(server.asked) == asked
-    assert isinstance(again, Article)
-    assert again.conversations == whole.conversations
-    assert text(again) == text(whole)
-
-
 def test_what_depends_on_a_changed_setting_is_made_again_and_said(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
     with FakeModel(answers()) as other:
@@ -170,22 +149,6 @@ def test_a_damaged_piece_is_named_kept_and_made_again(steady: FakeModel, tmp_pat
         assert path.read_text(encoding="utf-8") == written
         assert path.with_name(f"{name}.1.changed").exists() == (harm == "truncated")
         assert any(name in event.detail for event in events if isinstance(event, Noted))
-
-
-def test_a_torn_journal_costs_only_what_is_torn(steady: FakeModel, tmp_path: Path) -> None:
-    events: list[Event] = []
-    whole = storm(steady, tmp_path).write("Silk Road")
-    journal = folder(tmp_path) / "journal.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    last = max(n for n, line in enumerate(lines) if b'"kind": "reply"' in line)
-    journal.write_bytes(b"".join(lines[:last]) + lines[last][:-20])
-    asked = len(steady.asked)
-    again = storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-    assert len(steady.asked) == asked + 1
-    assert text(again) == text(whole)
-    said = [event.detail for event in events if isinstance(event, Noted)]
-    assert any("journal.jsonl is damaged" in one for one in said)
-    assert any(f"1 of {asked} replies of models are bought again" in one for one in said)
 
 
 def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeModel, tmp_path: Path) -> None:
@@ -340,27 +303,6 @@ def test_a_run_is_streamed_and_can_be_cancelled(steady: FakeModel, tmp_path: Pat
     resumed = storm(steady, tmp_path).resume(folder(tmp_path))
     assert text(resumed) == text(stream.article)
     assert not [thread for thread in threading.enumerate() if thread.name == "storm-stream"]
-
-
-def test_runs_side_by_side_do_not_mix(steady: FakeModel, tmp_path: Path) -> None:
-    events: dict[str, list[Event]] = {"a": [], "b": []}
-    shared = storm(steady, tmp_path, process_workers=2, workers=4)
-    made: dict[str, Article] = {}
-
-    def write(name: str, topic: str) -> None:
-        stream = shared.stream(topic)
-        events[name] = list(stream)
-        made[name] = stream.article
-
-    threads = [threading.Thread(target=write, args=pair) for pair in (("a", "Silk Road"), ("b", "Amber Road"))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {article.title for article in made.values()} == {"Silk Road", "Amber Road"}
-    assert sum(article.usage.calls for article in made.values()) == len(steady.asked)
-    for name, article in made.items():
-        assert article.usage.calls == sum(isinstance(event, CallFinished) for event in events[name])
 
 
 @pytest.mark.parametrize("moment", [RunStarted, StageStarted])

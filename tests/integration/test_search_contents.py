@@ -1,6 +1,5 @@
 """Tables of contents against a local server that speaks the MediaWiki API."""
 
-import gzip
 import socket
 import time
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.search.tables_of_contents import TableOfContents, WikipediaContents
-from storm_pipeline.sources.transport.bounded import Bounded
 
 ARTICLE = "\n\n\n".join(
     [
@@ -164,13 +162,3 @@ def test_a_wikipedia_that_does_not_answer_is_soon_given_up(tmp_path: Path) -> No
         assert len(server.requests) in (2, 3)  # the third where two failures are not told in the same moment
     assert all(isinstance(failure, SearchError) for failure in failures)
     assert sum("left alone" in str(failure) for failure in failures) >= 3
-
-
-@pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
-def test_an_answer_without_end_is_not_read_to_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
-) -> None:
-    monkeypatch.setattr(Bounded, "most", 1_000_000)
-    body = gzip.compress(b" " * 2_000_000) if headers else b" " * 2_000_000
-    with ScriptedServer(Reply(body=body, headers=headers)) as server, pytest.raises(SearchError, match="be reached"):
-        contents(server.url, tmp_path).table_of_contents("Silk Road")

@@ -81,20 +81,6 @@ def test_variables_that_may_be_set_are_used_and_may_be_missing(monkeypatch: pyte
         assert "x-api-key" not in server.requests[0].headers
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "terms"),
-    [
-        ("wikipedia", "gsrsearch", ["silk road", "silk OR road"]),
-        ("arxiv", "search_query", ["all:silk AND all:road", "all:silk OR all:road"]),
-        ("pubmed", "term", ["(silk road) AND hasabstract", "(silk OR road) AND hasabstract"]),
-    ],
-)
-def test_any_word_will_do_where_no_page_has_all(name: str, words: str, terms: list[str]) -> None:
-    case = PAPERS[name]
-    _, requests = ask(case, case.finds(), case.finds(case.page(1)))
-    assert [sent(request)[words] for request in requests[:2]] == terms
-
-
 @pytest.mark.parametrize("case", PAPERS.values(), ids=PAPERS)
 @pytest.mark.parametrize(
     "query",

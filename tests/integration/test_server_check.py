@@ -245,36 +245,6 @@ def test_a_sentence_is_compared_with_so_much_at_most(service: RunService) -> Non
     assert answer.status_code == 400 and "a sentence is compared with" in answer.json()["error"]
 
 
-def test_a_caller_holds_a_quarter_of_the_checks(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.interfaces.server import checking
-    from storm_pipeline.interfaces.server.http_api import create_app
-
-    done = threading.Event()
-    checked = checking.check_article
-    monkeypatch.setattr(checking, "check_article", lambda *given: done.wait(60) and checked(*given))
-    headers = {name: {"Authorization": f"Bearer {service.tokens.add(name)}"} for name in ("anna", "bert")}
-
-    async def asked() -> list[list[int]]:
-        transport = httpx.ASGITransport(app=create_app(service, "correct-horse-battery"))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-
-            def post(name: str) -> "asyncio.Task[httpx.Response]":
-                return asyncio.create_task(client.post("/check", json=ORDER, headers=headers[name]))
-
-            first = [post("anna") for _ in range(4)]
-            refused, _ = await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-            while len(refused) < 3:
-                refused, _ = await asyncio.wait(first, timeout=0.05)
-            other = post("bert")
-            ended, _ = await asyncio.wait([other], timeout=0.5)
-            assert not ended  # it waits for its turn
-            done.set()
-            answers = [await asyncio.gather(*first), [await other]]
-            return [sorted(answer.status_code for answer in some) for some in answers]
-
-    assert asyncio.run(asked()) == [[200, 429, 429, 429], [200]]
-
-
 def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:
     owner = Settings(judge="model", out=tmp_path / "runs", cache=tmp_path / "cache")
     with RunService(RemoteSettings.build(owner)) as service:

@@ -136,12 +136,6 @@ def test_a_request_of_very_many_lines_or_chunks_is_refused(client: httpx.Client,
     assert sent(client, request_).startswith(b"HTTP/1.1 400 ")
 
 
-def test_many_chunks_of_a_usual_size_and_a_few_small_ones_arrive(client: httpx.Client) -> None:
-    for sizes in ([1] * 150, [400] * 150):
-        body = (b" " * size for size in sizes)
-        assert client.post("/check", content=body, headers={"Content-Type": "application/json"}).status_code == 422
-
-
 def test_requests_in_crumbs_delay_nobody(client: httpx.Client) -> None:
     stop = threading.Event()
 
@@ -161,22 +155,6 @@ def test_requests_in_crumbs_delay_nobody(client: httpx.Client) -> None:
         stop.set()
         for one in crumbling:
             one.join()
-
-
-@pytest.mark.parametrize(("path", "status"), [(b"/health", b"200"), (b"/runs/x/events", b"404")])
-def test_a_body_that_cannot_be_read_behind_its_answer_leaves_no_traceback(
-    client: httpx.Client, place: Path, path: bytes, status: bytes
-) -> None:
-    head = b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    assert sent(client, head + (b"" if path == b"/health" else b"0\r\n\r\n"), b"zz\r\n").split()[1] == status
-    assert "Traceback" not in (place / "server.log").read_text()
-
-
-def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
-    with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
-        for _ in range(3):
-            assert kept.get("/health").status_code == 200
-            time.sleep(1)
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,6 @@ HOLDING = [
     *(f"'http://h/?client_secret={SECRET}' answered 500", f"?signature={SECRET}"),
     f"fused:wikipedia+[searxng:http://me:{SECRET}@h]",
 ]
-HARMLESS = [
-    *("openai/gpt-4o@http://localhost:8000/v1", "http://localhost:8080/@v2", "http://h/a@b"),
-    *("mail me@example.org or see https://example.org/", "https://example.org/?page=key&q=a%40b"),
-    *("http://me:${PASSWORD}@h/v1?key=${KEY}", "http://${TOKEN}@h/v1", "corpus:papers/", "the key = 3, or ?"),
-    "http://[::1]:8000/v1",
-]
 
 
 @pytest.mark.parametrize("text", HOLDING)
@@ -36,11 +30,6 @@ def test_secrets_are_hidden(text: str) -> None:
     assert "***" in hidden
     assert redacted(hidden) == hidden
     assert redacted(f"{text} and {text}") == f"{hidden} and {hidden}"
-
-
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_holds_none_stays_as_it_is(text: str) -> None:
-    assert redacted(text) == text
 
 
 @given(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes
 from storm_pipeline.evidence.snippet_index import SnippetIndex
-from storm_pipeline.method.writers.allocation import allocate, survey
+from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.placing import place_findings
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
@@ -129,15 +129,6 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
     assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
 
 
-def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> None:
-    outline = Outline("Silk Road", (Heading(""), Heading("Monks"), Heading("Camels")))
-    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
-    places = [Place(section=1, findings=[2]), Place(section=2, findings=[1])]
-    evidence, told = allocated(outline, [interview(wells, camels)], places=places)
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[camels.text], [wells.text], []]
-    assert not told.counted("left_out")
-
-
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])
@@ -186,14 +177,6 @@ def test_a_model_that_leaves_nearly_everything_out_is_not_believed() -> None:
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
 
 
-def test_pages_that_left_the_store_are_passed_over() -> None:
-    conversations = [interview(said(PAGES[0]), said(PAGES[4], PAGES[0], text="Monks drank at the wells."))]
-    after, _ = allocated(OUTLINE, conversations, PAGES[1:])
-    assert PAGES[0].id not in after.snippet_ids()
-    findings = [finding for own in after.sections for finding in own.own_findings]
-    assert [(own.text, len(own.citations)) for own in findings] == [("Monks drank at the wells.", 1)]
-
-
 def test_what_headings_retrieve_is_shown_unless_what_sections_lack_was_looked_up() -> None:
     cited, uncited = [page("Wells", number, 110) for number in range(1, 4)], page("Wells", 5)
     finding, other = said(*cited), said(PAGES[4])
@@ -233,22 +216,3 @@ def test_what_nobody_cites_is_shown_only_if_its_page_bears_on_the_topic() -> Non
     assert {passage.text for own in evidence.sections for passage in own.passages} == {here.text, foreign.text}
     evidence, _ = allocated(outline, [], [away], evidence=200)
     assert away.text in {passage.text for own in evidence.sections for passage in own.passages}
-
-
-def test_findings_that_differ_in_a_number_are_both_told() -> None:
-    texts = ["The wells of the old town were closed in 1931.", "The wells of the old town were closed in 1936."]
-    conversations = [interview(said(PAGES[0], text=texts[0]), said(PAGES[1], text=texts[1]))]
-    again = [interview(said(PAGES[2], text=texts[0]))]
-    evidence, _ = allocated(OUTLINE, [*conversations, *again])
-    findings = [finding for own in evidence.sections for finding in own.own_findings]
-    assert sorted((own.text, len(own.citations)) for own in findings) == [(texts[0], 2), (texts[1], 1)]
-
-
-def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:
-    with run([*PAGES, *ALIKE], None, "Silk Road") as (ctx, _):
-        *lines, strays = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()
-        titles = survey(ctx, Outline("Silk Road"), []).splitlines()
-    assert sorted(titles) == sorted(SUBJECTS)
-    assert [line.partition(":")[0] for line in lines] == list(SUBJECTS)
-    assert lines[0].startswith("Wells: 1 findings of the interviews; Wells")
-    assert strays == f"Least like any heading: {said(PAGES[0]).text}"

@@ -14,7 +14,7 @@ from servers import Reply, ScriptedServer
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
 from storm_pipeline.sources.documents.bibliography_formats import Entry
-from storm_pipeline.sources.documents.document import Document, Record, record_of_name, usable_authors
+from storm_pipeline.sources.documents.document import Document, Record, record_of_name
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.reader import read_documents
@@ -178,11 +178,6 @@ def test_a_damaged_bibliography_is_named(tmp_path: Path) -> None:
 def test_a_file_name_is_the_last_resort(name: str, authors: str, year: str, title: str) -> None:
     record = record_of_name(name)
     assert (record.authors, record.published, record.title) == (authors, year, title)
-
-
-@pytest.mark.parametrize("name", ["Microsoft Office User", "admin", "python-docx", "me@example.org", "HP Scanner"])
-def test_accounts_and_machines_are_no_authors(name: str) -> None:
-    assert usable_authors(name) == ""
 
 
 def test_word_files_and_books_tell_their_authors() -> None:

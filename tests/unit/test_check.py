@@ -1,26 +1,21 @@
 """Any article is checked against its sources: those beside it, those it holds, those that are fetched."""
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from articles import article, section, sentence, source
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import articles
 from year_judge import YearJudge
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.evidence.judges.support import support_of
-from storm_pipeline.output.articles.pages import PassageIndex
 from storm_pipeline.output.check import Checked, check_article, read_for_check
 from storm_pipeline.output.check.report import rows, summary, to_page, to_record
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.words import has_word
 from storm_pipeline.types import Article
 
@@ -91,39 +86,12 @@ def test_other_formats_are_checked(tmp_path: Path, name: str, content: str) -> N
     assert verdicts(check(tmp_path / name, fetch=page)) == ["supported", "not"]
 
 
-def test_each_page_and_sentence_is_read_once_however_many_cite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.output.articles import pages
-
-    split, read = Counter[str](), Counter[str]()
-    chunks, terms = pages.chunks, pages.terms
-    monkeypatch.setattr(pages, "chunks", lambda text, limit: split.update([text]) or chunks(text, limit))
-    monkeypatch.setattr(pages, "terms", lambda text: read.update([text]) or terms(text))
-    sources = [{"url": f"https://a.org/{n}", "text": f"Silk number {n} was sold here."} for n in range(300)]
-    markers = "".join(f"[{n + 1}]" for n in range(300))
-    text = "".join(f"Silk of kind {n} was sold.{markers} " for n in range(5))
-    (tmp_path / "a.json").write_text(json.dumps({"title": "Silk", "markdown": text, "sources": sources}))
-    found = read_for_check(tmp_path / "a.json").article
-    assert [len(own.citations) for own in found.sentences()] == [300] * 5
-    assert {*split.values()} == {*read.values()} == {1}
-
-
 def test_more_than_can_be_compared_is_refused(tmp_path: Path) -> None:
     (tmp_path / "article.md").write_text(WRITTEN)
     (tmp_path / "orrin.md").write_text(f"{DAM}\n")
     found = read_for_check(tmp_path / "article.md").article
     with pytest.raises(DatasetError, match=r"characters, of which a check compares 10 at most"):
         check_article(found, YearJudge(), most=10)
-
-
-@given(
-    st.lists(st.lists(st.sampled_from(["silk", "horse", "road", "the"]), max_size=5), min_size=1, max_size=8),
-    st.lists(st.sampled_from(["silk", "horse", "amber", "the"]), max_size=4),
-    st.integers(1, 4),
-)
-def test_the_passages_with_most_words_are_found(passages: list[list[str]], statement: list[str], most: int) -> None:
-    texts, wanted = [" ".join(words) for words in passages], {*terms(" ".join(statement))}
-    expected = sorted(texts, key=lambda text: -len(wanted & {*terms(text)}))[:most]
-    assert PassageIndex(texts).best(frozenset(wanted), most) == expected
 
 
 def test_a_folder_with_several_articles_is_refused(tmp_path: Path) -> None:
@@ -133,14 +101,6 @@ def test_a_folder_with_several_articles_is_refused(tmp_path: Path) -> None:
         read_for_check(tmp_path)
     with pytest.raises(DatasetError, match="no article"):
         read_for_check(tmp_path / "nowhere")
-
-
-def test_the_words_that_decided_are_those_of_the_judge() -> None:
-    own = source("orrin", DAM)
-    checked = check_article(article(section("Dam", sentence("It is from 1926.", own)), sources=(own,)), YearJudge())
-    (cited,) = next(checked.article.sentences()).citations
-    assert cited.spans == ((0, 10),)
-    assert to_record(checked)["sentences"][0]["sources"] == [{"number": 1, "passage": DAM, "spans": ((0, 10),)}]
 
 
 def test_a_page_says_what_is_not_supported_behind_the_sentence(tmp_path: Path) -> None:

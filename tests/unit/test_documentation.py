@@ -47,11 +47,6 @@ def test_commands_of_the_documentation_parse(command: Command) -> None:
             raise
 
 
-def test_a_command_with_an_unknown_option_is_found() -> None:
-    with pytest.raises(Exception, match="--serch"):
-        parse(("storm", "write", "Silk Road", "--serch", "you"))
-
-
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.words[0] == "make"], ids=str)
 def test_make_targets_of_the_documentation_exist(command: Command) -> None:
     wanted = [word for word in command.words[1:] if "=" not in word]

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from strategies import articles
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.citations import locator, page_span
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.output.export import bibtex, csl, pandoc, ris, wikitext
+from storm_pipeline.output.export import wikitext
 from storm_pipeline.output.export.conversion import CONVERTED
 from storm_pipeline.output.export.formats import FORMATS, export, export_format
 from storm_pipeline.output.export.manuscript import manuscript
@@ -98,11 +97,6 @@ def test_formats_are_chosen_by_name() -> None:
     assert len({known.suffix for known in FORMATS.values()}) == len(FORMATS)
 
 
-@pytest.mark.parametrize("module", [pandoc, wikitext, bibtex, ris, csl])
-def test_an_article_without_anything(module: object) -> None:
-    assert isinstance(module.write(manuscript(Article(""))), bytes)
-
-
 def test_wikitext() -> None:
     assert export(example(), "wikitext").decode() == (
         "<!-- Written by a program (small- -model) on 22 November 2026 from the sources below: "
@@ -172,19 +166,3 @@ def test_ris() -> None:
 )
 def test_names(text: str | None, names: tuple[Name, ...]) -> None:
     assert read_names(text) == names
-
-
-def test_keys_tell_references_apart() -> None:
-    urls = [f"https://example.org/{n}" for n in range(3)]
-    sources = tuple(Source(Snippet(url, "", "x").source_id, url, "") for url in urls)
-    sentence = Sentence("So.", tuple(Citation(source.id, "") for source in sources))
-    keys = [one.key for one in manuscript(Article("x", (Paragraph((sentence,)),), sources=sources)).references]
-    assert keys == ["example-org", "example-org-2", "example-org-3"]
-
-
-@pytest.mark.parametrize(
-    ("names", "span"), [(["1", "2", "3", "4"], "1–4"), (["3", "7"], "3, 7"), (["xiv", "1", "2"], "xiv, 1–2"), ([], "")]
-)
-def test_pages_that_follow_each_other_are_a_range(names: list[str], span: str) -> None:
-    assert page_span(names) == span
-    assert locator(names) == ("" if not names else f"pp. {span}")

@@ -77,7 +77,3 @@ def test_a_file_that_cannot_be_written_is_named_with_what_helps(number: int, rem
     told = cannot_write(Path("runs/x/run.json"), OSError(number, os.strerror(number)))
     assert told.startswith("cannot write runs/x/run.json: ")
     assert told.endswith(remedy)
-
-
-def test_an_error_without_a_number_says_what_it_can() -> None:
-    assert cannot_write(Path("a"), OSError("odd")) == "cannot write a: odd; see that the folder can be written"

@@ -153,14 +153,6 @@ RUSSIAN = "Москва, столица России. Город основан 
 JAPANESE = "".join(f"第{n}の隊商は絹を積んで敦煌のオアシスに到着した。" for n in range(20))
 
 
-def test_chapters_of_a_book_declare_their_encoding() -> None:
-    from storm_pipeline.sources.documents.markup import parse_xhtml, text_of
-
-    for label, encoding in (("x-sjis", "cp932"), ("EUC-JP", "euc-jp"), ("windows-31j", "cp932"), ("utf-16", "utf-16")):
-        chapter = f'<?xml version="1.0" encoding="{label}"?><html><body><p>{JAPANESE}</p></body></html>'
-        assert text_of(parse_xhtml(chapter.encode(encoding))) == JAPANESE
-
-
 def test_mojibake_is_no_page_and_no_document(tmp_path: Path) -> None:
     damaged = RUSSIAN.encode("windows-1251").decode("windows-1252")
     for kind, text in (("text/plain", damaged), ("text/html", f"<html><body><p>{damaged}</p></body></html>")):

@@ -143,16 +143,6 @@ def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> No
 TEXTS = st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab /#<>[]{}|é漢𐎠"), max_size=300), st.just("\ud800"))
 
 
-@pytest.mark.parametrize("title", ["A", "C++", "AC/DC", "Silk Road (disambiguation)", "漢字", "é" * 127, "a" * 255])
-def test_titles(title: str) -> None:
-    assert is_title(title)
-
-
-@pytest.mark.parametrize("text", ["", "C#", "A|B", "[[A]]", "{{A}}", "<i>", "é" * 128, "a" * 256])
-def test_what_no_page_can_be_called(text: str) -> None:
-    assert not is_title(text)
-
-
 @given(st.lists(TEXTS, max_size=5))
 def test_titles_can_be_joined_into_one_request(texts: list[str]) -> None:
     titles = [text for text in texts if is_title(text)]

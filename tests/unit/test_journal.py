@@ -57,35 +57,6 @@ def test_a_rejected_record_is_not_served_again_others_are(told: list[tuple[str, 
                 assert sorted(map(repr, again.earlier("reply").get(key, ()))) == sorted(map(repr, left))
 
 
-def test_a_killed_session_rejects_nothing(tmp_path: Path) -> None:
-    """Its successor meets the same reply, rejects it again, and does not pay for another."""
-    path = tmp_path / "journal.jsonl"
-    killed = Journal(path)
-    killed.add("reply", "a", {"texts": ["none of use"]})
-    killed.reject("reply", "a", {"texts": ["none of use"]})
-    with Journal(path) as resumed:
-        assert resumed.take("reply", "a") == {"texts": ["none of use"]}
-        resumed.reject("reply", "a", {"texts": ["none of use"]})
-    with Journal(path) as later:
-        assert later.take("reply", "a") is None
-    killed.close()
-
-
-def test_forgotten_records_are_those_before_it_that_have_what_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    with Journal(path) as journal:
-        for role in ("writer", "asker"):
-            journal.add("reply", "a", {"role": role})
-            journal.add("search", role, {})
-        journal.forget("reply", role="writer")
-        journal.forget("search")
-        journal.add("reply", "b", {"role": "writer"})
-        journal.add("search", "asker", {"found": 1})
-    with Journal(path) as again:
-        assert again.earlier("reply") == {"a": ({"role": "asker"},), "b": ({"role": "writer"},)}
-        assert again.earlier("search") == {"asker": ({"found": 1},)}
-
-
 @given(st.sampled_from(["rejected", "forgotten"]), values)
 def test_a_mark_of_unknown_form_is_damage(kind: str, value: Any) -> None:
     with tempfile.TemporaryDirectory() as place:

@@ -19,7 +19,7 @@ from storm_pipeline.evidence.judges.spans import ExplainingJudge, deciding, lack
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Article, Citation, Sentence
+from storm_pipeline.types import Article, Citation
 
 PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 families who lost their farms."
 EMBEDDER = HashingEmbedder()
@@ -37,13 +37,6 @@ def test_a_quantity_that_no_passage_has_halves_the_probability() -> None:
     assert chance("nothing of this") < 0.3
 
 
-def test_meaning_is_that_of_the_best_part_of_a_long_passage() -> None:
-    padding = " ".join(f"Sentence {i} speaks of quite other matters here." for i in range(60))
-    claim = "Selby took in 400 families who lost their farms."
-    found = chance(claim, f"{padding} {PASSAGE} {padding}")
-    assert chance(claim) > found > 0.5 > chance(claim, padding)
-
-
 def test_passages_support_a_claim_together() -> None:
     screen = ScreenJudge(EMBEDDER)
     claim = "The Orrin Dam was built between 1931 and 1936, and Selby took in 400 families."
@@ -52,28 +45,10 @@ def test_passages_support_a_claim_together() -> None:
     assert both.probability > one.probability
 
 
-def test_labels_of_probabilities() -> None:
-    assert [label_of(p, 0.6) for p in (1.0, 0.6, 0.59, 0.3, 0.29, 0.0)] == [
-        *["supported"] * 2,
-        *["partly"] * 2,
-        *["not"] * 2,
-    ]
-
-
 _texts = st.one_of(
     st.sampled_from(["", "…", PASSAGE, "In 1931.", "ein Satz", "大坝建于1931年。"]), st.text(max_size=40)
 )
 _questions = st.builds(Question, _texts, st.lists(_texts, max_size=3).map(tuple))
-
-
-@given(st.lists(_questions, max_size=5))
-def test_verdicts_have_probabilities_and_do_not_depend_on_the_batch(questions: list[Question]) -> None:
-    screen = ScreenJudge(EMBEDDER)
-    found = [verdict.probability for verdict in screen.judge(questions)]
-    assert all(0 <= probability <= 1 for probability in found)
-    assert found == pytest.approx([screen.judge([question])[0].probability for question in questions])
-    empty = [Question("A claim.", ("", "…")), Question("A claim.", ()), Question("", (PASSAGE,))]
-    assert screen.judge(empty) == [Verdict("not", 0.0)] * 3
 
 
 class LengthJudge:
@@ -153,12 +128,6 @@ def test_a_citation_says_which_words_carry_its_sentence(claim: str, words: list[
     found = with_spans(article(section("Dam", sentence(claim, page)), sources=(page,)))
     (only,) = (citation for own in found.sentences() for citation in own.citations)
     assert words_of(found, only) == words
-
-
-def test_spans_that_a_judge_has_found_stay() -> None:
-    page = source("orrin", DAM)
-    own = Sentence("The dam was finished in 1926.", (Citation(page.id, page.snippets[0].id, ((0, 4),)),))
-    assert next(with_spans(article(lead=(own,), sources=(page,))).sentences()) == own
 
 
 BUILT = "The Orrin Dam was built between 1931 and 1936."

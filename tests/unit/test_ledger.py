@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -25,11 +24,9 @@ from storm_pipeline.run.events import (
 )
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.timeline import timeline
-from storm_pipeline.types import Problem, Report
+from storm_pipeline.types import Problem
 
 stages = st.sampled_from(["conversations", "lead", "sections"])
-details = st.sampled_from(["a page was not read", "no reply", "section 'B'"])
-troubles = st.lists(st.builds(Degraded, stages, details) | st.builds(Failed, stages, details), max_size=9)
 costs = st.lists(st.floats(0, 100), min_size=1, max_size=12)
 
 
@@ -58,36 +55,6 @@ def test_problems_are_told_by_stage_kind_and_detail() -> None:
     assert after(told).failure_summary() == "section 'B': no reply; no lead", "reasons are given as they came"
 
 
-def test_a_reason_of_several_failures_is_given_once() -> None:
-    told = [Failed("outline", f"{piece}: http://x:1 does not answer") for piece in ("no draft", "no topics", "turn 1")]
-    assert after(told).failure_summary() == "no draft, no topics, turn 1: http://x:1 does not answer"
-
-
-@given(troubles.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
-def test_the_report_is_the_same_in_whatever_order_threads_told(orders: tuple[list[Event], list[Event]]) -> None:
-    one, other = (after(order).report() for order in orders)
-    assert one == other
-
-
-@given(costs.flatmap(lambda own: st.tuples(st.just(own), st.permutations(own))))
-def test_costs_add_up_to_the_same_in_whatever_order_threads_told(orders: tuple[list[float], list[float]]) -> None:
-    (one,), (other,) = (after([call(cost) for cost in order]).usage(1).rows for order in orders)
-    assert one == other
-    assert one.cost == pytest.approx(sum(orders[0]), abs=1e-9)
-    restored = [Ledger().restore([(0.0, call(cost)) for cost in order]).dollars for order in orders]
-    assert restored == [one.cost] * 2
-
-
-def test_a_cost_is_told_without_the_noise_of_adding() -> None:
-    (row,) = after([call(0.1), call(0.2)]).usage(1).rows
-    assert row.cost == 0.3
-
-
-def test_what_is_counted_is_what_the_report_holds() -> None:
-    of_articles_written_elsewhere = {"unavailable_citations"}
-    assert {field.name for field in fields(Report)} - {"problems", "models"} - of_articles_written_elsewhere == COUNTED
-
-
 def test_a_misspelt_count_is_refused_at_once() -> None:
     told: list[Event] = []
     with pytest.raises(TypeError, match="dropped_unsuported"):
@@ -100,13 +67,6 @@ def test_counts_add_up_and_unknown_ones_never_end_a_run(counts: list[tuple[str, 
     report = after([Counted("sections", name, number) for name, number in counts]).report()
     for name in COUNTED:
         assert getattr(report, name) == sum(number for own, number in counts if own == name)
-
-
-def test_a_clock_that_is_set_back_takes_no_time_off() -> None:
-    started, said = RunStarted("run", "Silk Road", "runs/x"), Degraded("sections", "a page was not read")
-    day = 86_400.0
-    times = [(day, started), (day + 60, said), (60, said), (90, said), (5, started), (15, said)]
-    assert Ledger().restore(times).seconds == pytest.approx(60 + 30 + 10)
 
 
 happenings_of_runs = happenings(st.sampled_from(["conversations", "sections", "outline", "run"]), st.text(max_size=9))
@@ -182,13 +142,3 @@ def test_stages_are_told_in_order_with_what_they_took() -> None:
         Problem("sections", "degradation", "a page was not read"),
         Problem("sections", "failure", "section 'B': no reply"),
     )
-
-
-def test_a_run_whose_beginning_is_lost_is_told_as_far_as_it_is_known() -> None:
-    made = timeline(at_once(CALL, CALL))
-    assert (made.topic, made.sessions[0].number, made.usage.calls, made.usage.seconds) == ("", 1, 2, 1.0)
-
-
-def test_nothing_happened() -> None:
-    assert timeline(()).sessions == ()
-    assert timeline((), running=True).usage.cost == 0

@@ -86,11 +86,3 @@ def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
     assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)
     assert sorted(re.sub("[^ab]", "", read)) == sorted(re.sub("[^ab]", "", text)) or "[" in text or "<" in text
     assert len(without_markers(text, "\0")) == len(text)
-
-
-@given(st.text(max_size=60))
-def test_text_without_markers_is_unchanged(text: str) -> None:
-    plain = re.sub(r"[\d\ufdd0-\ufdef]", "", text)
-    plain = "".join(char for char in plain if not char.isdigit())
-    assert marked(plain, 5) == plain
-    assert without_markers(plain) == plain

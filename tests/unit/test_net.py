@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SearchError
 from storm_pipeline.run.retrying import Patience, within
 from storm_pipeline.sources.transport import gates
-from storm_pipeline.sources.transport.gates import CircuitOpenError, Gate, Limiter, Rate, gate
+from storm_pipeline.sources.transport.gates import CircuitOpenError, Gate, Limiter, Rate
 
 
 class Clock:
@@ -86,13 +86,6 @@ def test_a_circuit_opens_says_so_and_closes(clock: Clock) -> None:
     clock.sleep(61)
     call()
     call()
-
-
-def test_a_process_has_one_gate_a_service_and_host() -> None:
-    one = gate("brave", "a.org", Rate(1))
-    assert gate("brave", "a.org", Rate(2)) is one
-    assert gate("brave", "b.org", Rate(1)) is not one
-    assert gate("exa", "a.org", Rate(1)) is not one
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("the work's own")])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.method.outlines import outline_from_headings, outline_to_markdown, parse_outline
-from storm_pipeline.types import Heading, Outline
+from storm_pipeline.types import Heading
 
 
 def lines(text: str, topic: str = "Rome", **limits: int) -> list[str]:
@@ -61,19 +61,6 @@ def lines(text: str, topic: str = "Rome", **limits: int) -> list[str]:
 )
 def test_parse_outline(text: str, expected: list[str]) -> None:
     assert lines(text) == expected
-
-
-def test_limits() -> None:
-    text = "# A town\n## B town\n### C town\n#### D town\n# E town\n# F town"
-    assert lines(text, max_sections=2, max_depth=2) == ["# A town", "## B town", "# E town"]
-    assert lines(text, max_sections=0) == []
-    assert lines(text, max_depth=0) == []
-
-
-def test_typed_headings() -> None:
-    pairs = [(2, "1. History"), (5, "Early\nyears"), (2, "References"), (2, "Impact")]
-    expected = Outline("T", (Heading("History", (Heading("Early years"),)), Heading("Impact")))
-    assert outline_from_headings(pairs, "T") == expected
 
 
 TITLES = st.sampled_from(

@@ -1,12 +1,8 @@
 """PDF files as people read them: columns, running heads, note marks, hyphens, titles, printed page numbers."""
 
-import re
-
 import own_papers
 import papers
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_pipeline.sources.documents.document import FileText
 from storm_pipeline.sources.documents.pdf import read_pdf
@@ -74,12 +70,6 @@ def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
     assert joined(whole, whole) == "A well-known man, and a well-known woman."
 
 
-@given(st.text(alphabet="ab -\u2010\n.", max_size=60))
-def test_joining_changes_nothing_but_hyphens_and_line_ends(plain: str) -> None:
-    kept = re.compile(r"[^-\u2010\n]")
-    assert kept.findall(joined(plain, plain)) == kept.findall(plain)
-
-
 def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
     first, second = papers.Sheet(), papers.Sheet()
     first.paragraph(72, 700, "The first sentence ends here. The second sentence of the page goes on")
@@ -89,13 +79,6 @@ def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> No
         "The first sentence ends here. The second sentence of the page goes on over the break of the page.",
         "A third one follows it there.",
     ]
-
-
-def test_a_page_that_says_the_same_on_every_page_is_kept() -> None:
-    sheets = [papers.Sheet() for _ in range(3)]
-    for sheet in sheets:
-        sheet.paragraph(72, 780, "Every sheet of this register says the same, word for word, and nothing else. " * 3)
-    assert len(read_pdf(papers.file(sheets)).pages) == 3
 
 
 @pytest.mark.parametrize(
@@ -126,11 +109,6 @@ def test_titles_that_programs_give_are_refused(title: str) -> None:
     sheet.put(72, 740, "Grain and Hunger in Bergen", 20, "B")
     sheet.paragraph(72, 680, own_papers.MANUSCRIPT[0], size=11)
     assert read_pdf(papers.file([sheet], info={"Title": title})).title == "Grain and Hunger in Bergen"
-
-
-def test_the_first_page_names_the_authors_where_metadata_does_not() -> None:
-    record = read_pdf(own_papers.manuscript()).record
-    assert (record.title, record.authors) == ("Grain and Hunger in Bergen", "Maria Sund")
 
 
 def test_xmp_tells_journal_volume_pages_and_doi() -> None:

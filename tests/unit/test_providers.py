@@ -3,15 +3,12 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.models.prices import listed_window, price_of
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.search.registry import require_engine_keys
 from storm_pipeline.text.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
 
 
@@ -38,12 +35,6 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_name_says_its_provider(name: str, full: str) -> None:
     assert qualified(name) == full == Settings.build({"lm": name}).lm
     assert Settings.build({"writer_lm": name}).writer_lm == full
-
-
-@given(st.text(max_size=20))
-def test_a_qualified_name_stays(name: str) -> None:
-    assert qualified(qualified(name)) == qualified(name)
-    assert qualified(name).endswith(name)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda one: one.name)
@@ -88,14 +79,6 @@ def test_a_missing_key_of_an_engine_is_said_before_a_folder_is_made(tmp_path: Pa
     with pytest.raises(SettingsError, match=r"YDC_API_KEY|TAVILY_API_KEY|SEARXNG_URL"):
         storm.write("Silk Road")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_engines_that_are_set_up_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("YDC_API_KEY", "x")
-    for spec in """
-        you wikipedia searxng:http://localhost:1 fused:you+searxng:http://localhost:1 wiki-leads
-    """.split():
-        require_engine_keys(spec)
 
 
 @pytest.mark.parametrize("key", ["sk-…", "sk-1\nsk-2", "clé"])

@@ -2,14 +2,9 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.retrieval.vectors import Vectors
-from storm_pipeline.evidence.subject import bare_name, keep_relevant
+from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.types import Brief, Snippet
 
 ODER = "2022 Oder environmental disaster"
@@ -21,17 +16,6 @@ def snippets(*pages: tuple[str, str]) -> list[Snippet]:
 
 def embed(texts: Sequence[str]) -> Vectors:
     return HashingEmbedder().embed(texts)
-
-
-@pytest.mark.parametrize(
-    ("name", "bare"),
-    [
-        *(("Basil II", "Basil II"), ("The Silk Road (film)", "Silk Road"), ("ルネサンス（美術）", "ルネサンス")),
-        *(("(500)", "(500)"), ("The ", "The"), (" (x)", "(x)")),
-    ],
-)
-def test_a_bare_name_has_no_brackets_and_no_article(name: str, bare: str) -> None:
-    assert bare_name(name) == bare
 
 
 def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept() -> None:
@@ -59,11 +43,3 @@ def test_words_decide_without_the_embedder() -> None:
     found = snippets(("Basil II", "He ruled."), ("Rus", "basil ii asked the Rus for help."))
     assert keep_relevant(Brief("Basil II"), found, refuse) == tuple(found)
     assert keep_relevant(Brief("Basil II"), (), refuse) == ()
-
-
-@given(st.lists(st.tuples(st.text(max_size=20), st.text(min_size=1, max_size=60)), max_size=6), st.text(max_size=20))
-def test_order_and_whole_pages_are_kept(pages: list[tuple[str, str]], topic: str) -> None:
-    found = snippets(*pages)
-    kept = keep_relevant(Brief(topic), found, lambda texts: np.eye(len(texts), dtype=np.float32))
-    assert [one for one in found if one in kept] == list(kept)
-    assert bare_name(topic) or not topic.strip()

@@ -3,15 +3,14 @@
 import itertools
 
 from articles import citing
-from export_readers import parse_markdown, sentence_table
+from export_readers import parse_markdown
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from strategies import URLS, articles
+from strategies import articles
 
 from storm_pipeline.evidence.citations import marker, number_references
-from storm_pipeline.output.render.links import host, is_link, is_shared_link, label, shared_address
+from storm_pipeline.output.render.links import is_link, is_shared_link, shared_address
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -48,13 +47,6 @@ def test_pages_stand_in_the_reference() -> None:
     assert "\n1. Port books — a.pdf, p. 3\n" in to_markdown(paged("file:///home/me/a.pdf", 3))
     assert "\n1. Port books — a.pdf, pp. 3, 12\n" in to_markdown(paged("file:///a.pdf", 12, 3))
     assert "\n1. Port books — corpus:a, p. 3\n" in to_markdown(paged("corpus:a", 3))
-
-
-@given(st.sampled_from([*URLS, "corpus:a,", "corpus:a,_p._3"]), st.lists(st.integers(1, 999), min_size=1, unique=True))
-def test_pages_do_not_disturb_reading_back(url: str, pages: list[int]) -> None:
-    article = paged(url, *pages)
-    address = shared_address(url)
-    assert parse_markdown(to_markdown(article)) == [(text, (address,)) for text, _ in sentence_table(article)]
 
 
 def shown(token: Token) -> str:
@@ -99,14 +91,3 @@ def test_a_local_file_is_shared_by_its_name() -> None:
     assert shared_address("file:///home/a/my%20notes.pdf") == "my notes.pdf"
     assert shared_address("https://example.org/a b") == "https://example.org/a%20b"
     assert [is_shared_link(u) for u in ["http://a", "file:///a", "FILE:///a", "data:x"]] == [True, False, False, False]
-
-
-def test_labels_and_hosts() -> None:
-    assert host("https://www.example.org/a") == "example.org"
-    assert host("file:///home/a/notes.pdf") == "notes.pdf"
-    assert host("https://[bad") == ""
-    assert label(Source("s", "https://www.example.org/a", " ")) == "example.org"
-    assert label(Source("s", "https://[bad", "")) == "https://[bad"
-    assert [is_link(u) for u in ["http://a", "HTTPS://a", "file:///a", "java\nscript:x", "//a", "data:x", ""]] == [
-        *(True, True, True, False, False, False, False)
-    ]

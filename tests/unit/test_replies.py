@@ -17,7 +17,7 @@ from storm_pipeline.models.replies import strip_thinking
 from storm_pipeline.models.request import is_cut
 from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
-from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
+from storm_pipeline.signatures.research import AskQuestion, WriteQueries
 from storm_pipeline.signatures.writing import WriteSection
 
 
@@ -201,11 +201,6 @@ def test_a_word_is_read_as_the_only_field(reply: str) -> None:
     assert parsed(Support, reply) == {"verdict": "partly"}
 
 
-def test_items_that_come_one_by_one_are_the_only_field() -> None:
-    reply = '{"name": "A", "focus": "x"}\n{"name": "B", "focus": "y"}'
-    assert [one.name for one in parsed(FindPerspectives, reply)["editors"]] == ["A", "B"]
-
-
 def test_an_object_of_several_fields_is_read_in_a_wrapper() -> None:
     plain = {"pattern": "cause-effect", "points": [{"text": "Salt.", "passages": [1]}]}
     reply = f"<tool_call>{json.dumps({'name': 'x', 'arguments': json.dumps(plain)})}</tool_call>"
@@ -218,13 +213,6 @@ class Rate(dspy.Signature):
     text: str = dspy.InputField()
     reason: str = dspy.OutputField()
     score: Literal[1, 2, 3] = dspy.OutputField()
-
-
-def test_a_field_may_have_a_name_of_thinking() -> None:
-    assert parsed(Rate, '<reason>Hm.</reason>{"reason": "It is short.", "score": 2}') == {
-        "reason": "It is short.",
-        "score": 2,
-    }
 
 
 @pytest.mark.parametrize(
@@ -259,21 +247,6 @@ def test_no_reply_takes_long(reply: str) -> None:
         except AdapterParseError:
             continue
     assert time.process_time() - start < 2
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("<think>hm</think> Yes.", "Yes."),
-        ("hm</think>\nYes.", "Yes."),
-        ("Yes. <think>hm", "Yes."),
-        ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
-        ("Yes <thinking>x</thinking>no", "Yes no"),
-        ("<thinker>x", "<thinker>x"),
-    ],
-)
-def test_strip_thinking(text: str, kept: str) -> None:
-    assert strip_thinking(text) == kept
 
 
 @pytest.mark.parametrize("piece", ["[a](http://x) ", "[think] ", "[/think "])

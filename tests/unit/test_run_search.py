@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.run_search import Engine, RunSearch, open_engine
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import choose, engines
-from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables})
@@ -128,36 +126,6 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
     assert [one.url for one in result.seen] == ["https://alpha.org/1", "https://en.wikipedia.org/wiki/Silk_Road"]
     assert search.excludes_title("Silk Road")
     assert not search.excludes_title("Spice trade")
-
-
-@pytest.mark.parametrize("k", [0, -1])
-def test_whoever_wants_no_page_asks_nobody(tmp_path: Path, k: int) -> None:
-    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
-    assert RunSearch(broken, given(tmp_path)).search("silk", k) == SearchResult()
-
-
-class AskedEmbedder(HashingEmbedder):
-    """Tells how much it takes, and whether that was asked."""
-
-    asked = False
-
-    @property
-    def longest(self) -> int:
-        self.asked = True
-        return 8
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-
-def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path: Path) -> None:
-    embedder = AskedEmbedder()
-    search = RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT), embedder=embedder)
-    assert not embedder.asked
-    found = search.search("camels silk", 2).snippets
-    assert embedder.asked
-    assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
-    assert {word for snippet in found for word in snippet.text.split()} <= {*TEXT.split()}, "no word is cut"
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,6 @@ def test_a_heading_in_a_lead_is_no_text(reply: str) -> None:
     assert "Health and waste" in [block.heading for block in draft.blocks]
 
 
-def test_number_signs_in_sentences_are_text() -> None:
-    texts = [claim.text for claim in read_draft("C# is a language [1]. It is number # 3 of all [1].", 1).claims()]
-    assert texts == ["C# is a language.", "It is number # 3 of all."]
-
-
 def article(*passages: str) -> Article:
     snippets = [Snippet(f"https://example.org/{n}", "", text) for n, text in enumerate(passages)]
     sources = tuple(Source(one.source_id, one.url, "", (one,)) for one in snippets)

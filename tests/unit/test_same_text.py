@@ -1,10 +1,8 @@
 """One text, one source: which pages have one text, and how they are found, shown and cited."""
 
 import io
-import json
 import random
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -159,14 +157,6 @@ def test_other_addresses_stand_in_what_is_exported(name: str) -> None:
     assert all(url.encode() in made for url in HOSTS[:3])
 
 
-@pytest.mark.parametrize("rendered", [Article.to_markdown, Article.to_html])
-def test_other_addresses_stand_in_the_references(rendered: Callable[[Article], str]) -> None:
-    found = pages(dict.fromkeys(HOSTS[:3], text("decision")))
-    article = written(index(*found), cited(found[0]))
-    assert all(url in rendered(article) for url in HOSTS[:3])
-    assert "also at" in rendered(article)
-
-
 def test_a_refreshed_article_reads_the_page_that_a_passage_is_from() -> None:
     shared, own = text("shared"), "The court gave the farmers their land back in the end."
     a, b = (replace(one, origin="page") for one in pages({HOSTS[0]: shared, HOSTS[1]: shared}))
@@ -175,12 +165,3 @@ def test_a_refreshed_article_reads_the_page_that_a_passage_is_from() -> None:
     now = {HOSTS[0]: shared, HOSTS[1]: f"{shared} {own}"}
     found = refresh(article, YearJudge(), lambda url: Page(url, "", ((None, now[url]),)))
     assert (found.changes, found.checked.article) == ((), article)
-
-
-def test_an_article_from_before_has_no_other_addresses() -> None:
-    (page,) = pages({HOSTS[0]: text("decision")})
-    article = written(index(page), cited(page))
-    record = json.loads(article.to_json())
-    for source in record["article"]["sources"]:
-        del source["also"]
-    assert from_json(json.dumps(record)) == article

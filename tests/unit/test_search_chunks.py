@@ -1,7 +1,6 @@
 """Cutting text into passages: nothing lost, order kept, limits held, in scripts with and without spaces."""
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -69,20 +68,6 @@ def test_whole_sentences_stay_whole(lengths: list[int], end: str) -> None:
     assert not flat
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("." * 200_000 + "x", "\n" * 200_000, ("\n" + " " * 50) * 5_000 + "x", ".\n" * 50_000, "a" * 500_000),
-        *('."' * 99_999, "silk " * 100_000),
-    ],
-    ids=["dots", "lines", "blanks", "dotted lines", "one word", "quotes", "words"],
-)
-def test_degenerate_texts_take_linear_time(text: str) -> None:
-    start = time.monotonic()
-    chunks(punctuated_blocks(text))
-    assert time.monotonic() - start < 30  # in quadratic time it would be hours
-
-
 def test_headings_become_sentences_of_their_own() -> None:
     assert punctuated_blocks("# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green") == (
         "# Silk.\n\nIt shone.\n \nBales:\n\nRed. \n\n blue\nand green"
@@ -121,10 +106,6 @@ def test_no_passage_has_more_tokens_than_the_limit_and_nothing_is_lost(text: str
     assert "".join("".join(passages).split()) == "".join(text.split())
     assert all(passage and passage == " ".join(passage.split()) for passage in passages)
     assert all(COUNTS[counted](passage) <= limit for passage in passages)
-
-
-def test_a_character_over_the_limit_stays() -> None:
-    assert token_chunks("東 京", 2, COUNTS["bytes"]) == ["東", "京"]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import open_search, split_specs
 from storm_pipeline.types import Snippet
 
-PIECES = st.text(st.sampled_from("ab:+>/ ."), min_size=1, max_size=8).filter(str.strip)
-
 
 def found(*urls: str) -> list[Snippet]:
     return [Snippet(url, url, f"text of {url}") for url in urls]
@@ -28,12 +26,6 @@ def engine(name: str, *urls: str) -> FakeSearch:
 
 def failing(name: str) -> FakeSearch:
     return FakeSearch({}, name=name, failing=lambda _: True)
-
-
-@given(st.lists(PIECES, min_size=1, max_size=6))
-def test_bracketed_specifications_survive(parts: list[str]) -> None:
-    argument = "+".join(f" [{part}] " for part in parts)
-    assert split_specs("x", argument) == [part.strip() for part in parts]
 
 
 @given(st.text(st.sampled_from("ab:+>[] "), max_size=14))

@@ -72,11 +72,6 @@ def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: 
     )
 
 
-def test_many_lost_items_are_one_sentence() -> None:
-    (lost,) = found([None, SILK, 5, 6]).lost
-    assert "returned 3 results that cannot be used, such as number 1, which has" in lost
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -174,18 +169,6 @@ def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
     assert said in str(caught.value)
     with pytest.raises(SettingsError):
         fused([FakeSearch({}), given])
-
-
-def test_what_is_checked_stays_as_it_is() -> None:
-    once = checked(FakeSearch({"silk": [SILK]}))
-    assert checked(once) is once
-    both = fused([once, engine(raising(ValueError("broken")))])
-    assert checked(both) is both
-    result = both.search("silk", 3)
-    assert result.snippets == (SILK,)
-    assert result.lost == (
-        "the search engine `mine` failed: the engine `mine` raised ValueError: broken; the search went on without it",
-    )
 
 
 def found_bounds(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:

@@ -3,18 +3,15 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError, SettingsError
-from storm_pipeline.run.retrying import retry_after_seconds
 from storm_pipeline.sources.engines import wiki_leads
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import engine_info, engines, is_collection, open_search, within_domains
 from storm_pipeline.text.identity import host_of
-from storm_pipeline.text.plain import iso_date, plain_text, web_address
+from storm_pipeline.text.plain import iso_date, web_address
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables if name.endswith("_KEY")})
@@ -96,24 +93,8 @@ def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.
     assert not any(engine.key_set for engine in engines())
 
 
-@given(st.one_of(st.text(), st.none(), st.integers(), st.lists(st.text())))
-def test_plain_text_can_be_encoded_and_is_stable(value: object) -> None:
-    text = plain_text(value)
-    text.encode()
-    assert plain_text(text) == text == " ".join(text.split())
-    assert isinstance(value, str) or not text
-    assert web_address(value) in {"", text}
-    assert iso_date(value) is None or isinstance(value, str)
-
-
 def test_dates_and_addresses() -> None:
     assert iso_date("2024-02-29T10:00:00Z") == "2024-02-29"
     assert iso_date("2024-02-30") is iso_date("2024-13-01") is iso_date("20240101") is None
     assert web_address(" https://a.org/x ") == "https://a.org/x"
     assert web_address("http://[bad") == web_address("mailto:x@y.z") == web_address("https:///x") == ""
-
-
-@given(st.one_of(st.none(), st.text(), st.from_regex(r"\w{3}, \d+ \w{3} \d+ \d+:\d+:\d+ \S+", fullmatch=True)))
-def test_any_retry_after_is_read_or_ignored(value: str | None) -> None:
-    seconds = retry_after_seconds(value)
-    assert seconds is None or seconds >= 0

@@ -12,16 +12,11 @@ from storm_pipeline.sources.documents.markup import fragment_text
 from storm_pipeline.sources.search.engine_info import SearchOptions
 from storm_pipeline.sources.search.paging import paged
 from storm_pipeline.sources.search.papers import arxiv_address, doi_address, partial_date
-from storm_pipeline.sources.search.queries import bare_words, joined, topic_words, with_sites
+from storm_pipeline.sources.search.queries import bare_words, topic_words, with_sites
 from storm_pipeline.text.identity import canonical_url
-from storm_pipeline.text.plain import objects, one_line, plain_text, texts
+from storm_pipeline.text.plain import one_line, plain_text
 from storm_pipeline.types import Snippet
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
 DOMAINS = st.lists(st.sampled_from(["a.org", "b.co.uk", "c.net", "long-name-of-a-host.example"]), unique=True).map(
     tuple
 )
@@ -34,12 +29,6 @@ def test_a_line_keeps_to_characters_and_words(query: str, limit: int, words: int
     assert len(line.split()) <= words
     assert plain_text(query).startswith(line)
     assert bool(line) == bool(plain_text(query))
-
-
-def test_a_line_is_cut_between_words() -> None:
-    assert one_line("one two three", 9) == "one two"
-    assert one_line("one two three", words=2) == "one two"
-    assert one_line("one two three", 5, 2) == "one"
 
 
 @given(st.text(max_size=120), DOMAINS, DOMAINS, st.integers(1, 120), st.none() | st.integers(1, 30))
@@ -86,14 +75,6 @@ def test_paging_gives_the_first_pages_once(results: list[list[str]], k: int, siz
     assert {canonical_url(url) for url in urls} == set(list(dict.fromkeys(everything))[:k])
 
 
-@given(JSON)
-def test_any_json_value_gives_objects_and_texts(value: object) -> None:
-    assert all(isinstance(entry, dict) for entry in objects(value))
-    assert isinstance(value, list) or not objects(value) + texts(value)
-    assert texts(value) == list(dict.fromkeys(map(plain_text, texts(value))))
-    assert "" not in texts(value)
-
-
 def test_a_period_fills_its_open_end() -> None:
     first, last = date(2024, 1, 2), date(2024, 6, 30)
     assert SearchOptions().period() is None
@@ -129,28 +110,12 @@ def test_a_word_of_any_script_is_kept_whole(word: str) -> None:
     assert [found.lower() for found in bare_words(word)] == [composed.lower()]
 
 
-@given(st.lists(st.text(min_size=1, max_size=9), min_size=1), st.sampled_from([" ", " OR "]), st.integers(1, 60))
-def test_words_are_joined_as_far_as_they_fit(words: list[str], between: str, limit: int) -> None:
-    line = joined(words, between, limit)
-    assert 0 < len(line) <= limit
-    whole = between.join(words)
-    assert whole.startswith(line)
-    assert line == words[0][:limit] or line in {between.join(words[:n]) for n in range(len(words) + 1)}
-    assert len(whole) > limit or line == whole
-
-
 @given(st.dates())
 def test_a_known_date_is_told_and_an_unknown_part_left_out(day: date) -> None:
     parts = [day.year, str(day.month), f" {day.day:02} "]
     assert partial_date(parts) == day.isoformat()
     assert partial_date(parts[:2]) == day.isoformat()[:7]
     assert partial_date([day.year, None, day.day]) == day.isoformat()[:4]
-
-
-@given(st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=5), st.booleans()), max_size=4))
-def test_no_date_is_made_up(parts: list[object]) -> None:
-    found = partial_date(parts)
-    assert found is None or re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", found)
 
 
 def test_addresses_of_papers() -> None:
@@ -175,16 +140,6 @@ def test_addresses_of_papers() -> None:
 )  # fmt: skip
 def test_fragments_become_text(fragment: object, text: str) -> None:
     assert fragment_text(fragment) == text
-
-
-MARKUP = ["<jats:p>", "</jats:p>", "<", ">", "&lt;", "<title>", "</title>", "word", "&#0;", "<!"]
-
-
-@given(st.lists(st.sampled_from(MARKUP)))
-def test_any_fragment_is_read(pieces: list[str]) -> None:
-    text = fragment_text(" ".join(pieces))
-    assert text.count("word") == pieces.count("word") or "<" in pieces or "<!" in pieces or "<title>" in pieces
-    assert "jats" not in text or "<" in pieces or "<!" in pieces
 
 
 def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:

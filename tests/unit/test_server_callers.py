@@ -4,7 +4,6 @@ import asyncio
 import json
 import stat
 import threading
-from collections.abc import AsyncIterator
 from contextlib import ExitStack, nullcontext
 from contextvars import copy_context
 from pathlib import Path
@@ -157,18 +156,6 @@ def asked(
 )
 def test_json_of_very_many_values_is_refused_before_it_is_read(path: str, content: bytes, status: int) -> None:
     assert asked(path, method="POST", content=content).status_code == status
-
-
-def test_health_is_told_without_waiting_for_a_body() -> None:
-    async def silent() -> AsyncIterator[bytes]:
-        raise AssertionError("the body was waited for")
-        yield b""
-
-    async def told(_: Any, __: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"fine"})
-
-    assert asked("/health", app=told, content=silent(), content_length="10").text == "fine"
 
 
 def test_who_is_let_in(tmp_path: Path) -> None:
@@ -394,20 +381,6 @@ def test_a_body_that_does_not_arrive_is_waited_for_in_vain(monkeypatch: pytest.M
             await (gate.bounded({}, silent, 9)() if is_upload else gate.whole({}, silent, 9))
 
     asyncio.run(ask())
-
-
-def test_a_body_in_very_many_pieces_is_not_copied_with_each() -> None:
-    async def read() -> int:
-        left = 400_000
-
-        async def receive() -> Any:
-            nonlocal left
-            left -= 1
-            return {"body": b"x" * 40, "more_body": left > 0}
-
-        return len((await (await gate.whole({}, receive, gate.LARGE_BYTES))())["body"])
-
-    assert asyncio.run(read()) == 16_000_000
 
 
 @given(st.lists(st.binary(max_size=20), max_size=8), st.integers(0, 60))

@@ -64,10 +64,6 @@ def test_events_are_read_of_the_runs_that_are_shown(tmp_path: Path, monkeypatch:
     assert {name[:7] for name in read} == {"topic-3", "topic-2"}
 
 
-def test_a_folder_that_does_not_exist_has_no_runs(tmp_path: Path) -> None:
-    assert RunFolders(tmp_path / "none").views(10) == ()
-
-
 LINES = st.lists(
     st.one_of(
         st.dictionaries(st.text(max_size=5), st.text(max_size=9), max_size=3).map(json.dumps),

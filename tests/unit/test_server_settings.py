@@ -114,15 +114,6 @@ def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -
     assert Redactor([folder]).values(nested) == {"details": ["a.pdf", {"why": ["."]}], "count": 2}
 
 
-def test_ordinary_text_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MY_API_KEY": "", "HOME": "/root", "A_KEY": "silk"}.items():
-        monkeypatch.setenv(name, value)
-    redactor = Redactor([Path("/")])
-    text = "silk was sold at https://example.org/a@b in /usr/share"
-    assert redactor.text(text) == text
-    assert redactor.values({"a": 1, "b": None, "c": text}) == {"a": 1, "b": None, "c": text}
-
-
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_this_machine_needs_no_token(host: str) -> None:
     assert is_loopback(host)

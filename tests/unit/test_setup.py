@@ -64,13 +64,6 @@ def test_a_wrong_answer_is_asked_for_again() -> None:
     assert written() == {"lm": "embedded", "search": "auto", "article_language": "de", "length": "standard"}
 
 
-def test_the_proposals_are_what_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    assert run("init", "--yes").exit_code == 0
-    assert written()["lm"] == "anthropic/claude-sonnet-4-5"
-    assert "k" not in written().values()
-
-
 def test_a_configuration_is_not_overwritten_unasked() -> None:
     FILE.parent.mkdir()
     FILE.write_text("turns = 3\n")

@@ -37,11 +37,6 @@ def test_every_setting_has_a_row_with_option_and_variable() -> None:
     assert "choice | `auto`, `always`, `never` | `auto` |" in rows["structured"]
 
 
-def test_every_part_of_the_settings_begins_with_a_setting() -> None:
-    assert list(SITE.PARTS) == [name for name in Settings.model_fields if name in SITE.PARTS]
-    assert re.findall(r"^## (.+)", SITE.settings_page(), re.M) == list(SITE.PARTS.values())
-
-
 @given(st.lists(st.text("ab $<&\"'|", max_size=12), max_size=5))
 def test_a_console_is_copied_without_prompts_and_output(lines: list[str]) -> None:
     shown = "\n".join(
@@ -52,8 +47,3 @@ def test_a_console_is_copied_without_prompts_and_output(lines: list[str]) -> Non
     assert bool(found) == bool(lines)
     if found:
         assert html.unescape(found[1]).split("\n") == lines
-
-
-def test_other_blocks_stay() -> None:
-    block = '<div class="highlight"><pre><code>x = "$ 5"</code></pre></div>'
-    assert SITE.with_copied_commands(block) == block

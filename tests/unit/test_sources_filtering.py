@@ -1,8 +1,5 @@
 """The search engine that returns only pages that may be used, and the dates in their addresses."""
 
-import re
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,14 +50,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert second.reason.startswith("generally unreliable: generally unreliable, by Wikipedia")
 
 
-def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
-    engine = filtered(SILK, BAD[0], kept_out=GroundTruth([SILK]))
-    result = engine.search("silk", 2)
-    assert result.snippets == ()
-    assert result.excluded[0].reason == "this page is kept out"
-    assert len(result.excluded) == 2
-
-
 def test_passages_of_one_page_are_read_together() -> None:
     prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
     page = [Snippet("https://copy.example/1", "t", text) for text in prose]
@@ -93,35 +82,6 @@ def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
 
 def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
     assert filtered(*GOOD).search("silk", 2).seen == ()
-
-
-@pytest.mark.parametrize(
-    ("judge", "kept_out", "asked"),
-    [
-        (SourcePolicy("standard"), None, 10),
-        (SourcePolicy("any", deny=["a.org"]), None, 10),
-        (SourcePolicy("any"), GroundTruth([SILK]), 8),
-        (SourcePolicy("any"), None, 5),
-    ],
-)
-def test_more_is_asked_for_where_pages_may_go(judge: SourcePolicy, kept_out: GroundTruth | None, asked: int) -> None:
-    class Counting(FakeSearch):
-        def search(self, query: str, k: int) -> list[Snippet]:
-            numbers.append(k)
-            return []
-
-    numbers: list[int] = []
-    reliable(Counting({}), judge, kept_out).search("q", 5)
-    assert numbers == [asked]
-
-
-def test_what_the_engine_lost_is_passed_on() -> None:
-    class Careless(FakeSearch):
-        def search(self, query: str, k: int) -> list[Any]:
-            return [None, *snippets(GOOD[0], BAD[0])]
-
-    result = reliable(Careless({}), SourcePolicy("standard")).search("silk", 2)
-    assert ([s.url for s in result.snippets], len(result.excluded), len(result.lost)) == ([GOOD[0]], 1, 1)
 
 
 @given(
@@ -173,9 +133,3 @@ def test_a_date_among_the_folders(url: str, published: str) -> None:
 )
 def test_no_date(url: str) -> None:
     assert date_in_address(url) is None
-
-
-@given(st.text())
-def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
-    found = date_in_address(f"https://example.org/{text}")
-    assert found is None or re.fullmatch(r"(19|20)\d\d-\d\d(-\d\d)?", found)

@@ -93,11 +93,6 @@ def test_chinese_variants_are_one_article() -> None:
     assert wikipedia_article("https://www.wikiwand.com/zh-hant/丝绸之路") == ("zh", "丝绸之路")
 
 
-def test_titles_that_are_only_signs_keep_nothing_else_out() -> None:
-    truth = GroundTruth(["https://en.wikipedia.org/wiki/%3F"], ["!!!"])
-    assert truth.recognise("https://en.wikipedia.org/wiki/...", "... - Wikipedia", "") is None
-
-
 @given(TITLES, st.sampled_from(FORMS), st.booleans())
 def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> None:
     path = quote(title, safe="") if encoded or set(title) & set("%&+;") else title
@@ -105,11 +100,6 @@ def test_titles_are_read_from_any_form(title: str, form: str, encoded: bool) -> 
     assert wikipedia_article(form.format(path)) == plain
     assert plain is not None
     assert plain[1].casefold().replace(" ", "")
-
-
-@given(st.one_of(st.text(max_size=50), st.text(max_size=30).map("https://en.wikipedia.org/wiki/".__add__)), st.text())
-def test_no_address_breaks_it_and_each_excludes_itself(url: str, title: str) -> None:
-    assert GroundTruth([url], [title]).recognise(url, title, title)
 
 
 def test_pages_that_repeat_a_known_text_are_recognised() -> None:

@@ -99,12 +99,6 @@ def test_sentences_of_prose_date_nothing(words: list[str], day: str, place: int)
     assert stated_date(f"The dam\n\n{' '.join(told)}\n") is None
 
 
-@given(st.text(alphabet="Pp byublished:on,.\n 0123456789May", max_size=80))
-def test_whatever_a_text_holds_there_is_a_day_or_none(text: str) -> None:
-    found = stated_date(text)
-    assert found is None or len(found.split("-")) == 3
-
-
 def test_the_day_stands_behind_the_title_of_each_passage_of_the_page(tmp_path: Path) -> None:
     text = f"Published March 3, 2025\n\n{PROSE * 3}\n\n" + "Weirs are opened when rivers rise in spring. " * 20
     lines = [{"url": f"https://a.org/{n}", "title": "Dams", "text": text} for n in range(2)]

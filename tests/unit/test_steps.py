@@ -35,15 +35,6 @@ def test_the_budget_is_kept_and_no_sentence_cut(conversations: list[Conversation
         assert all(sentence in whole for sentence in split_sentences(line)), line
 
 
-@given(CONVERSATIONS)
-def test_an_ample_budget_shows_everything(conversations: list[Conversation]) -> None:
-    shown = share_budget(conversations, 10_000)
-    for conversation in conversations:
-        for turn in conversation.turns:
-            assert turn.question in shown
-            assert turn.answer_text in shown
-
-
 def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
     def talk(name: str, turns: int) -> Conversation:
         answer = (Sentence(f"{name} has a long story that goes on and on for many words."),) * 6

@@ -48,13 +48,6 @@ def test_planned_subheadings_become_subsections() -> None:
     assert [(below.heading, len(texts(below))) for below in own.subsections] == [("Floods", 1)]
 
 
-def test_text_under_a_heading_that_is_not_planned_belongs_to_what_is_before_it() -> None:
-    assert [
-        len(texts(own)) for own in section(f"## Early days\n{BUILT}\n## FLOODS\n{CAME}\n## More\n{BUILT}").subsections
-    ] == [2]
-    assert not section(f"# History\n{BUILT}\n## Other\n{CAME}").subsections
-
-
 def test_nothing_of_a_subsection_without_support_is_left() -> None:
     own = section(f"{BUILT}\n## Repairs\nPenguins waltz beneath Antarctic moonlight [2].", "1: delete")
     assert not own.subsections
@@ -152,14 +145,6 @@ def test_a_finding_carries_the_pages_that_its_own_sentence_cites_and_no_others()
     assert all(c.snippet_id != VOTE[0].id for one in wrong.sentences for c in one.citations)
 
 
-def test_a_finding_is_a_whole_sentence() -> None:
-    said = "Congress needed 87 votes to remove the president of Peru in 2022. [1] Votes of Congress [1]. Peru: 87 [1]\n"
-    answer, _ = answered(VOTE, said)
-    assert [one.text for one in answer.sentences] == [
-        "Congress needed 87 votes to remove the president of Peru in 2022."
-    ]
-
-
 def test_where_the_best_page_breaks_off_it_goes_on() -> None:
     needed = "The votes that Congress needed to remove the president of Peru were eighty-seven."
     parts = f"{filler('early')} {needed} {filler('late')}".split()
@@ -168,25 +153,6 @@ def test_where_the_best_page_breaks_off_it_goes_on() -> None:
     _, shown = answered([*page("best", *windows), *others], "The sources do not say.", evidence=500)
     assert "remove the president of Peru were eighty-seven" in shown
     assert len(shown.split()) < 1000 / 3 * 1.3
-
-
-def test_what_bears_on_the_question_is_shown_and_not_what_the_search_ranks_low() -> None:
-    others = [one for n in range(9) for one in page(f"other{n}", f"Peru 2022 in the news. {filler(f'o{n}x')}")]
-    _, shown = answered([*others, *VOTE], "The sources do not say.", evidence=500)
-    assert "Congress needed 87 votes" in shown
-    assert "o8x1" not in shown
-
-
-def test_menus_come_last_whatever_words_they_share() -> None:
-    menu = "Congress Votes Peru President Remove Need Games Hardware News Reviews Guides Video Forum Magazine "
-    menus = [one for n in range(9) for one in page(f"menu{n}", f"{menu * 12}{n}")]
-    _, shown = answered([*menus, *VOTE], "The sources do not say.", evidence=200)
-    assert VOTE[0].text in shown
-    assert "Hardware" not in shown
-
-
-def test_a_search_without_results_asks_no_model() -> None:
-    assert answered([], "Something [1].") == (Answer(), "")
 
 
 def whole_page(name: str, *texts: str) -> list[Snippet]:
