@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import ModelError
 from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.signatures.shapes import Edit, Lookup
+from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 
 
@@ -273,7 +276,7 @@ def test_a_new_text_names_the_sentences_whose_sources_it_gets() -> None:
     assert (first.text, [own.source_id for own in first.citations]) == (named, [BOOK.source_id, PAPER.source_id])
 
 
-def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_the_run_has_found() -> None:
+def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_is_found() -> None:
     known = "Karl Selby, chief engineer of the dam, said that it was 90 m high."
     told = Section("Dam", (Paragraph((cites("Selby said that it was 90 m high.", BOOK),)),))
     asked: list[Mapping[str, Any]] = []
@@ -281,12 +284,17 @@ def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_the_run_ha
     def reply(inputs: Mapping[str, Any]) -> dict[str, object]:
         asked.append(inputs)
         if len(asked) > 1:
-            return {"edits": [Edit(kind="reword", sentence=1, text=f"{known} [2]")]}
+            number = inputs["found"].partition("] The dam")[0][-1]
+            return {"edits": [Edit(kind="reword", sentence=1, text=f"{known} [{number}]")]}
         return {"edits": [], "lookups": [Lookup(sentence=1, question="Who is Selby, engineer of the dam?")]}
 
-    with run([PAPER], replies={"EditArticle": reply}) as (ctx, _):
-        (after,) = edit_article(ctx, (told,))
-    assert [one["found"] for one in asked] == ["", f"[2] The dam (example.org, 1936-05-02): {PAPER.text}"]
+    engine: Any = SimpleNamespace(
+        name="corpus", search=lambda query, _: SearchResult((PAPER,) if "Selby" in query else ()), excluded_ids=set
+    )
+    with run([BOOK], replies={"EditArticle": reply}) as (ctx, _):
+        (after,) = edit_article(replace(ctx, search=engine), (told,))
+    assert asked[0]["found"] == ""
+    assert f"The dam (example.org, 1936-05-02): {PAPER.text}" in asked[1]["found"]
     assert asked[1]["article"] == asked[0]["article"]
     assert list(after.sentences()) == [cites(known, BOOK, PAPER)]
 

@@ -74,6 +74,10 @@ class EditedArticle:
         texts = (sentence.text for sentence in (*before, *replaced))
         return f"{self._ctx.brief.topic}: {' '.join(texts)}", self._checks.cited([*replaced, *self._named(edit)])
 
+    def plain(self, edit: Edit) -> str:
+        """Return the new text of an edit without its numbers of sentences and passages."""
+        return self._read(edit.text)[0]
+
     def add_passages(self, found: Sequence[Passage], sentences: Iterable[int]) -> str:
         """Return passages with the numbers by which edits cite them; show the sentences that they are for once more."""
         first = self._last + len(self._passages) + 1

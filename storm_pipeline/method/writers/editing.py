@@ -14,6 +14,7 @@ from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps.searching import search_all
 from storm_pipeline.method.writers.edited_article import NEW_TEXT, EditedArticle
 from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.signatures.shapes import Edit, Lookup
@@ -58,11 +59,15 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
 
 
 def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]) -> str:
-    """Return numbered passages of the run for the editor's questions, one page's together; each once."""
-    ranked = ctx.store.search([lookup.question for lookup in lookups], _FOR_A_LOOKUP)
-    snippets = sorted(
-        dict.fromkeys(one for own in ranked for one in own), key=lambda one: (one.source_id, one.place or 0)
-    )
+    """Search for the editor's questions; return numbered passages of all pages found so far that fit them best."""
+    questions = [lookup.question for lookup in lookups]
+    if not questions:
+        return ""
+    search_all(ctx, questions)
+    gone = ctx.search.excluded_ids()  # what the article cites already stays
+    ranked = ctx.store.search(questions, _FOR_A_LOOKUP)
+    best = dict.fromkeys(snippet for own in ranked for snippet in own if snippet.source_id not in gone)
+    snippets = sorted(best, key=lambda snippet: (snippet.source_id, snippet.place or 0))
     found = passages(snippets, language=ctx.brief.language)
     ctx.store.add(snippet for passage in found for snippet in passage.snippets)
     return edited.add_passages(found, [lookup.sentence for lookup in lookups])
@@ -87,7 +92,9 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
     reasons: dict[Edit, str] = {}
     behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
     if ctx.judge is not None and behind:
-        asked = [Question(edit.text, (said, *map(with_source, sources))) for edit, (said, sources) in behind.items()]
+        asked = [
+            Question(edited.plain(edit), (said, *map(with_source, sources))) for edit, (said, sources) in behind.items()
+        ]
         try:
             verdicts = ExplainingJudge(ctx.judge).judge(asked)
         except ModelError as error:
