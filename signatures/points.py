@@ -61,8 +61,8 @@ class ReadPage(dspy.Signature):
 class FindPoints(dspy.Signature):
     """You prepare an encyclopedia article before it is written. You see its outline with numbered sections; numbered
     findings of its researchers, behind each the numbers of the pages that it comes from; the pages that were found,
-    each with its title, its date and how it begins; and the questions to which no page had an answer. Say what is
-    missing and what the findings are worth.
+    each with its title, its date and how it begins; and, if there are any, the questions to which no page had an
+    answer. Say what is missing and what the findings are worth.
     - sections: one entry for each section of the outline.
       - points: at most six questions, the most important first, that a reader of this section expects an answer to and
         that no finding answers. Each asks one thing, names the topic, and can be understood alone. Ask once in the

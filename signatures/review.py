@@ -15,8 +15,9 @@ class EditArticle(dspy.Signature):
     what you must know to mend them, then give the edits that mend them and make it one article. Go through the whole of
     it for each of these, in this order:
     - Topic: drop what a reader who looks up this topic does not need: what tells about another person, place or work,
-      the later life of a side figure, a general history, a sentence on a source instead of the topic (what a study is
-      called, who reported what nobody disputes).
+      the later life of a side figure, a general history, detail that only a report or a catalogue needs (degrees,
+      seconds, numbers of items), a sentence on a source instead of the topic (what a study is called, who reported what
+      nobody disputes).
     - Repetition: take each name, number and event in turn, and look where else the article tells the same of it, also
       in other words and in part of a longer sentence. Let it stand where a reader would look for it. In the other place
       cut the sentence, join the two, or reword it so that it only says what is new there.
@@ -40,8 +41,9 @@ class EditArticle(dspy.Signature):
     not change.
     Questions: name the sentence, and ask what it lacks so that a reader who knows nothing of the topic understands it.
     They are put to a search engine, so each names whom or what it is about, such as "Who is the archaeologist Martin
-    Nilsson?" or "When was the tower of the old town hall in Bonn pulled down?" Passages found for them come with your
-    second reading, their numbers after those of the sentences.
+    Nilsson?" or "When was the tower of the old town hall in Bonn pulled down?" With your second
+    reading come the passages that the sentence cites and others that were found, behind each question, their numbers
+    after those of the sentences.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
     - drop: the sentence is off the topic or on a source, and goes with its sources.
     - reword: "text" replaces the sentence, and ends with the numbers of the other sentences and of the passages found
@@ -52,7 +54,7 @@ class EditArticle(dspy.Signature):
       paragraph; move_before: before it; paragraph: behind that paragraph, as one of their own.
     - section: the section or subsection whose heading has the number "sentence" goes, with all that stands below it,
       behind the one with the heading "other", at its level; section_before: before it; section_into: it becomes the
-      last subsection of it.
+      last subsection of it. A heading below which nothing is left goes by itself.
     - heading: "text" is the new heading of the number "sentence".
     In your second reading only parts of the article are shown, with "…" between them: your edits have been made there.
     Mend what the edits have left or done wrong: a moved sentence must fit those before and behind it. Put in, in a few

@@ -99,7 +99,7 @@ def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
 
 
 def by_model(
-    draft: str, snippets: Sequence[Snippet], verdicts: str, reply: str = ""
+    draft: str, snippets: Sequence[Snippet], verdicts: str, reply: str = "", second: str = ""
 ) -> tuple[list[str], list[Mapping[str, Any]], list[str]]:
     """The sentences that stand where a language model judges a draft, its calls, and the remarks that were made."""
     asked: list[Mapping[str, Any]] = []
@@ -107,7 +107,7 @@ def by_model(
 
     def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
         asked.append(inputs)
-        return {"verdicts": verdicts}
+        return {"verdicts": second or verdicts if len(asked) > 1 else verdicts}
 
     shown = passages(snippets)
     with run(snippets, replies={"CheckSentences": check}) as (plain, _):
@@ -206,6 +206,13 @@ def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answe
 def test_a_language_model_is_asked_once_and_stands_by_its_doubt(reply: str, kept: list[str]) -> None:
     found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {reply}")
     assert (found, len(asked)) == (kept, 1)
+
+
+@pytest.mark.parametrize(("second", "stands"), [("1: supported", True), ("1: not - they say nothing of it", False)])
+def test_an_answer_whose_words_its_passages_do_not_have_is_read_by_the_language_model(second: str, stands: bool) -> None:
+    new = "The Orrin Dam was finished on 6/22/36."
+    found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {new} [1]", second)
+    assert (found, len(asked)) == ([new] * stands, 2)
 
 
 def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:

@@ -150,7 +150,7 @@ class Scripted:
 
 def test_sentences_share_a_call_and_each_gets_its_line() -> None:
     model = Scripted(
-        "1: supported\n2. **contradicted** — Selby took in 400, not 40 | “took in  400 families”\n"
+        "1: supported\n2. **contradicted** — Selby took in 400, not 40 (“News | UK”) | “took in  400 families”\n"
         "Sentence 3) not - nothing of it"
     )
     judge = LanguageModelJudge(model, "one", CHECK)
@@ -161,7 +161,7 @@ def test_sentences_share_a_call_and_each_gets_its_line() -> None:
     ]
     built, took, nothing = judge.judge(questions)
     assert built == Verdict("supported", 1.0)
-    assert (took.label, took.reason) == ("contradicted", "Selby took in 400, not 40")
+    assert (took.label, took.reason) == ("contradicted", "Selby took in 400, not 40 (“News | UK”)")
     assert [TOWN[span.start : span.end] for span in took.spans if span.passage == 1] == ["took in 400 families"]
     assert (nothing.label, nothing.reason, nothing.spans) == ("not", "nothing of it", ())
     ((_, inputs),) = model.asked

@@ -79,7 +79,9 @@ def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest:
         named = {int(number) for number in "".join(one if one in "0123456789" else " " for one in rest[:500]).split()}
         places = tuple(i for i, text in enumerate(question.passages) if numbers[text] in named)
         return Verdict(label, _PROBABILITY[label], supporting=places)
-    reason, _, quotation = rest.partition("|")
+    reason, mark, quotation = rest.rpartition("|")  # titles of pages have the mark as well
+    if not mark:
+        reason, quotation = rest, ""
     spans = quoted(question, quotation.strip(" \"'“”„«».…")) if quotation else ()
     return Verdict(label, _PROBABILITY[label], spans, reason.strip(" \t-–—:;.,*"))
 

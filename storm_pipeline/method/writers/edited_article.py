@@ -4,7 +4,7 @@ A sentence that is cut or joined passes its citations on to the one that stays; 
 own. Every edit is recorded, and so many sentences at most go for good.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.evidence.citations import parse_cited
@@ -78,14 +78,17 @@ class EditedArticle:
         """Return the new text of an edit without its numbers of sentences and passages."""
         return self._read(edit.text)[0]
 
-    def add_passages(self, found: Sequence[Passage], sentences: Iterable[int]) -> str:
-        """Return passages with the numbers by which edits cite them; show the sentences that they are for once more."""
-        first = self._last + len(self._passages) + 1
-        for number, passage in enumerate(found, first):
-            self._passages[number] = Sentence(passage.text, passage.citations())
+    def add_passages(self, sentence: int, found: Sequence[Passage]) -> str:
+        """Return what a sentence cites and passages found for it, numbered; none twice. It is shown once more."""
         self._checks.know(found)
-        self._changed |= self._sentences.keys() & set(sentences)
-        return numbered_passages(found, first=first)
+        if sentence in self._sentences:
+            self._changed.add(sentence)
+            found = [*self._checks.cited([self._sentences[sentence]]), *found]
+        known = {passage.text for passage in self._passages.values()}
+        new = list({passage.text: passage for passage in found if passage.text not in known}.values())
+        first = self._last + len(self._passages) + 1
+        self._passages |= {n: Sentence(passage.text, passage.citations()) for n, passage in enumerate(new, first)}
+        return numbered_passages(new, first=first)
 
     def shown(self, *, changed: bool = False) -> str:
         """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""

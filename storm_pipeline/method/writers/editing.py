@@ -59,18 +59,19 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
 
 
 def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]) -> str:
-    """Search for the editor's questions; return numbered passages of all pages found so far that fit them best."""
+    """Search for the editor's questions; return each with numbered passages: of its sentence, and the best of all."""
     questions = [lookup.question for lookup in lookups]
     if not questions:
         return ""
     search_all(ctx, questions)
     gone = ctx.search.excluded_ids()  # what the article cites already stays
-    ranked = ctx.store.search(questions, _FOR_A_LOOKUP)
-    best = dict.fromkeys(snippet for own in ranked for snippet in own if snippet.source_id not in gone)
-    snippets = sorted(best, key=lambda snippet: (snippet.source_id, snippet.place or 0))
-    found = passages(snippets, language=ctx.brief.language)
-    ctx.store.add(snippet for passage in found for snippet in passage.snippets)
-    return edited.add_passages(found, [lookup.sentence for lookup in lookups])
+    lines = []
+    for lookup, ranked in zip(lookups, ctx.store.search(questions, _FOR_A_LOOKUP), strict=True):
+        found = [snippet for snippet in ranked if snippet.source_id not in gone]
+        ctx.store.add(found)
+        shown = edited.add_passages(lookup.sentence, passages(found, language=ctx.brief.language))
+        lines.append(f"{tidy(lookup.question)} ([{lookup.sentence}])\n{shown}")
+    return "\n".join(lines)
 
 
 def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:

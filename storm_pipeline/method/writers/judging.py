@@ -61,16 +61,20 @@ class Doubts:
     def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim]) -> list[Judged]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
-        A language model is not asked again: its doubt remains where the answer is the doubted sentence, with no other
-        citations.
+        A language model is asked only about answers that the screen finds a problem with; its doubt remains where the
+        answer is the doubted sentence, with no other citations.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
             return self.raised(answers)
+        judged = self.screen.judge(answers)
+        unlike = [i for i, own in enumerate(judged) if own.problem and not own.is_only_copied and answers[i].cited]
+        for i, own in zip(unlike, self.raised([answers[i] for i in unlike]), strict=True):
+            judged[i] = own
         return [
             replace(own, problem=_SAME)
             if not own.problem and _is_as_before(before, answer) and self._doubted(before)
             else own
-            for before, answer, own in zip(asked, answers, self.screen.judge(answers), strict=True)
+            for before, answer, own in zip(asked, answers, judged, strict=True)
         ]
 
     def _doubted(self, claim: Claim) -> bool:
