@@ -209,7 +209,7 @@ def test_a_language_model_is_asked_once_and_stands_by_its_doubt(reply: str, kept
 
 
 @pytest.mark.parametrize(("second", "stands"), [("1: supported", True), ("1: not - they say nothing of it", False)])
-def test_an_answer_whose_words_its_passages_do_not_have_is_read_by_the_language_model(second: str, stands: bool) -> None:
+def test_an_answer_whose_words_its_passages_lack_is_read_by_the_language_model(second: str, stands: bool) -> None:
     new = "The Orrin Dam was finished on 6/22/36."
     found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {new} [1]", second)
     assert (found, len(asked)) == ([new] * stands, 2)
