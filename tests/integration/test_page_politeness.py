@@ -1,7 +1,9 @@
 """robots.txt asked once and heeded, few requests to one site at once."""
 
+import contextlib
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -129,6 +131,26 @@ def test_a_crawl_delay_is_heeded_up_to_a_bound() -> None:
     assert 0.2 < last - first < 60  # two pauses of 0.2 s, on a machine that may be busy, and not of 3,600 s
 
 
+def test_the_robots_files_of_redirects_count_against_the_time_of_the_page() -> None:
+    delayed = Reply(404, delay=0.3)
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(ScriptedServer(Site(delayed))).url
+        for _ in range(4):
+            redirect = Reply(302, headers={"Location": url})
+            url = stack.enter_context(ScriptedServer(Site(delayed, redirect))).url
+        with pytest.raises(PageError, match=r"robots\.txt of 127.* was not fetched in the time"):
+            fetch_page(url, Limits(total=0.8), HERE, Politeness(BRISK, HERE).visit)
+
+
+def test_a_slow_robots_file_is_there_for_the_next_page() -> None:
+    manners = polite()
+    with ScriptedServer(Site(Reply(404, delay=0.5))) as server:
+        with pytest.raises(PageError, match="was not fetched in the time"):
+            fetch_page(server.url, Limits(total=0.1), HERE, manners.visit)
+        assert read(server.url, manners) == b"<p>page"
+    assert [request.path for request in server.requests] == ["/robots.txt", "/"]
+
+
 def test_a_robots_file_without_end_is_read_to_its_bound() -> None:
     rules = "User-agent: *\nDisallow: /a\n" + "# filler\n" * 100_000 + "Disallow: /b\n"
     with ScriptedServer(Site(text(rules))) as server:
@@ -136,6 +158,38 @@ def test_a_robots_file_without_end_is_read_to_its_bound() -> None:
         assert read(f"{server.url}/b", manners) == b"<p>page"
         with pytest.raises(PageError, match="forbids /a"):
             read(f"{server.url}/a", manners)
+
+
+@pytest.mark.parametrize(
+    ("named", "forbidden"),
+    [
+        ("User-agent: storm\nUSERAGENT storm-pipe*  # ours", True),
+        ("User agent : x\n user-agent:*", True),
+        ("User-agent: other\nUser-agent: storm-pipelines", False),
+        ("User-agent: storm\nDisallow: /b\n\nUser-agent: *", False),
+        ("User-agent: *\nSitemap: /s\nUser-agent: x", True),
+    ],
+)
+def test_rules_are_those_of_the_agent_that_names_this_package_best(named: str, forbidden: bool) -> None:
+    rules = f"User-agent: other\nDisallow: /\n{named}\nDisallow: /a\nUser-agent: other\nDisallow: /"
+    with ScriptedServer(Site(text(rules))) as server:
+        expected = pytest.raises(PageError, match="forbids /a") if forbidden else contextlib.nullcontext()
+        with expected:
+            read(f"{server.url}/a", polite())
+
+
+def test_rules_are_not_kept_for_each_agent_of_a_group() -> None:
+    agents = [*(f"User-agent: {number}" for number in range(1000)), *(f"user  agent {number}" for number in range(500))]
+    rules = "\n".join(
+        [*agents, *("User-agent: " + "storm-pipeline"[:end] for end in range(1, 15)), "Allow: /\n" * 2000]
+    )
+    with ScriptedServer(Site(text(rules))) as server:
+        tracemalloc.start()
+        try:
+            assert read(server.url, polite()) == b"<p>page"
+            assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        finally:
+            tracemalloc.stop()
 
 
 @settings(max_examples=20)

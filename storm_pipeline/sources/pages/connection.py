@@ -33,7 +33,7 @@ class Limits:
 
     connect: float = 5.0  # seconds to wait for a connection
     read: float = 10.0  # seconds to wait for the next bytes
-    total: float = 20.0  # seconds for everything, redirects included; waiting for the host's rate limit is not counted
+    total: float = 20.0  # seconds for all, redirects and robots.txt included, but not waiting for the host's rate limit
     max_bytes: int = 10_000_000  # maximum size after decompression
     redirects: int = 5  # maximum number of redirects followed
 

@@ -23,8 +23,11 @@ from storm_pipeline.sources.transport.gates import Limiter
 if TYPE_CHECKING:
     from protego import Protego
 
-Visit = Callable[[str], AbstractContextManager[None]]
-"""URL → context manager around a request and reading its response; raises PageError to forbid it."""
+Visit = Callable[[str, float], AbstractContextManager[float]]
+"""URL, seconds left → context manager around a request and reading its response; yields the seconds left then.
+
+Waiting for a turn is not subtracted. Raises PageError to forbid the request.
+"""
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = "text/plain"
@@ -114,11 +117,11 @@ def followed(
 ) -> Iterator[PageResponse]:
     """Yield the first response that is not a redirect, of any status; arguments and errors as :func:`fetch_page`."""
     limits, access = limits or Limits(), access or Access()
-    visit = visit or (lambda _: contextlib.nullcontext())
+    visit = visit or (lambda _, left: contextlib.nullcontext(left))
     target, left, seen = target_of(url), limits.total, set[str]()
     for _ in range(limits.redirects + 1):
         seen.add(target.url)
-        with visit(target.url):
+        with visit(target.url, left) as left:
             start = time.monotonic()
             with exchange(target, access, limits, start + left) as response:
                 if response.status not in _REDIRECTS or not response.headers.get("Location"):
@@ -164,24 +167,30 @@ class Politeness:
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def visit(self, url: str) -> Iterator[None]:
-        """Wait for the turn to request and read one page in the block; raise PageError if robots.txt forbids it."""
-        parts = urlsplit(url)
-        site = self._site(f"{parts.scheme}://{parts.netloc}")
+    def visit(self, url: str, left: float) -> Iterator[float]:
+        """Wait for the turn to request and read one page in the block; yield the seconds left after its robots.txt.
+
+        Raises PageError: robots.txt forbids the page, or takes longer than ``left``; it is then read for later pages.
+        """
+        parts, start = urlsplit(url), time.monotonic()
+        try:
+            site = self._site(f"{parts.scheme}://{parts.netloc}").result(left)
+        except TimeoutError as error:
+            raise PageError(f"the robots.txt of {parts.netloc} was not fetched in the time for the page") from error
+        left -= time.monotonic() - start
         if site.closed:
             raise PageError(f"{parts.netloc} is closed for now: {site.closed}")
         if site.rules is not None and not site.rules.can_fetch(url, _ROBOT):
             raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
         with site.limiter:
-            yield
+            yield left
 
-    def _site(self, origin: str) -> _Site:
-        """Return a site's limiter and rules; the first caller reads its robots.txt, and all others wait for that."""
+    def _site(self, origin: str) -> Future[_Site]:
+        """Return a site's limiter and rules; its robots.txt is read once, for all callers."""
         with self._lock:
             if origin not in self._sites:
                 self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")
-            site = self._sites[origin]
-        return site.result()
+            return self._sites[origin]
 
     def _read(self, origin: str) -> _Site:
         limiter = Limiter(concurrent=_CONCURRENT)
@@ -193,7 +202,7 @@ class Politeness:
             return _Site(limiter)
         from protego import Protego
 
-        rules = Protego.parse(text)
+        rules = Protego.parse("\n".join(_own_lines(text)))
         delay = min(rules.crawl_delay(_ROBOT) or 0.0, self._longest_delay)
         if delay > 0:
             limiter.set_rate(1 / delay)
@@ -209,3 +218,26 @@ class Politeness:
                 return None
             bounded = replace(answer.limits, max_bytes=_MOST_ROBOTS)
             return decoded(replace(answer, limits=bounded).body(truncate=True))
+
+
+def _own_lines(robots: str) -> Iterator[str]:
+    """Yield the lines of a robots.txt, without user agents other than the one that names this package best.
+
+    Protego keeps the rules of a group for each of its agents, so a small file could fill the memory.
+    """
+    lines = [(line, _agent_of(line)) for line in robots.splitlines()]
+    ours = {agent for _, agent in lines if agent and (agent == "*" or _ROBOT.startswith(agent))}
+    best = max(ours, key=lambda agent: (agent != "*", len(agent)), default=None)
+    for line, agent in lines:
+        yield line if agent is None else f"User-agent: {best if agent == best else ''}"
+
+
+def _agent_of(line: str) -> str | None:
+    """Return the user agent that a line of a robots.txt names; None if it is another kind of line."""
+    words = " ".join(line.partition("#")[0].casefold().split())
+    for field in ("user-agent", "useragent", "user agent"):
+        rest = words.removeprefix(field)
+        if rest != words and rest[:1] in {"", " ", ":"}:
+            name = rest.strip(" :")
+            return name.replace("*", "") or name[:1]
+    return None
