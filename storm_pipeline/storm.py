@@ -432,7 +432,7 @@ class Storm:
         own = own_models(self.programs, settings)
         with owner._opening:
             check()
-            owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress)
+            owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress, check)
             check()
             if not settings.is_extract:
                 models_of._models = models_of._models or open_models(settings, progress, self._given.objects)

@@ -45,10 +45,16 @@ class Engine:
     cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
-def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
+def open_engine(
+    settings: Settings,
+    custom: Search | None = None,
+    progress: Progress | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Engine:
     """Open the engine that the settings name, or choose one for ``auto``.
 
     ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.sources.search.edge.checked`.
+    ``check``: called between documents that are read; may raise to end it.
 
     Raises SettingsError: it cannot be opened as requested; see
     :func:`storm_pipeline.sources.search.registry.open_search`.
@@ -77,6 +83,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
         remember=cache.remembering,
         open_embedder=partial(open_embedder, cache=settings.cache, progress=progress),
         dois=settings.dois == "ask",
+        check=check,
     )
     opened = open_search(choice.spec, config)
     return Engine(

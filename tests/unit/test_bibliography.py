@@ -1,6 +1,10 @@
 """What is known of own documents as works: bibliographies, DOIs, metadata, and file names as the last resort."""
 
 import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import books
@@ -11,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, ScriptedServer
 
+from storm_pipeline.errors import StoppedError
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
 from storm_pipeline.sources.documents.bibliography_formats import Entry
@@ -225,7 +230,7 @@ UNKNOWN = Document("file:///a.pdf", "a", ((1, "x"),), None, Record("a", doi="10.
 def test_crossref_is_asked_by_the_doi() -> None:
     with ScriptedServer(Reply(body=CROSSREF)) as server:
         (found,), problem = with_crossref([UNKNOWN], base_url=f"{server.url}/works")
-        assert [request.path for request in server.requests] == ["/works/10.1234/a"]
+        assert [request.path for request in server.requests] == ["/works/10.1234%2Fa"]
     assert (problem, found.title, found.published) == ("", "The Kontor", "2019-03")
     assert (found.record.authors, found.record.work.extent) == ("Helle, Knut", "233-250")
 
@@ -235,6 +240,68 @@ def test_a_doi_that_crossref_lacks_is_no_problem_and_another_error_is() -> None:
         assert with_crossref([UNKNOWN], base_url=f"{server.url}/works")[1] == ""
     with ScriptedServer(Reply(status=403, body={"message": "404 requests a day are the limit"})) as server:
         assert "could not be asked" in with_crossref([UNKNOWN], base_url=f"{server.url}/works")[1]
+
+
+def with_doi(doi: str) -> Document:
+    return replace(UNKNOWN, record=replace(UNKNOWN.record, doi=doi))
+
+
+def test_a_doi_leads_to_no_other_page_of_crossref() -> None:
+    with ScriptedServer(Reply(body=CROSSREF)) as server:
+        with_crossref(
+            [with_doi("10.1000/../../members?x=1#"), with_doi("10.1/a?b#c%2e")], base_url=f"{server.url}/works"
+        )
+        assert [(one.path, one.query) for one in server.requests] == [("/works/10.1%2Fa%3Fb%23c%252e", {})]
+
+
+def test_requests_to_crossref_are_limited_and_can_be_stopped() -> None:
+    documents = [with_doi(f"10.1234/{number}") for number in range(5)]
+    with ScriptedServer(Reply(status=404)) as server:
+        _, problem = with_crossref(documents, base_url=f"{server.url}/works", most=2)
+        assert len(server.requests) == 2
+        assert "asked about 2 at most" in problem
+        assert with_crossref(documents[:2], base_url=f"{server.url}/works", most=2)[1] == ""
+
+        def check() -> None:
+            if len(server.requests) == 5:
+                raise StoppedError("stopped")
+
+        with pytest.raises(StoppedError):
+            with_crossref(documents, base_url=f"{server.url}/works", check=check)
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """Return how many functions and generators a call enters."""
+    entered = Counter[str]()
+    sys.setprofile(lambda _frame, event, _argument: entered.update([event]))
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return entered["call"]
+
+
+@given(st.lists(st.tuples(st.text("ab", min_size=8, max_size=12), st.integers(1900, 1903)), min_size=1, max_size=4))
+def test_a_title_in_a_name_names_its_entry(works: list[tuple[str, int]]) -> None:
+    """However a longer name goes on: one title that it has is found, several are ambiguous."""
+    entries = [Entry(f"k{at}", (), Record(title, published=str(year))) for at, (title, year) in enumerate(works)]
+    name = f"xx{works[0][0]}yy"
+    met = {entry.record for entry in entries if entry.record.title in name}
+    found = Bibliography(entries).entry_of(replace(UNKNOWN, url=f"file:///{name}.pdf", record=Record("t")))
+    assert (found is not None) == (len(met) == 1)
+
+
+def test_looking_up_a_name_takes_a_bounded_number_of_steps() -> None:
+    words = [first + second for first in "abcdefghij" for second in "abcdef"]
+    titles = [Entry(f"k{length}", (), Record("a" * length)) for length in range(8, 2000)]
+    families = [Entry(word, (), Record("t", word, str(year))) for word in words for year in range(1000, 1100)]
+    for entries, name in (
+        (titles, "a" * 250),
+        (families, " ".join(words[:40]) + "".join(map(str, range(1000, 1100)))),
+    ):
+        bibliography = Bibliography(entries)
+        document = replace(UNKNOWN, url=f"file:///{name}", record=Record("t"))
+        assert calls_of(lambda: bibliography.entry_of(document)) < 5000  # noqa: B023
 
 
 def test_without_a_network_one_request_is_tried_and_said() -> None:

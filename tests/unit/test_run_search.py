@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from storm_pipeline.errors import PageError
+from storm_pipeline.errors import PageError, StoppedError
 from storm_pipeline.evidence.run_search import Engine, RunSearch, open_engine
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
@@ -62,6 +62,21 @@ def test_what_of_ones_own_documents_cannot_be_read_is_told(tmp_path: Path) -> No
     opened = open_engine(given(tmp_path, search=f"corpus:{tmp_path}"))
     assert not opened.why
     assert any("bad.pdf" in problem for problem in opened.problems)
+
+
+def test_reading_ones_own_documents_can_be_stopped(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.txt").write_text(TEXT)
+    checked: list[None] = []
+
+    def check() -> None:
+        checked.append(None)
+        if len(checked) == 3:
+            raise StoppedError("stopped")
+
+    with pytest.raises(StoppedError):
+        open_engine(given(tmp_path, search=f"fused:wiki-leads+corpus:{tmp_path}"), check=check)
+    assert len(checked) == 3
 
 
 def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import PurePath
 from urllib.parse import unquote
 
@@ -44,7 +45,7 @@ class Bibliography:
             families = {" ".join(folded_words(one.family)) for one in read_names(entry.record.authors)[:1]}
             titles = _titles(entry.record)
             self._families |= families
-            for title in titles:
+            for title in (title for title in titles if len(title) <= _LONGEST_NAME):
                 self._lengths.setdefault(title[:_SHORTEST_TITLE], set()).add(len(title))
             keys = {
                 "file": {name.casefold() for name in entry.files},
@@ -60,19 +61,22 @@ class Bibliography:
                         same.setdefault(entry.record, entry)
 
     def entry_of(self, document: Document) -> Entry | None:
-        """Return a document's entry by attached file, key, DOI, title, or author and year; None: none, or several."""
+        """Return a document's entry by attached file, key, DOI, title, or author and year; None: none, or several.
+
+        Of what a file's name may contain, some 1000 titles, and pairs of author and year, are looked up.
+        """
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem = _bare(PurePath(file).stem)
-        kinds: dict[str, Callable[[], set[str]]] = {
-            "file": lambda: {file.casefold()},
-            "key": lambda: {stem},
-            "doi": lambda: {document.record.doi},
-            "title": lambda: {_bare(document.title), _bare(document.record.title), *self._titles_in(stem)},
+        kinds: dict[str, Callable[[], Iterable[str]]] = {
+            "file": lambda: [file.casefold()],
+            "key": lambda: [stem],
+            "doi": lambda: [document.record.doi],
+            "title": lambda: chain(map(_bare, (document.title, document.record.title)), self._titles_in(stem)),
             "author": lambda: self._authors_and_years_in(file),
         }
         for kind, keys in kinds.items():
             known = self._by.get(kind, {})
-            met = keys() & known.keys() if known else ()
+            met = {key for key in islice(keys(), 4 * _LONGEST_NAME) if key in known} if known else ()
             found = {record: one for key in met for record, one in known[key].items()}
             if len(found) == 1:
                 return next(iter(found.values()))
@@ -84,11 +88,11 @@ class Bibliography:
             for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
                 yield stem[at : at + length]
 
-    def _authors_and_years_in(self, file: str) -> set[str]:
+    def _authors_and_years_in(self, file: str) -> Iterator[str]:
         words = folded_words(file.replace("_", " "))
         named = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
         years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
-        return {family + year for family in named & self._families for year in years}
+        return (family + year for family in sorted(named & self._families) for year in sorted(years))
 
     def completed(self, document: Document) -> Document:
         """Return the document with what its entry says, if it has one."""

@@ -1,6 +1,6 @@
 """Search in the user's own documents: no key; nothing leaves the machine but DOIs, if Crossref may be asked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from storm_pipeline.errors import CorpusError
@@ -27,9 +27,8 @@ INFO = EngineInfo(
 
 def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
     """Open the engine of ``corpus:PATH``."""
-    return CorpusSearch(
-        Path(require_argument("corpus", argument, "a path", "corpus:PATH")), dois=config.dois, cache=config.cache
-    )
+    path = Path(require_argument("corpus", argument, "a path", "corpus:PATH"))
+    return CorpusSearch(path, dois=config.dois, cache=config.cache, check=config.check)
 
 
 class CorpusSearch:
@@ -40,20 +39,30 @@ class CorpusSearch:
     Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
 
     ``dois``: whether Crossref is asked who wrote the documents whose DOI is all that is known. ``cache``: folder in
-    which what was read is kept; None to read everything anew. Raises CorpusError: the path does not exist, or nothing
-    in it could be read.
+    which what was read is kept; None to read everything anew. ``check``: called between documents and before requests;
+    may raise to end the construction. Raises CorpusError: the path does not exist, or nothing in it could be read.
     """
 
     name = "corpus"
 
     def __init__(
-        self, path: Path, *, passages: int = 3, limit: int = 150, dois: bool = False, cache: Path | None = None
+        self,
+        path: Path,
+        *,
+        passages: int = 3,
+        limit: int = 150,
+        dois: bool = False,
+        cache: Path | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         path = Path(path).expanduser()
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
         kept = KeptDocuments(cache) if cache else None
-        found = list(read_documents(path, kept=kept))
+        found = []
+        for item in read_documents(path, kept=kept):
+            check()
+            found.append(item)
         self.problems = tuple(item.reason for item in found if not isinstance(item, Document))
         """Skipped files and lines, and why: one sentence each, naming the file and, for JSON lines, the line."""
         documents = [item for item in found if isinstance(item, Document)]
@@ -61,7 +70,7 @@ class CorpusSearch:
             why = self.problems[0] if self.problems else "it is empty"
             raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
         if dois:
-            documents, unasked = with_crossref(documents, kept)
+            documents, unasked = with_crossref(documents, kept, check=check)
             self.problems += (unasked,) if unasked else ()
         self._passages = passages
         self._documents = len({document.url for document in documents})

@@ -85,6 +85,7 @@ class EngineConfig:
     remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache, given its cache key
     open_embedder: "Callable[[str], Embedder] | None" = None  # opens an embedder by its name, as in the settings
     dois: bool = False  # whether Crossref may be asked about the DOIs of own documents
+    check: Callable[[], None] = lambda: None  # called between steps of opening; may raise to end it
 
 
 @dataclass(frozen=True)

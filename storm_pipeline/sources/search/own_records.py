@@ -1,8 +1,9 @@
 """Author, date and journal of own documents, asked of Crossref by the DOI on their first page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from storm_pipeline.errors import SearchError
 from storm_pipeline.run.retrying import Patience
@@ -18,32 +19,41 @@ _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
 
 
 def with_crossref(
-    documents: Sequence[Document], kept: KeptDocuments | None = None, base_url: str = CROSSREF
+    documents: Sequence[Document],
+    kept: KeptDocuments | None = None,
+    base_url: str = CROSSREF,
+    *,
+    check: Callable[[], None] = lambda: None,
+    most: int = 300,
 ) -> tuple[list[Document], str]:
     """Complete documents by Crossref where the DOI is known but author, date or place is not.
 
-    The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
+    The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers;
+    ``check``: called before each request, and may raise; ``most``: maximum number of requests.
 
     Returns the documents in their order, and why some were not looked up: a sentence, empty if all were.
     """
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
-    found, problem = [], ""
+    found, reason, asked = [], "", 0
     for document in documents:
         wanted, doi = _is_wanted(document), document.record.doi
         known = kept.record(doi) if kept and wanted else None
-        if wanted and not known and not problem:
+        if wanted and not known and asked == most:
+            reason = reason or f"it is asked about {most} at most"
+        if wanted and not known and not reason:
+            check()
+            asked += 1
             try:
                 known = _asked(doi, client)
                 if kept:
                     kept.keep_record(doi, known)
             except SearchError as error:
-                problem = (
-                    f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
-                )
+                reason = str(error)
         record = known.completed(document.record) if known else document.record
         completed = replace(document, title=record.title, published=record.published or None, record=record)
         found.append(completed if known else document)
-    return found, problem
+    problem = f"Crossref could not be asked who wrote your papers ({reason}); they are cited as far as known."
+    return found, problem if reason else ""
 
 
 def _is_wanted(document: Document) -> bool:
@@ -52,8 +62,10 @@ def _is_wanted(document: Document) -> bool:
 
 
 def _asked(doi: str, client: ApiClient) -> Record:
+    if ".." in doi.split("/"):  # a server may read it as another path
+        return UNKNOWN
     try:
-        answer = client.get_json({}, f"/{doi}")
+        answer = client.get_json({}, f"/{quote(doi, safe='')}")
     except SearchError as error:
         if "answered 404" in str(error):  # registered elsewhere, or misread
             return UNKNOWN
