@@ -144,7 +144,7 @@ def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, mon
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             slow_one = asyncio.create_task(client.post("/check", json=waits))
             try:
-                await asyncio.to_thread(asked_for.wait, 30)
+                assert await asyncio.to_thread(asked_for.wait, 30)
                 other = await asyncio.wait_for(client.post("/check", json=ORDER), 30)
             finally:
                 done.set()

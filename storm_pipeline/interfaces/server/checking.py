@@ -179,7 +179,7 @@ class ArticleCheck:
         length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # soon known without sources
         if length > MOST_SENTENCES:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
-        read = _read(markdown, title, sources, self._fetching() if fetch else None)
+        read = _read(markdown, title, sources or None, self._fetching() if fetch else None)
         article = replace(read.article, title=title)
         with self._opening:
             self._judge = self._judge or _JudgeInTurns(open_judge(self._settings.judge, self._settings), self._turns)
@@ -198,9 +198,11 @@ class ArticleCheck:
         return fetch
 
 
-def _read(markdown: str, title: str, sources: Sequence[SentPage], fetch: Callable[[str], Page] | None) -> Read:
+def _read(markdown: str, title: str, sources: Sequence[SentPage] | None, fetch: Callable[[str], Page] | None) -> Read:
     """Return the article with its sources, or raise DatasetError if it cannot be read."""
-    article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
+    article: dict[str, Any] = {"title": title, "markdown": markdown}
+    if sources is not None:  # else the list in the Markdown counts
+        article["sources"] = [own.model_dump() for own in sources]
     with tempfile.TemporaryDirectory(prefix="storm-") as place:
         file = Path(place) / "article.json"
         file.write_text(json.dumps(article), encoding="utf-8")
