@@ -1,4 +1,4 @@
-"""The pipeline as a DSPy module: copied, saved, loaded, evaluated, optimised; and sets of compiled programs."""
+"""The pipeline as a DSPy module, sets of compiled programs, and programs of several predictors of one's own."""
 
 import functools
 import json
@@ -12,16 +12,20 @@ import pytest
 from dspy.teleprompt import BootstrapFewShot
 from dspy.utils import parallelizer
 from dspy.utils.callback import BaseCallback
-from llm import FakeModel
+from llm import FakeModel, completion
+from servers import Reply
 from test_pipeline import NoContents, folder, world
-from test_resume import storm, text
+from test_resume import answers, stopped, storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
 from storm_pipeline.method.program import StormProgram
+from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
+from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import research
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Conversation
 
@@ -219,3 +223,58 @@ def test_the_packages_set_is_for_the_embedded_model_alone_and_better_than_withou
     others = ({"lm": "embedded", "programs": "off"}, {"lm": "embedded:0.5b"}, {"lm": "openai/gpt-4o"})
     for values in others:
         assert Storm(**values).programs.fingerprints() == own.fingerprints()
+
+
+class AskThenReword(dspy.Module):
+    """Two predictors, the second of which reads what the first one wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draft = dspy.Predict(research.AskQuestion)
+        self.reword = dspy.Predict(research.AskPlainQuestion)
+
+    def forward(self, **inputs: object) -> dspy.Prediction:
+        drafted = self.draft(**inputs).question
+        return dspy.Prediction(question=self.reword(topic=inputs["topic"], language="", conversation=drafted).question)
+
+
+def reworded(user: str) -> str:
+    return "Tell me: " + user.rsplit("Conversation:", maxsplit=1)[-1].strip()
+
+
+def reasoned(user: str) -> str:
+    return json.dumps({"reasoning": "It is not known yet.", "question": answers()["AskQuestion"](user)})
+
+
+MODULES: dict[str, tuple[type[dspy.Module] | Any, dict[str, Any]]] = {
+    "two predictors": (AskThenReword, {"AskPlainQuestion": reworded}),
+    "chain of thought": (lambda: dspy.ChainOfThought(research.AskQuestion), {"AskQuestion": reasoned}),
+}
+
+
+def programs(kind: str) -> Programs:
+    return Programs().replace(question=Program(MODULES[kind][0]()))
+
+
+@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.parametrize("calls", [3, 4, 11])
+def test_a_run_with_a_module_of_ones_own_is_stopped_and_resumed(tmp_path: Path, kind: str, calls: int) -> None:
+    with FakeModel(answers() | MODULES[kind][1]) as server:
+        whole = storm(server, tmp_path / "whole", programs=programs(kind)).write("Silk Road")
+        once = [asked.prompt for asked in server.asked]
+        run = stopped(server, tmp_path, calls, programs=programs(kind))
+        article = storm(server, tmp_path, programs=programs(kind)).resume(run)
+    assert sorted(asked.prompt for asked in server.asked) == sorted(once * 2)
+    assert text(article) == text(whole)
+    assert article.usage.calls == len(once)  # type: ignore[union-attr]
+
+
+def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
+    empty = [Reply(body=completion(" ")), Reply(body=completion("<think>Well"))]
+    with FakeModel(answers() | {"AskPlainQuestion": reworded}, faults={"AskPlainQuestion": empty}) as server:
+        chosen = Settings(lm=server.lm, lm_timeout=5)
+        asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
+        reply = asking.ask("asker", Program(AskThenReword()), topic="Silk Road", perspective="", conversation="")
+        asked = [one.signature for one in server.asked]
+    assert reply.question == "Tell me: What is known about aspect 1 of Silk Road?"
+    assert asked == ["AskQuestion", "AskPlainQuestion", "AskPlainQuestion", "AskPlainQuestion"]

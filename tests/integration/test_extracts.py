@@ -12,7 +12,7 @@ from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.tables_of_contents import NoContents
-from storm_pipeline.types import Heading, Outline, Snippet
+from storm_pipeline.types import Snippet
 
 WORDS = "lamp turnip ladder umbrella walrus piano gravel onion kettle violin badger cellar".split()
 SIDES = "dredging ferries storms trade lighthouses fishing".split()
@@ -68,20 +68,6 @@ def test_the_users_headings_are_searched_for(tmp_path: Path) -> None:
     assert engine.queries[0] == "Silk Road"
     assert set(engine.queries[1:]) == {"Silk Road Goods", "Silk Road towns"}
     assert {own.heading for own in article.sections} <= {"Goods", "Silk Road towns"}
-
-
-def test_the_search_for_the_topic_is_the_deepest(tmp_path: Path) -> None:
-    asked: dict[str, int] = {}
-
-    class Mine:
-        name = "mine"
-
-        def search(self, query: str, k: int) -> list[Snippet]:
-            asked[query] = k
-            return list(world(query))[:k]
-
-    storm(tmp_path, search=Mine(), top_k=4).write("Silk Road", outline=Outline("Silk Road", (Heading("Monks"),)))
-    assert asked == {"Silk Road": 32, "Silk Road Monks": 8}
 
 
 def test_a_topic_that_no_page_names_ends_in_the_first_search(tmp_path: Path) -> None:

@@ -230,17 +230,6 @@ def test_a_run_is_stopped_and_resumed_by_another_server(tmp_path: Path) -> None:
             assert len(model.asked) == before
 
 
-def test_what_the_owner_allows_can_be_chosen(model: FakeModel, tmp_path: Path) -> None:
-    other = model.lm.replace("fake", "other")
-    with served(model.lm, tmp_path, f"lm={other}") as client:
-        name = started(client, recipe="direct", settings={"lm": other})
-        events, state = watched(client, name)
-        assert state == "finished"
-        assert {event["model"] for _, event in events if event["event"] == "CallFinished"} == {"openai/other"}
-        refused = client.post("/runs", json={"topic": "Silk Road", "settings": {"lm": "openai/third"}})
-        assert refused.status_code == 400
-
-
 @pytest.fixture(scope="module")
 def beside(run: str, place: Path) -> None:
     """A hidden run, a link to a run, and a folder that holds none."""

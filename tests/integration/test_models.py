@@ -180,27 +180,6 @@ def test_every_way_to_a_server_tells_cut_replies_and_reads_tool_calls(engine: st
     assert told_of.endswith("raise max_tokens of the model that was passed" if lm else "the limit is the server’s own)")
 
 
-def test_usage_is_told_for_every_call(server: FakeModel) -> None:
-    events: list[Event] = []
-    related(models(server.lm, events))
-    call = next(e for e in events if isinstance(e, CallFinished))
-    assert (call.role, call.model, call.tokens_in, call.tokens_cached) == ("asker", "openai/fake", 100, 40)
-    assert call.cost is None  # unknown is unknown, not zero
-
-
-def test_tokens_that_are_not_reported_are_estimated() -> None:
-    events: list[Event] = []
-    body = completion('{"related_topics": ["A"]}', usage=False)
-    with FakeModel(faults={"FindRelatedTopics": [Reply(body=body)]}) as server:
-        related(models(server.lm, events, prices=("openai/fake=1/2",)))
-        prompt = sum(len(content) for _, content in server.asked[0].messages)
-    (call,) = (event for event in events if isinstance(event, CallFinished))
-    assert call.estimated
-    assert prompt / 5 < call.tokens_in < prompt / 2
-    assert 4 < call.tokens_out < 15
-    assert call.cost == pytest.approx((call.tokens_in + 2 * call.tokens_out) / 1e6)
-
-
 MALFORMED: list[object] = [
     *(None, "x", [], 3, {}, "100", {"prompt_tokens": "100", "completion_tokens": "5"}, {"prompt_tokens": True}),
     *({"prompt_tokens": -5, "completion_tokens": -7}, {"prompt_tokens": 1.5}, {"prompt_tokens": [1]}),

@@ -84,12 +84,6 @@ def test_other_answers_are_no_page(status: int) -> None:
     refused(Reply(status, headers=HTML), says=f"answered {status}")
 
 
-def test_an_address_in_a_redirect_need_not_be_encoded() -> None:
-    location = "/é b".encode().decode("latin-1")
-    page, _ = fetched(Reply(302, headers={"Location": location}), Reply(body="<p>", headers=HTML))
-    assert page.final_url.endswith("/%C3%A9%20b")
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_followed(status: int) -> None:
     page, requests = fetched(Reply(status, headers={"Location": "/n%C3%A9w?x=y#z"}), Reply(body="<p>", headers=HTML))

@@ -157,31 +157,6 @@ def test_requests_in_crumbs_delay_nobody(client: httpx.Client) -> None:
             one.join()
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "/nothing", 404), ("DELETE", "/runs", 405), ("PATCH", "/health", 405), ("GET", "/runs?most=x", 422)],
-)
-def test_errors_of_the_framework_have_the_documented_form(
-    client: httpx.Client, method: str, path: str, status: int
-) -> None:
-    answer = client.request(method, path)
-    assert answer.status_code == status
-    assert set(answer.json()) == {"error", "kind"}
-    assert answer.json()["kind"].isidentifier()
-    assert (status == 405) == ("allow" in answer.headers)
-
-
-@pytest.mark.parametrize("path", ["/runs", "/health", "/settings", "/openapi.json", "/runs/x/events"])
-def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> None:
-    refused = client.get(path, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
-    assert refused.status_code == 403
-    assert set(refused.json()) == {"error", "kind"}
-    for site in ("none", "same-origin", "same-site"):
-        assert client.get("/health", headers={"Sec-Fetch-Site": site}).status_code == 200
-    local = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
-    assert client.get("/health", headers=local).status_code == 200
-
-
 def test_a_run_that_is_deleted_ends_its_events(tmp_path: Path) -> None:
     faults = {"DraftOutline": [Reply(delay=5)]}
     with FakeModel(answers(), faults=faults) as model, served(model.lm, tmp_path) as client:

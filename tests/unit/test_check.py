@@ -45,16 +45,6 @@ def verdicts(checked: Checked) -> list[str]:
     return [own.status for own in checked.sentences]
 
 
-def test_sources_beside_the_article_are_found_by_their_addresses(tmp_path: Path) -> None:
-    (tmp_path / "article.md").write_text(WRITTEN)
-    (tmp_path / "pages.jsonl").write_text(json.dumps({"url": ORRIN, "title": "Orrin", "text": DAM}))
-    checked = check(tmp_path)
-    assert verdicts(checked) == ["supported", "not", "uncited", "unread"]
-    assert checked.support == 0.5
-    assert list(checked.unread.values()) == ["the article gives no address of it"]
-    assert verdicts(check(tmp_path / "article.md", tmp_path / "pages.jsonl")) == verdicts(checked)
-
-
 def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WRITTEN.replace("Smith, A book, 1999.", "https://example.org/gone"))
     checked = check(tmp_path / "a.md", fetch=page)

@@ -65,16 +65,3 @@ def test_cleaning_never_fails_and_is_done_at_once(text: str) -> None:
     assert clean == " ".join(clean.split())
     assert set(clean) <= set(text) | {" "} or not text.isascii()
     has_sentences(text)
-
-
-@given(st.lists(st.sampled_from(["Home", "News", "Sign in"]), max_size=4), st.integers(0, 4))
-def test_no_sentence_is_lost_and_cleaning_again_changes_nothing(menu: list[str], place: int) -> None:
-    text = "\n".join([*menu[:place], TOLD, *menu[place:]])
-    assert cleaned(text) == cleaned(cleaned(text)) == TOLD
-    assert cleaned("\n".join(menu)) == " ".join(menu), "a text that has nothing else stays"
-
-
-def test_clauses_of_a_judgment_are_sentences() -> None:
-    clauses = "The state shall recognise the rights of ownership of the people and restore their land to them; "
-    assert has_sentences(f"The Commission recommends that {clauses * 8}and report within three months.")
-    assert not has_sentences("Home; News; Sport; Games; Weather; Shop; Jobs; Video; Archive; Login; Contact; About us.")

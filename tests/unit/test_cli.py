@@ -252,14 +252,6 @@ def test_an_article_and_an_answer_print_paths_and_a_summary(command: str) -> Non
         assert fact in result.stderr
 
 
-def test_outline_prints_markdown_and_a_summary() -> None:
-    result = run("outline", "Silk Road")
-    assert "# Origins" in result.stdout
-    assert "# Trade" in result.stdout
-    assert "1 section, 2 headings" in result.stderr
-    assert "1 call, 1.0k tokens in, 50 out, unknown cost" in result.stderr
-
-
 @pytest.mark.parametrize("command", ["write", "outline", "answer"])
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
 def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.output.export import FORMATS, conversion, export, write
+from storm_pipeline.output.export import conversion, export, write
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article
 
@@ -42,12 +42,6 @@ def test_a_file_and_a_folder_can_be_given(run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "new" / "er" / "article.ris").read_text() == export(ARTICLE, "ris").decode().replace(
         "\r\n", "\n"
     )
-
-
-def test_formats_are_listed() -> None:
-    told = storm()
-    assert told.exit_code == 0
-    assert [line.split()[0] for line in told.stdout.splitlines()] == ["format", *FORMATS]
 
 
 @pytest.mark.parametrize(

@@ -136,11 +136,6 @@ def test_a_table_that_is_none_is_refused(folder: Path) -> None:
         configured()
 
 
-def test_other_tools_tables_are_left_alone(folder: Path) -> None:
-    (folder / "pyproject.toml").write_text("tool = 3\n")
-    assert configured() == Settings()
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))))
 def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
@@ -175,8 +170,3 @@ def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.Mon
     assert default_cache() == platformdirs.user_cache_path("storm-pipeline", appauthor=False)
     assert user_configuration().parent == platformdirs.user_config_path("storm-pipeline", appauthor=False)
     assert Settings().cache.is_absolute()
-
-
-def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STORM_HOME", "~/storm")
-    assert default_cache() == Path.home() / "storm" / "cache"

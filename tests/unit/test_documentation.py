@@ -1,18 +1,24 @@
-"""What the documentation says exists: files, headings, commands, options, make targets, and pinned downloads."""
+"""What the documentation says exists: files, headings, commands, options, make targets, downloads, settings."""
 
+import html
+import importlib.util
 import pkgutil
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import typer
 from documentation import PAGES, ROOT, Command, anchors, commands, links, name
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.core import TyperGroup
 
 from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.run.assets import catalogue
+from storm_pipeline.settings import Settings, option_name
 
 LAB = sorted((ROOT / "docs" / "lab").glob("*.md"))
 COMMANDS = [command for page in PAGES for command in commands(page)]
@@ -111,3 +117,41 @@ def test_commits_are_named_in_the_lab_alone() -> None:
             r"(?<![\w/-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,8}(?![\w-])", page.read_text(encoding="utf-8")
         )
         assert not found, (page.name, found)
+
+
+FILE = Path(__file__).resolve().parents[2] / "docs" / "site_content.py"
+
+
+def _site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_content", FILE)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SITE = _site()
+
+
+def test_every_setting_has_a_row_with_option_and_variable() -> None:
+    rows = {row.split("`")[1]: row for row in SITE.settings_page().splitlines() if row.startswith("| `")}
+    assert list(rows) == list(Settings.model_fields)
+    for setting, row in rows.items():
+        assert f"`{option_name(setting)}`<br>`STORM_{setting.upper()}` |" in row
+        assert len(re.findall(r"(?<!\\)\|", row)) == 6, row
+    assert "number | more than 0 |" in rows["max_cost"]
+    assert "at least 0, at most 20 | `5` |" in rows["perspectives"]
+    assert "choice | `auto`, `always`, `never` | `auto` |" in rows["structured"]
+
+
+@given(st.lists(st.text("ab $<&\"'|", max_size=12), max_size=5))
+def test_a_console_is_copied_without_prompts_and_output(lines: list[str]) -> None:
+    shown = "\n".join(
+        f'<span class="gp">$ </span>{html.escape(line)}\n<span class="go">printed</span>' for line in lines
+    )
+    page = SITE.with_copied_commands(f'<div class="highlight"><pre><code>{shown}</code></pre></div>')
+    found = re.search(r'data-copy="([^"]*)"', page)
+    assert bool(found) == bool(lines)
+    if found:
+        assert html.unescape(found[1]).split("\n") == lines

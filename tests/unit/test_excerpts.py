@@ -86,10 +86,3 @@ def test_what_passages_do_not_support_goes_to_others(article: int, sections: lis
     assert sum(words) == pytest.approx(min(1.1 * article, sum(most)), abs=len(words) / 2 + 0.01)
     unlimited = [own / part for own, part, most in zip(words, parts, most, strict=True) if least + 1 < own < most - 1]
     assert not unlimited or max(unlimited) - min(unlimited) <= 1 / min(parts)
-
-
-def test_equal_parts_are_equal_however_many_sections_there_are() -> None:
-    assert words_of_sections(300, [1] * 4, [500] * 4) == [82] * 4
-    assert words_of_sections(300, [1] * 11, [500] * 11) == [30] * 11
-    assert words_of_sections(2400, [8, 1, 1], [1000, 3000, 3000]) == [700, 970, 970]
-    assert words_of_sections(2400, [1, 1], [0, 3000]) == [0, 2100]

@@ -148,6 +148,7 @@ def words_of(block: object) -> str:
     return "".join(out)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.lists(texts.map(tidy).filter(bool), min_size=40, max_size=80))
 def test_any_text_is_read_back_by_pandoc(found: list[str]) -> None:

@@ -1,13 +1,13 @@
 """Canonical addresses, titles and content ids: spellings of one page meet, different pages stay apart."""
 
 import re
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storm_pipeline.text.identity import canonical_url, is_title, normalised_text, page_address, snippet_id, source_id
+from storm_pipeline.text.identity import canonical_url, normalised_text, snippet_id, source_id
 
 HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=True).filter(
     lambda host: not host.startswith(("www.", "mobile.", "amp."))
@@ -138,19 +138,3 @@ def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> No
     assert (snippet_id(url, one) == snippet_id("http://www.x.org/p/", other)) == (
         normalised_text(one) == normalised_text(other)
     )
-
-
-TEXTS = st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab /#<>[]{}|é漢𐎠"), max_size=300), st.just("\ud800"))
-
-
-@given(st.lists(TEXTS, max_size=5))
-def test_titles_can_be_joined_into_one_request(texts: list[str]) -> None:
-    titles = [text for text in texts if is_title(text)]
-    assert ("|".join(titles).split("|") if titles else []) == titles
-
-
-@given(st.text(st.characters(blacklist_categories=["Cs"]), max_size=100))
-def test_an_address_names_the_article(title: str) -> None:
-    address = page_address(title)
-    assert address.isascii()
-    assert unquote(urlsplit(address).path) == "/wiki/" + title.replace(" ", "_")

@@ -83,13 +83,6 @@ def test_what_leads_to_no_page_is_dropped_and_counted() -> None:
     assert [source.url for source in article.sources] == [LAKE]
 
 
-def test_without_a_list_numbers_cite_nothing() -> None:
-    article = read_markdown("# Lake Orrin\nA lake [3].\n\n## History\n- It was *filled*.\n\n## See also\nThe sea.")
-    assert rows(article) == [("A lake.", []), ("It was filled.", [])]
-    assert [section.heading for section in article.sections] == ["History"]
-    assert article.report.invented_citations == 1
-
-
 def test_a_number_in_the_text_is_no_entry() -> None:
     steps = "## Steps\n1. Dig [it](https://x.example).\n2. Fill it.[1]"
     text = f"{steps}\n\n## References\n[1] {LAKE}\n\n## Later\nIt stayed."

@@ -119,6 +119,7 @@ def test_what_was_not_read_is_tried_again(tmp_path: Path, monkeypatch: pytest.Mo
     assert [type(one) for one in reader.read_documents(tmp_path / "a.txt", kept=kept)] == [Document]
 
 
+@pytest.mark.slow
 def test_one_process_is_kept_and_replaced_where_a_file_ends_it(process: ReadingProcess) -> None:
     first = process.read(pid, size=0)
     assert process.read(pid, size=0) == first
@@ -223,6 +224,7 @@ def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
     assert found == [[value] * 3 for value in range(200)]
 
 
+@pytest.mark.slow
 def test_one_reader_holds_one_process_however_many_files_he_has() -> None:
     made = ReadingProcess(seconds=60.0)
 

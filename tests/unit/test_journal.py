@@ -1,16 +1,34 @@
-"""Journals copied for a run that goes on from another one."""
+"""A run's folder: its names, its journal copied for another run, and what earlier versions stored in it."""
 
+import dataclasses
+import json
+import os
 import tempfile
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import articles
 
+from storm_pipeline.errors import RunError, SearchError
+from storm_pipeline.evidence.page_reading import CachedPages
 from storm_pipeline.run import journal as journal_module
+from storm_pipeline.run.article_json import from_json, to_json
+from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import Journal, copy_records, fingerprint
+from storm_pipeline.run.locking import locked
+from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.sources.search.result import SearchResult, decoded, encoded
+from storm_pipeline.sources.search.search_cache import SearchCache
+from storm_pipeline.sources.sqlite_cache import SqliteCache
+from storm_pipeline.types import Article, Snippet
 
 kinds = st.sampled_from(["reply", "search", "piece"])
 values = st.recursive(st.none() | st.integers() | st.text(max_size=9), lambda one: st.lists(one, max_size=3))
@@ -104,3 +122,111 @@ def test_rejections_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.Mon
     with Journal(tmp_path / "journal.jsonl", read_only=True) as read:
         assert [read.take("reply", "key") for _ in range(151)] == [*range(0, 300, 2), None]
     assert len(counted) <= 1000
+
+
+LONGEST = 143
+
+"""Bytes of a file name on the file system that allows fewest (eCryptfs)."""
+
+SCRIPTS = ("abz ", "äßœ-", "жщя ", "漢字仮", "𐎠𐎡𐎢", "𠀀𠀁𠀂", "\U0001f9f5 _/.")
+
+
+@given(st.sampled_from(SCRIPTS).flatmap(lambda letters: st.text(st.sampled_from(letters), max_size=300)))
+def test_names_fit_every_file_system(topic: str) -> None:
+    name = slug(topic)
+    assert name
+    assert len(name) <= 60
+    assert len(f"{name}-20260102-030405-100".encode()) <= LONGEST
+    assert len(f"123-{name}-0a1b2c.json.99.changed".encode()) <= LONGEST
+    assert name == slug(name)
+
+
+def test_short_names_are_kept_whole() -> None:
+    assert slug("C++ & Silk/Road: a 'test'") == "c-silk-road-a-test"
+    assert slug("Шёлковый путь") == "шёлковый-путь"
+    assert slug("x" * 99) == "x" * 60
+    assert slug("?!") == "topic"
+
+
+def test_a_topic_and_a_heading_of_four_byte_letters_are_saved() -> None:
+    letters = "\U00010380" * 60
+    with TemporaryDirectory() as root, RunStore.create(Path(root), letters, "storm") as run:
+        run.save_text(f"sections/01-{slug(letters)}.json", "{}")
+        run.save_text(f"conversations/{slug(letters)}-0a1b2c.json", "{}")
+        assert run.folder.name.startswith("\U00010380" * 25 + "-")
+
+
+@pytest.mark.parametrize("name", ["", "sections", "sections/deep"])
+def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "run" / "sections" / "deep").mkdir(parents=True)
+    hidden, scandir = tmp_path / "run" / name, os.scandir
+
+    def listed(path: Any = ".") -> Any:
+        if os.fspath(path) == os.fspath(hidden):  # of mode 0311; root may look into that too
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    with pytest.raises(RunError, match=r"cannot look into .*Permission denied"):
+        locked(tmp_path / "run", "run.lock")
+    assert not (tmp_path / "run" / "run.lock").exists()
+
+
+ADDED = ("publisher", "doi", "accessed")
+
+OLD = Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake", "page", "Jane Doe", "Silk News", "en")
+
+
+@given(articles())
+def test_articles(article: Article) -> None:
+    record = json.loads(to_json(article))
+    del record["article"]["written"]
+    for source in record["article"]["sources"]:
+        for snippet in source["snippets"]:
+            for name in ADDED:
+                del snippet[name]
+    found = from_json(json.dumps(record))
+    assert found.written is None
+    assert [source.id for source in found.references] == [source.id for source in article.references]
+
+
+def test_searches_in_the_journal() -> None:
+    record = json.loads(json.dumps(encoded(SearchResult((OLD,)))))
+    for name in ADDED:
+        del record["snippets"][0][name]
+    assert decoded(record) == SearchResult((OLD,))
+
+
+def test_remembered_searches(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "search" / "searches.sqlite")
+    cache.put(json.dumps([1, "fake", "silk", 3]), [["https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake"]])
+    replayed = SearchCache(tmp_path, "replay").remembering(checked(FakeSearch({})))
+    (found,) = replayed.search("silk", 3).snippets
+    assert found == Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake")
+    for damaged in (
+        [["https://a.org"]],
+        [[*dataclasses.astuple(OLD), "more"]],
+        [["u", "t", 7, None, None, ""]],
+        ["text"],
+    ):
+        cache.put(json.dumps([1, "fake", "silk", 3]), damaged)
+        with pytest.raises(SearchError, match="was not recorded"):
+            replayed.search("silk", 3)
+
+
+def test_remembered_pages(tmp_path: Path) -> None:
+    page = Page("https://a.org", "Silk", ((None, "Silk was traded."),))
+    record = dataclasses.asdict(page)
+    for name in ADDED:
+        del record[name]
+    SqliteCache(tmp_path / "pages" / "pages.sqlite").put("https://a.org", record)
+    assert CachedPages(pytest.fail, tmp_path, "replay")("https://a.org") == page
+
+
+def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
+    dated = dataclasses.replace(OLD, text="More.", accessed="2001-02-03")
+    engine = checked(FakeSearch({"silk": [OLD, dated]}), is_remote=True)
+    today = datetime.now(UTC).date().isoformat()
+    for _ in range(2):
+        found = SearchCache(tmp_path).remembering(engine).search("silk", 3).snippets
+        assert found == (dataclasses.replace(OLD, accessed=today), dated)

@@ -1,15 +1,23 @@
-"""Providers, their keys, and names of models without a provider."""
+"""Providers, their keys, names of models without a provider, and what tokens cost."""
 
+import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.models import prices
 from storm_pipeline.models.keys import key_use
-from storm_pipeline.models.prices import listed_window, price_of
+from storm_pipeline.models.prices import FREE, listed_window, parse_price, parse_prices, price_of
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.providers import PROVIDERS, Provider, provider_of, provider_with_key, qualified
+from storm_pipeline.types import Price
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +106,118 @@ def test_keys_that_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert key_use("openai/qwen", local).key == "k"
     monkeypatch.setenv("MY_OWN", "mine")
     assert key_use("openai/gpt-4o", Settings(api_key_env="MY_OWN")).key == "mine"
+
+
+dollars = st.floats(0, 100_000)
+
+
+def table() -> dict[str, dict[str, Any]]:
+    spec = find_spec("litellm")
+    assert spec is not None
+    assert spec.origin is not None
+    text = (Path(spec.origin).parent / "model_prices_and_context_window_backup.json").read_text(encoding="utf-8")
+    listed: dict[str, dict[str, Any]] = json.loads(text)
+    return listed
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "gpt-4o", "openai/gpt-4o@https://api.openai.com/v1"])
+def test_a_listed_model_has_its_price_under_each_of_its_names(model: str) -> None:
+    assert price_of(model) == Price(2.5, 1.25, 10.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    """
+        anthropic/claude-sonnet-4-5 bedrock/anthropic.claude-3-5-haiku-20241022-v1:0 deepseek/deepseek-chat
+        gemini/gemini-2.5-flash vertex_ai/claude-sonnet-4-5@20250929 vertex_ai/gemini-2.5-pro
+    """.split(),
+)
+def test_providers_of_all_kinds_are_found(model: str) -> None:
+    price = price_of(model)
+    assert price is not None
+    assert 0 < price.cached < price.fresh < price.output
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai/no-such-model",
+        "no-such-provider/gpt-4o",
+        "openai/deepseek-chat",  # another provider's
+        "openai/text-embedding-3-small",  # no language model
+        "openai/gpt-4o@http://localhost:4000/v1",  # may be anything
+        "openai/gpt-4o@http://10.1.2.3/v1",
+        "github_copilot/gpt-4o",  # listed with 0, as a subscription
+        *("gemini/gemma-3-27b-it", "ollama/gpt-oss:120b-cloud", "ollama_chat/qwen3@https://ollama.com", ""),
+    ],
+)
+def test_what_is_not_known_is_unknown_and_not_free(model: str) -> None:
+    assert price_of(model) is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    """
+        embedded embedded:0.5b gguf:/models/a@b.gguf ollama_chat/qwen2.5:7b ollama/llama3
+        ollama_chat/qwen3@http://gpu-box:11434
+    """.split(),
+)
+def test_a_model_on_ones_own_machine_is_free(model: str) -> None:
+    assert price_of(model) == FREE
+
+
+@pytest.mark.parametrize("key", ["openai/gpt-4o@http://localhost:4000/v1", "openai/gpt-4o", "gpt-4o"])
+def test_a_price_of_ones_own_comes_first(key: str) -> None:
+    own = parse_prices([f"{key}=3/4"])
+    assert price_of("openai/gpt-4o@http://localhost:4000/v1", own) == Price(3, 3, 4)
+    assert price_of("openai/gpt-4o-mini", own) == price_of("openai/gpt-4o-mini")
+
+
+def test_without_litellm_hosted_prices_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "find_spec", lambda name: None)
+    prices._table.cache_clear()
+    try:
+        assert price_of("openai/gpt-4o") is None
+        assert price_of("embedded") == FREE
+    finally:
+        prices._table.cache_clear()
+
+
+@given(st.text() | st.from_regex(r"[a-z/]{0,3}=?[-\dinfa.e/ ]{0,12}", fullmatch=True))
+def test_whatever_is_given_is_a_price_or_one_sentence_of_refusal(text: str) -> None:
+    try:
+        model, price = parse_price(text)
+    except SettingsError as error:
+        assert repr(text) in str(error)
+        assert "MODEL=IN/OUT" in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert model
+        assert 0 <= price.cached <= price.fresh <= 100_000
+        assert 0 <= price.output <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        *(("", "its format is wrong"), ("openai/gpt-4o=2.5", "its format is wrong")),
+        *(("=2.5/10", "its format is wrong"), ("a/b=1/", "'' is not a number")),
+        *(("a/b=1/two", "'two' is not a number"), ("a/b=-1/2", "-1 is not from 0")),
+        ("a/b=1/1e9", "1e9 is not from 0 to 100,000"),
+        ("a/b=2.5/10/1.25", "cached input would cost more than fresh input"),
+    ],
+)
+def test_nonsense_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(why)):
+        parse_price(text)
+
+
+tokens = st.integers(0, 10**9)
+
+
+@given(dollars, st.floats(0, 1), dollars, tokens, tokens, tokens)
+def test_cost_is_never_negative_and_a_cache_never_makes_it_dearer(
+    fresh: float, discount: float, output: float, tokens_in: int, cached: int, out: int
+) -> None:
+    price = Price(fresh, fresh * discount, output)
+    assert 0 <= price.cost(tokens_in, cached, out) <= price.cost(tokens_in, 0, out) * (1 + 1e-12)

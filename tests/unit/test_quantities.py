@@ -184,6 +184,7 @@ def test_long_texts_are_read_to_their_end(unit: str) -> None:
     assert missing(f"{text}; it is 7,654,321", [text]) == ("7,654,321",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["{}, ", "5 May {}, ", "the {}0s, "])
 def test_very_many_values_are_looked_up_and_not_compared_one_by_one(unit: str) -> None:
     claimed, stated = (

@@ -120,11 +120,6 @@ def test_numbers_of_a_table_of_contents_stay() -> None:
         assert text_of(parse_html(f"<body>{contents}".encode())).split() == ["Trade1", "2", "Silk"]
 
 
-def test_a_link_on_a_line_of_its_own_is_no_mark() -> None:
-    page = "<div>In 1904<br><a href='#x3'>3</a> ships<div>and 5</div><a href='#x4'>4</a> boats</div>"
-    assert text_of(parse_html(page.encode())).split() == "In 1904 3 ships and 5 4 boats".split()
-
-
 MARKDOWN = [
     ("of 1904<sup>3</sup> by", "of 1904³ by"),
     ("of 1904<sup>[3]</sup> by", "of 1904 by"),
@@ -151,11 +146,6 @@ def test_markup_within_lines_is_read_in_markdown(markup: str, text: str) -> None
     read = read_markdown(f"# T\n\nA word {markup} word.\n".encode())
     assert read.title == "T"
     assert plain_text(read.pages[0][1].split("\n")[2]) == f"A word {text} word."
-
-
-def test_the_text_of_notes_stays_in_markdown() -> None:
-    text = "It began in 1904[^1].\n\n[^1]: Said by 3 monks.\n  [^b]:\tOr 1905[^1].\n"
-    assert read_markdown(text.encode()).pages == ((None, "It began in 1904.\n\nSaid by 3 monks.\nOr 1905."),)
 
 
 @pytest.mark.parametrize(

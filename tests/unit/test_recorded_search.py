@@ -199,17 +199,6 @@ JSON = st.recursive(
 )
 
 
-@given(RESULT)
-def test_what_is_encoded_is_decoded_also_through_json(result: SearchResult) -> None:
-    assert decoded(encoded(result)) == result
-    assert decoded(json.loads(json.dumps(encoded(result)))) == result
-
-
-@given(JSON)
-def test_no_other_value_is_a_result(value: Any) -> None:
-    assert decoded(value) is None
-
-
 @given(RESULT, st.sampled_from([field.name for field in dataclasses.fields(SearchResult)]), JSON)
 def test_a_damaged_record_is_none_or_a_whole_result(result: SearchResult, name: str, value: Any) -> None:
     record = encoded(result) | {name: [value]}

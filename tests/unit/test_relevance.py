@@ -34,12 +34,3 @@ def test_a_page_is_kept_whole_and_one_in_another_language_too() -> None:
     found = [*page, *snippets(("Pogoda", "Katastrofa zaskoczyła władze i mieszkańców regionu w sierpniu."))]
     assert keep_relevant(Brief("Oder"), found, embed) == tuple(found)
     assert keep_relevant(Brief("Odra", language="pl"), found, embed) == tuple(found[:2])
-
-
-def test_words_decide_without_the_embedder() -> None:
-    def refuse(texts: Sequence[str]) -> Vectors:
-        raise AssertionError(texts)
-
-    found = snippets(("Basil II", "He ruled."), ("Rus", "basil ii asked the Rus for help."))
-    assert keep_relevant(Brief("Basil II"), found, refuse) == tuple(found)
-    assert keep_relevant(Brief("Basil II"), (), refuse) == ()

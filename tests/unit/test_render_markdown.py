@@ -1,19 +1,46 @@
-"""Markdown: what a viewer shows is the article's text, and exactly the cited sources are listed."""
+"""Markdown and JSON: texts are shown as texts, cited sources listed, articles read back; none steers a reader."""
 
+import io
 import itertools
+import json
+import zipfile
+from collections.abc import Iterator
 
+import pytest
 from articles import citing
 from export_readers import parse_markdown
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from imported_cases import read_json
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import articles
 
+from storm_pipeline.errors import RunError
 from storm_pipeline.evidence.citations import marker, number_references
+from storm_pipeline.output.export.formats import FORMATS, export
+from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import is_link, is_shared_link, shared_address
 from storm_pipeline.output.render.markdown import to_markdown
+from storm_pipeline.run.article_json import SCHEMA, from_json, to_json
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import (
+    Article,
+    Citation,
+    Conversation,
+    Outline,
+    Paragraph,
+    Perspective,
+    Problem,
+    Report,
+    Section,
+    Sentence,
+    Snippet,
+    Source,
+    Turn,
+    Usage,
+    UsageRow,
+)
 
 
 def test_an_article() -> None:
@@ -91,3 +118,96 @@ def test_a_local_file_is_shared_by_its_name() -> None:
     assert shared_address("file:///home/a/my%20notes.pdf") == "my notes.pdf"
     assert shared_address("https://example.org/a b") == "https://example.org/a%20b"
     assert [is_shared_link(u) for u in ["http://a", "file:///a", "FILE:///a", "data:x"]] == [True, False, False, False]
+
+
+@given(articles())
+def test_round_trip(article: Article) -> None:
+    text = to_json(article)
+    assert from_json(text) == read_json(text) == article
+
+
+@pytest.mark.parametrize("spans", [[[0, 11]], [[-1, 4]], [[4, 4]], [[5, 3]], [[0, 5], [4, 6]], [[6, 8], [0, 4]]])
+def test_words_that_a_passage_lacks_are_damage(spans: list[list[int]]) -> None:
+    record = json.loads(to_json(citing(Snippet("https://a.org", "", "Ships came"))))
+    record["article"]["lead"][0]["sentences"][0]["citations"][0]["spans"] = spans
+    with pytest.raises(RunError, match="outside of it"):
+        from_json(json.dumps(record))
+
+
+def test_half_a_surrogate_pair_can_be_written() -> None:
+    text = to_json(Article("a\ud83d"))
+    assert from_json(text).title == "a?"
+    text.encode()
+
+
+def damaged(**changes: object) -> str:
+    return json.dumps({"schema": SCHEMA, "article": {"title": "T"} | changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "no 'article'"),
+        ('{"schema": 1}', "no 'article'"),
+        ('{"article": {}, "schema": 99}', "format 99"),
+        ('{"article": {"title": "T"}}', "format None"),
+        (damaged(title=5), "damaged"),
+        (damaged(sections="x"), "damaged"),
+        (to_json(Article("T", (Paragraph((Sentence("A.", (Citation("s", "t"),)),)),))), "lacks"),
+    ],
+)
+def test_what_is_no_article_is_refused(text: str, says: str) -> None:
+    with pytest.raises(RunError, match=says):
+        from_json(text)
+
+
+BAD = "\x1b\x07\x00\x9b\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
+
+hostile = st.text(st.sampled_from(f"ab 1.[]<{BAD}\u202c\u2069\u200d"), max_size=12).map(lambda text: f"x{text}")
+
+
+def article_of(texts: list[str]) -> Article:
+    title, heading, said, name, focus, question, detail, url, page, model, published, site = texts
+    snippet = Snippet(f"https://example.org/{url}", page, said, published=published, site=site, author=name)
+    source = Source(snippet.source_id, snippet.url, page, (snippet,))
+    sentence = Sentence(said, (Citation(source.id, snippet.id),))
+    body = (Paragraph((sentence,)),)
+    return Article(
+        title,
+        body,
+        (Section(heading, body),),
+        (source,),
+        Outline(title),
+        (Conversation(Perspective(name, focus), (Turn(question, (question,), (sentence,)),)),),
+        usage=Usage((UsageRow(heading, name, model, 1),)),
+        report=Report(problems=(Problem(heading, "failure", detail),)),
+    )
+
+
+def outputs(article: Article) -> Iterator[str]:
+    """The article in Markdown, HTML and every export format whose files are text or archives of text."""
+    yield to_markdown(article)
+    yield to_html(article)
+    for name in FORMATS:
+        if name == "pdf":  # drawn from the HTML
+            continue
+        content = export(article, name)
+        if zipfile.is_zipfile(io.BytesIO(content)):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                yield from (archive.read(entry).decode() for entry in archive.namelist() if is_text(entry))
+        else:
+            yield content.decode()
+
+
+def is_text(entry: str) -> bool:
+    return entry.endswith((".xml", ".xhtml", ".opf", ".rels", ".css"))
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.lists(hostile, min_size=12, max_size=12))
+def test_no_text_of_an_article_steers_who_reads_it(texts: list[str]) -> None:
+    for rendered in outputs(article_of(texts)):
+        assert not set(BAD) & set(rendered)

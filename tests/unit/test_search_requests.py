@@ -142,5 +142,6 @@ def test_fragments_become_text(fragment: object, text: str) -> None:
     assert fragment_text(fragment) == text
 
 
+@pytest.mark.slow
 def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:
     assert fragment_text("<title></title>" * 100_000 + "< " * 100_000 + "x").endswith("x")

@@ -198,6 +198,7 @@ def test_headings_among_the_sentences_are_not_told() -> None:
     assert "The Orrin Dam." not in texts(extract([OWN, *pages]).sections)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(PAGES), min_size=1, unique=True), st.integers(1, 9), st.sampled_from([None, OUTLINE]))
 def test_no_sentence_stands_twice_and_each_is_a_sentence_of_what_it_cites(

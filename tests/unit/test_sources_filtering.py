@@ -50,15 +50,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert second.reason.startswith("generally unreliable: generally unreliable, by Wikipedia")
 
 
-def test_passages_of_one_page_are_read_together() -> None:
-    prose = [f"the caravan number {n} left the oasis before dawn with bales" for n in range(3)]
-    page = [Snippet("https://copy.example/1", "t", text) for text in prose]
-    engine = reliable(FakeSearch(lambda _: page), SourcePolicy("any"), GroundTruth(texts=["\n".join(prose)]))
-    result = engine.search("caravans", 3)
-    assert result.snippets == ()
-    assert "100% of its 8-word sequences" in result.excluded[0].reason
-
-
 @given(st.permutations(["page", "copy", "both", "other"]))
 def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
     words = " ".join(f"word{n}" for n in range(40))

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_pipeline.evidence.passages import numbered_passages, passages
 from storm_pipeline.sources.engines.corpus import CorpusSearch
@@ -86,17 +84,6 @@ def test_several_days_date_nothing_and_the_publication_goes_before_changes() -> 
 
 def test_only_the_top_of_a_page_dates_it() -> None:
     assert stated_date(f"{PROSE}\n" * 60 + "Published May 3, 2014\n") is None
-
-
-WORDS = st.lists(
-    st.sampled_from("the dam was published posted updated on in by after Ann Lee and leaked again".split()), min_size=6
-)
-
-
-@given(WORDS, st.sampled_from(["May 3, 2014", "3 May 2014", "2014-05-03"]), st.integers(0, 20))
-def test_sentences_of_prose_date_nothing(words: list[str], day: str, place: int) -> None:
-    told = ["It", *words[:place], day, *words[place:], "so."]
-    assert stated_date(f"The dam\n\n{' '.join(told)}\n") is None
 
 
 def test_the_day_stands_behind_the_title_of_each_passage_of_the_page(tmp_path: Path) -> None:

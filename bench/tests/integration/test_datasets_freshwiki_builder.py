@@ -105,18 +105,6 @@ def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
     }
 
 
-def test_requests_are_few_and_rate_limited(tmp_path: Path) -> None:
-    with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
-        asked, requests = wikimedia.asked, wikimedia.requests
-    assert asked["metrics"] == 2
-    assert asked["query info|pageprops"] == 1
-    assert max(asked.values()) == 2
-    assert not asked["parse 3001"], "a page of low quality need not be read"
-    assert not asked["lift-wing 4001"], "a list need not be judged"
-    assert all("storm-pipeline/" in request.headers["user-agent"] for request in requests)
-
-
 class _KilledError(BaseException):
     """As an interrupt: nothing may catch it."""
 
@@ -205,13 +193,6 @@ def test_topics_are_drawn_by_the_seed(tmp_path: Path) -> None:
             drawn[name] = [topic.title for topic in built.topics]
     assert len(drawn["a"]) == 4
     assert drawn["a"] == drawn["b"] != drawn["c"]
-
-
-def test_another_plan_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        build_freshwiki(PLAN, Build(tmp_path, services=wikimedia.services))
-        build_freshwiki(FreshWikiPlan(("2024-01",), max_words=700), Build(tmp_path, services=wikimedia.services))
-    assert [file.name for file in (tmp_path / "topics").iterdir()] == ["Big_flood.json.gz"]
 
 
 @pytest.mark.parametrize("link", ["to", "to/topics", "to/.build"])

@@ -191,14 +191,6 @@ def test_a_page_that_vanishes_during_the_build_is_left_out(tmp_path: Path) -> No
         assert "deleted" in reasons.values()
 
 
-def test_empty_builds_are_reported(tmp_path: Path) -> None:
-    with FakeWikimedia([promoted("List of floods", 9)]) as wikimedia:
-        with pytest.raises(DatasetError, match=r"no article qualifies \(1 × list\)"):
-            build(tmp_path, wikimedia)
-        with pytest.raises(DatasetError, match=r"no article qualifies \(there were no candidates\)"):
-            build(tmp_path, wikimedia, WikiLivePlan(("2023-01",)))
-
-
 @pytest.fixture
 def model() -> Iterator[FakeModel]:
     with FakeModel({"FindStatement": json.dumps({"verdict": "stated"})}) as server:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from executor_jobs import Done, Job, pid, work
 
-from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor, job_halt
+from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor
 from storm_bench.experiments.opening import open_executor
 from storm_bench.experiments.ray_executor import RayExecutor
 from storm_pipeline.errors import MissingExtraError, SettingsError
@@ -156,12 +156,6 @@ def test_a_running_cluster_is_used_and_left_running(session: tuple[RayExecutor, 
     )
     assert (client.stdout, client.stderr) == ("25\n", "")
     assert dict(session[0].run(work, [Job("square", 5)])) == {Job("square", 5): Done(25, "square", str(Path.cwd()))}
-
-
-def test_there_is_no_halt_outside_a_job() -> None:
-    assert not job_halt().is_set()
-    LocalExecutor().stop()
-    assert not job_halt().is_set()
 
 
 def closed_port() -> int:

@@ -47,13 +47,6 @@ def recipes(out: Path) -> list[str]:
     return [json.loads(path.read_text("utf-8"))["recipe"] for path in out.glob("articles/1/it/*/run.json")]
 
 
-def test_a_retry_does_not_keep_an_option_that_made_articles_fail(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = one(model, "rr")
-    wrong = config.with_overrides(settings={"api_key_env": "STORM_NO_SUCH_KEY"})
-    assert "STORM_NO_SUCH_KEY" in run(wrong, tmp_path / "out").results[0].failure
-    assert run(config, tmp_path / "out").results[0].failure == ""
-
-
 def test_a_failed_method_is_retried_as_edited(data: Path, tmp_path: Path) -> None:
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         assert run(one(model, "rr"), tmp_path / "out").results[0].failure

@@ -74,16 +74,6 @@ def test_the_human_articles_grades_are_asked_for(data: Path, tmp_path: Path) -> 
     assert row.values.get("ib_score") is None
 
 
-def test_no_call_is_foreseen_for_what_cannot_judge_the_human_article(data: Path, model: FakeModel) -> None:
-    config = described(
-        model, "rr", methods=[{"recipe": "rr"}, {"human": True}], metrics=["ib_score", "rubric", "shape"]
-    )
-    assert [config.metrics_of(method) for method in config.methods] == [
-        ("ib_score", "rubric", "shape"),
-        ("rubric", "shape"),
-    ]
-
-
 def test_a_variant_is_a_row_for_every_method_with_a_recipe(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "trial.toml"
     file.write_text(FILE, "utf-8")

@@ -63,18 +63,6 @@ def test_verdicts_of_a_language_model() -> None:
     assert judge.parameters["temperature"] == 0
 
 
-def test_a_long_passage_is_judged_part_by_part() -> None:
-    passage = " ".join(f"Sentence number {i} is about the dam." for i in range(40)) + " It is old."
-    with FakeModel(
-        {"JudgeSupport": lambda user: json.dumps({"verdict": "yes" if "old. \n" in user or "old.\n" in user else "no"})}
-    ) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST), window=60)
-        assert scores_of(judge, [Pair(passage, "True?")]) == [1.0]
-        parts = [asked.user for asked in server.asked]
-    assert len(parts) > 3
-    assert all(len(part.split()) <= 60 + 3 for part in parts)
-
-
 def test_a_judge_that_fails_or_returns_another_format() -> None:
     with FakeModel({"JudgeSupport": "I would say so."}) as server:
         judge = LanguageModelJudge(open_judge(server.lm, FAST))

@@ -15,7 +15,6 @@ from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.base import Score
 from storm_bench.metrics.good_article import CRITERIA, GROUPS, MEASURES, good_article
-from storm_bench.reporting.groups import grouped
 from storm_bench.types import Case, HumanArticle, HumanSection
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
@@ -51,13 +50,6 @@ def judged(
 ) -> tuple[list[Score], FakeModel]:
     with FakeModel({"CompareArticles": lambda user: compared(user, better)}) as server:
         return good_article(open_judge(server.lm, settings), longest=longest).score(cases), server
-
-
-def test_the_criteria() -> None:
-    assert len(CRITERIA) == len({name for name, *_ in CRITERIA}) == len({text for *_, text in CRITERIA}) == 39
-    assert tuple(dict.fromkeys(group for _, group, _ in CRITERIA)) == GROUPS
-    ((table, columns),) = grouped(MEASURES)
-    assert (table.key, columns) == ("good-article", MEASURES)
 
 
 def test_the_prompts_of_a_pair(settings: Settings) -> None:

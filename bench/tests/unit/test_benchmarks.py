@@ -1,47 +1,14 @@
-"""What the programs of the bench count: sizes, gauges, environments."""
+"""Programs of the bench: gauges of the package, stored notebooks, and readers whose time grows with the text alone."""
 
-import sys
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from storm_benchmarks import environments, sizes
 from storm_benchmarks.gauges import gauges
-
-
-def test_commands_in_an_environment_see_nothing_of_the_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", "/checkout")
-    asked = "import os; print(os.getcwd(), os.environ.get('PYTHONPATH'), os.environ['KEY'])"
-    shown = environments.run(sys.executable, "-c", asked, folder=tmp_path, KEY="none")
-    assert shown.split() == [str(tmp_path), "None", "none"]
-
-
-def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="ended with 3:\nbroken"):
-        environments.run(sys.executable, "-c", "print('broken'); raise SystemExit(3)", folder=tmp_path)
-
-
-def test_sizes_count_a_room_s_lines(tmp_path: Path) -> None:
-    files = {
-        "signatures/asking.py": "A = 1\n",
-        "storm_pipeline/__init__.py": "",
-        "storm_pipeline/storm.py": "from storm_pipeline.text import words\ndef f():\n    import storm_pipeline.a\n\n\n",
-        "storm_pipeline/a.py": "",
-        "storm_pipeline/text/__init__.py": "",
-        "storm_pipeline/text/words.py": "\n\n",
-        "bench/storm_bench/a.py": "B = 2\n",
-        "bench/tests/test_a.py": "C = 3\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "storm_pipeline" / "signatures").symlink_to("../signatures")
-    assert sizes.rooms(tmp_path) == {
-        "signatures": 1, "storm_pipeline": 5, "storm_pipeline/text": 2, "bench": 1, "core": 8
-    }  # fmt: skip
-    assert sizes.rooms(tmp_path, sizes.code_lines)["core"] == 4
+from storm_benchmarks.lengths import PATTERNS, readers, seconds_for
+from storm_benchmarks.notebooks import MARK, fingerprint, without_places
 
 
 def test_gauges_count_what_is_defined_and_leave_worked_examples_apart(tmp_path: Path) -> None:
@@ -82,24 +49,34 @@ ends = '\\b(?:a|b)'
     }  # fmt: skip
 
 
-def test_lines_of_code_are_counted_without_blank_lines_comments_and_docstrings() -> None:
-    module = """'''A module.
+ROOT = Path(__file__).resolve().parents[3]
 
-Of two paragraphs.'''
-
-# a comment
-A = "# no comment"  # of a line of code
-'''What A is.'''
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
-class B:
-    '''A class.'''
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_outputs_are_of_the_cells_that_stand_there(path: Path) -> None:
+    book = json.loads(path.read_text(encoding="utf-8"))
+    assert book["metadata"].get(MARK, {}).get("cells") == fingerprint(book), f"make notebooks: {path.name} was changed"
+    assert any(cell.get("outputs") for cell in book["cells"])
+    text = json.dumps([cell.get("outputs", []) for cell in book["cells"]])
+    assert not re.search(r"/(?:root|home|work|tmp|Users)/", text), "a path of a machine"
+    assert "Traceback" not in text
 
-    def f(self) -> str:
-        # another
-        return '''
-            a text, no docstring
-        '''
-"""
-    assert sizes.code_lines(module) == 6
-    assert sizes.code_lines("") == 0
+
+def test_the_fingerprint_changes_with_code_alone() -> None:
+    code, text = {"cell_type": "code", "source": ["a\n", "b"]}, {"cell_type": "markdown", "source": "c"}
+    assert fingerprint({"cells": [code, text]}) == fingerprint({"cells": [{**code, "source": "a\nb"}]})
+    assert fingerprint({"cells": [code]}) != fingerprint({"cells": [{**code, "source": "a\nc"}]})
+
+
+def test_paths_of_the_checkout_are_relative() -> None:
+    root = Path("/place/of/checkout")
+    said = without_places(f"{root}/runs/a.md, file://{root}/runs/b.md, {root}, {Path.home()}/.cache", root)
+    assert said == "runs/a.md, file:///…/runs/b.md, ., ~/.cache"
+
+
+@pytest.mark.parametrize("name", readers())
+def test_no_reader_takes_long_for_a_repeated_pattern(name: str) -> None:
+    slow = {pattern: took for pattern in PATTERNS if (took := seconds_for(readers()[name], pattern, 20_000)) > 2.0}
+    assert not slow

@@ -1,12 +1,17 @@
-"""Measures of a judge, checked against their definitions; tasks; and the table."""
+"""Calibration of judges: the tasks, the figures, and what is recorded of the shipped judges."""
+
+from pathlib import Path
 
 import pytest
 from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.calibration import calibrate, known_calibration
 from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
+from storm_bench.experiments import ExperimentConfig, jobs
+from storm_bench.experiments.provenance import judged_in, metric_facts
 from storm_bench.judging_tasks import halves, sampled, tasks
 from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.statements import STATED
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
@@ -39,12 +44,6 @@ def test_the_tasks() -> None:
             assert (false.pair.passage == true.pair.passage) == (task is number)
     assert tasks(CLAIMS) == (experts, question, source, number)
     assert tasks(CLAIMS, seed=1) != (experts, question, source, number)
-
-
-def test_tasks_need_what_is_swapped() -> None:
-    lone = tasks([claim(1, 1)])
-    assert [len(task.items) for task in lone] == [1, 0, 0, 2]
-    assert calibrate(ScriptedSupportJudge(lambda *_: 1), lone[:3]).rows == ()
 
 
 def test_halves_keep_a_question_whole_and_samples_repeat() -> None:
@@ -105,3 +104,24 @@ def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
     other = Resources()
     other.__dict__["vectors"] = HashingEmbedder()
     assert known_calibration(other.statement_screen) is None
+
+
+def test_the_screen_of_statements_is_recorded_with_its_own_calibration(tmp_path: Path) -> None:
+    config = ExperimentConfig.model_validate(
+        {
+            "title": "A trial",
+            "baseline": "rr",
+            "metrics": ["statement_coverage", "shape"],
+            "data": {"set": "wiki_live", "path": "live"},
+            "methods": [{"recipe": "rr"}],
+        }
+    )
+    embedder = HashingEmbedder()
+    embedder.name = "all-MiniLM-L6-v2"
+    jobs.resources_of(config, tmp_path).__dict__["vectors"] = embedder  # in place of the pinned one
+    facts = metric_facts(config, tmp_path, {})
+    (judged,) = judged_in(facts["statement_coverage"])
+    assert judged.measures == ("statement_coverage", "statement_ceiling")
+    assert judged.calibration is not None
+    assert judged.calibration.parameters["threshold"] == STATED
+    assert judged_in(facts["shape"]) == ()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_bench.datasets.closed_corpus import ClosedCorpus, Sources, article_chunks, pooled_chunks, topic_chunks
+from storm_bench.datasets.closed_corpus import ClosedCorpus, article_chunks, topic_chunks
 from storm_bench.datasets.dataset import shuffled
 from storm_bench.datasets.leakage import copies, exclusion_settings, without_copies
 from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
@@ -95,12 +95,6 @@ def test_k_counts_documents_and_passages_are_bounded() -> None:
     assert len(ClosedCorpus(chunks, TfIdfRanker(), passages=2).search("witness 1", 1)) == 2
 
 
-@pytest.mark.parametrize(("sources", "urls"), [("human", {"a"}), ("search", {"b"}), ("mixed", {"a", "b"})])
-def test_sources_are_told_apart(sources: Sources, urls: set[str]) -> None:
-    chunks = topic_chunks(TOPIC, sources=sources)
-    assert {chunk.url[8] for chunk in chunks} == urls
-
-
 @given(st.sampled_from("abc"), st.integers(0, 5), st.sets(st.integers(0, 99)), st.sets(st.integers(0, 99)))
 def test_a_larger_draw_holds_the_smaller(name: str, seed: int, some: set[int], more: set[int]) -> None:
     whole = shuffled(some | more, seed, lambda number: f"{name}{number}")
@@ -115,12 +109,6 @@ def test_chunks_hold_what_was_asked_at_most(words: int) -> None:
     chunks = topic_chunks(replace(TOPIC, documents=(flat,)), words=words, guarded=False)
     assert all(len(chunk.text.split()) <= words for chunk in chunks)
     assert {word for chunk in chunks for word in chunk.text.split()} == set(flat.text.split())
-
-
-def test_topics_are_pooled_each_chunk_once() -> None:
-    other = replace(TOPIC, id="2", documents=(TOPIC.documents[0], TopicDocument("https://c.example/1", "C", said(3))))
-    chunks = pooled_chunks([TOPIC, other])
-    assert sorted(chunk.url[8] for chunk in chunks) == ["a", "b", "c"]
 
 
 def test_the_papers_golden_documents_are_the_article_itself() -> None:

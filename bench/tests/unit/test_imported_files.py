@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from imported_cases import DOCUMENTS, LAKE, rows
+from imported_cases import DOCUMENTS, rows
 
 from storm_bench.articles.folder import read_imported
 from storm_bench.types import HumanArticle, Topic, TopicDocument
@@ -16,13 +16,6 @@ TOPIC = Topic(
     HumanArticle("Lake Orrin"),
     tuple(TopicDocument(page.url, page.title, page.text) for page in DOCUMENTS),
 )
-
-
-def test_files_are_named_by_id_or_title(tmp_path: Path) -> None:
-    for name in ("42.md", "42.txt", "Lake_Orrin.md"):
-        (tmp_path / name).write_text(f"A lake.[1]\n\n## References\n1. [x]({LAKE})", encoding="utf-8")
-        assert rows(read_imported(tmp_path, TOPIC)) == [("A lake.", [LAKE])]
-        (tmp_path / name).unlink()
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -79,9 +79,3 @@ def test_where_wordnet_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert open_meteor().name == "meteor"
     with pytest.raises(MetricError, match="needs WordNet"):
         open_meteor(tmp_path / "other")
-
-
-def test_without_text(meteor: Metric) -> None:
-    for metric in (ROUGE, BLEU, meteor):
-        assert set(score(metric, "", "words").values()) == {None}
-        assert set(score(metric, "words here", "").values()) == {0.0}

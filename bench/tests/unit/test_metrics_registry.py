@@ -91,13 +91,6 @@ def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None
 
 
 @pytest.mark.assets
-def test_headings_are_embedded_in_full_precision_and_the_rest_fast() -> None:
-    resources = Resources(cache=ROOT / "cache")
-    assert resources.heading_vectors.name == "all-MiniLM-L6-v2"
-    assert resources.vectors.name == "all-MiniLM-L6-v2+int8"
-
-
-@pytest.mark.assets
 def test_a_pinned_tagger_is_loaded_from_where_it_is_fetched_to() -> None:
     place = ROOT / "cache" / "models" / "all-MiniLM-L6-v2"  # a pinned folder, though no pipeline
     with pytest.raises(MetricError, match=f"cannot load the pipeline '{re.escape(str(place))}'"):

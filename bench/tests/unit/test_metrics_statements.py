@@ -11,7 +11,7 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statements import STATED, StatementPassages, find_in_text, statement_coverage
+from storm_bench.metrics.statements import STATED, find_in_text, statement_coverage
 from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES
 from storm_bench.types import Case, Topic, TopicDocument
 from storm_pipeline.evidence.judges.screen import ScreenJudge
@@ -49,10 +49,6 @@ def test_shares_of_what_is_stated() -> None:
     )
 
 
-def test_an_article_without_text_states_nothing() -> None:
-    assert scored(generated())["statement_coverage"] == 0
-
-
 def test_undefined_values() -> None:
     article = generated(lead="Orrin is a lake.")
     assert scored(article, replace(TOPIC, documents=())) == {"statement_coverage": 1 / 4, "statement_ceiling": None}
@@ -67,14 +63,6 @@ def test_the_pages_of_a_topic_are_judged_once() -> None:
     assert len(judge.batches) == 3
     metric.score([Case(TOPIC, generated(lead="Orrin is a lake."))])
     assert len(judge.batches) == 4
-
-
-def test_the_best_matching_passages_are_found() -> None:
-    text = f"{HERONS} {HERONS}\n\nThe dam was begun in 1929.\n\n{HERONS}"
-    dam, unknown = find_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
-    assert "begun in 1929" in dam.passages[0]
-    assert all(len(passage.split()) <= PASSAGE_WORDS for passage in dam.passages)
-    assert unknown == StatementPassages("Quartz glitters.")
 
 
 WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 crowns".split()), max_size=400)

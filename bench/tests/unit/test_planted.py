@@ -1,4 +1,4 @@
-"""Planted errors."""
+"""Planted errors, and labels that readers gave."""
 
 import random
 
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_benchmarks import planted
-from storm_benchmarks.planting import RULES, names_in
+from storm_benchmarks.labels import CITATIONS, KEPT, citations, counted, labels
+from storm_benchmarks.planting import RULES
 
 SENTENCE = "In 1931 the Orrin Company was paid 4,200 pounds by Lord Selby for two thousand days of work on 41 gates."
 OTHER = "The lake near Valmere is deep."
@@ -25,10 +26,6 @@ def test_an_error_is_no_repetition_of_the_sentence(text: str, kind: str, seed: i
     assert RULES[kind](text, OTHER, random.Random(seed)) != text or kind == "name"
 
 
-def test_names_stand_amid_sentences() -> None:
-    assert names_in(SENTENCE) == ["Orrin Company", "Lord Selby"]
-
-
 def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
     clean = [planted.Cited(SENTENCE, (SENTENCE,), (OTHER,))]
 
@@ -39,3 +36,37 @@ def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
     assert [row[0] for row in rows] == [*RULES, "wrong citation", "none (clean)"]
     assert {tuple(row[1:]) for row in rows[:-1]} == {(1, "100.0%", "0.0%", "100.0%")}
     assert rows[-1][1:] == [1, "0.0%", "0.0%", "0.0%"]
+
+
+def test_labels_are_counted_by_the_columns_that_are_named() -> None:
+    rows = [{"article": "b", "label": "stated"}, *[{"article": "a", "label": label} for label in ("absent", "stated")]]
+    assert counted(rows, ("article",)) == (
+        ["article", "labels", "absent", "stated"],
+        [["a", 2, "1 (50.0%)", "1 (50.0%)"], ["b", 1, "0 (0.0%)", "1 (100.0%)"]],
+    )
+
+
+def test_recall_is_of_sentences_and_precision_of_citations() -> None:
+    rows = [
+        {"article": "a", "citations": "2", "supporting": "1", "label": "supported"},
+        {"article": "a", "citations": "2", "supporting": "2", "label": "partly"},
+        {"article": "a", "citations": "0", "supporting": "0", "label": "uncited"},
+    ]
+    assert citations(rows) == [["a", "33.3% of 3", "75.0% of 4"]]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_each_item_of_an_article_is_labelled_once(name: str) -> None:
+    rows = labels(name)
+    items = [tuple(value for key, value in row.items() if key not in {"label", "error"}) for row in rows]
+    assert rows
+    assert len(items) == len(set(items))
+    assert all(row["label"] for row in rows)
+
+
+@pytest.mark.parametrize("name", CITATIONS)
+def test_a_sentence_that_fails_has_a_class_and_no_other(name: str) -> None:
+    for row in labels(name):
+        assert bool(row["error"]) == (row["label"] != "supported")
+        assert int(row["supporting"]) <= int(row["citations"])
+        assert (row["label"] == "uncited") == (row["citations"] == "0")

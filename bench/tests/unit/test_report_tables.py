@@ -9,11 +9,9 @@ from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, Report
-from storm_bench.reporting.formats import digits, digits_of_values
 from storm_bench.reporting.groups import GROUPS
 from storm_bench.reporting.results_file import WORDS_ASKED
 from storm_bench.reporting.tables import Table, differences, on_all_topics, tables
-from storm_bench.significance import interval
 
 Rows = dict[str, list[dict[str, float | None] | str]]
 
@@ -59,11 +57,6 @@ def test_comparisons_by_hand() -> None:
     assert rr.corrected_permutation == pytest.approx(12 / 16)
     assert storm.comparison.t_test == pytest.approx(0.00324, abs=1e-4)  # t = 8.66 with 3 degrees of freedom
     assert storm.corrected_t == pytest.approx(0.00648, abs=1e-4)
-
-
-def test_descriptive_and_constant_measures_are_not_compared() -> None:
-    assert table_of(experiment(), "shape").paired == ()
-    assert {paired.measure.name for paired in table_of(experiment(), "cost").paired} == {"seconds"}
 
 
 @pytest.mark.parametrize(
@@ -144,15 +137,6 @@ def test_undefined_and_unscored_values_are_distinguished() -> None:
     assert "| rr | 0 | no value |" in text
 
 
-def test_a_topic_that_one_method_lost_counts_for_none() -> None:
-    table = table_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.9}], "storm": [{"rouge_1": 0.2}, "lost"]}))
-    ((direct,), (storm,)) = table.means
-    assert (direct.interval, storm.interval) == (interval([0.1]), interval([0.2]))
-    assert (direct.topics, storm.best) == (storm.topics, True)
-    assert table.failed == (0, 1)
-    assert table.gaps == table.mixed == []
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -181,11 +165,6 @@ def test_repairs_of_the_data_stand_below_the_tables() -> None:
     assert text.index("## Repaired data") < text.index("a.json has one text twice")
 
 
-def test_a_table_without_values_is_left_out() -> None:
-    assert tables(results_of({"direct": ["lost"], "storm": ["lost"]})) == ()
-    assert tables(results_of({"direct": [{"rouge_1": None}]})) == ()
-
-
 def test_every_measure_of_the_package_has_a_table() -> None:
     placed = [name for group in GROUPS for name in group.measures]
     assert len(placed) == len(set(placed))
@@ -211,20 +190,6 @@ def test_entity_recall_stands_beside_statement_coverage_and_is_compared_once() -
     assert [paired.measure.name for paired in together.paired] == [names[0]]
     assert [paired.measure.name for paired in table_of(results).paired] == [names[1]]
     assert "are open" in Report(results).markdown(), "how far the screen errs is said below the table"
-
-
-@pytest.mark.parametrize(
-    ("values", "places"),
-    [([], 3), ([0.0], 3), ([0.5, 0.001], 3), ([0.0031], 5), ([5.0], 3), ([12.5], 1), ([1234.5], 0), ([math.inf], 3)],
-)
-def test_digits(values: list[float], places: int) -> None:
-    assert digits(values) == places
-
-
-def test_whole_numbers_have_no_digits() -> None:
-    assert digits_of_values([3, 4.0, math.nan]) == 0
-    assert digits_of_values([3.5]) == 3
-    assert WORDS.better == "neither"
 
 
 def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest() -> None:

@@ -26,16 +26,6 @@ def test_the_shortest_section_goes_first_sentence_by_sentence() -> None:
     assert [part.length for part in trimmed(parts, 0)] == [0, 0, 0]
 
 
-def test_a_section_is_not_cut_while_a_subsection_has_text() -> None:
-    parts = (
-        SectionText(1, "A", ((words(1),),)),
-        SectionText(2, "B", ((words(5),),)),
-        SectionText(1, "C", ((words(4),),)),
-    )
-    assert [part.length for part in trimmed(parts, 6)] == [1, 5, 0]
-    assert [part.length for part in trimmed(parts, 5)] == [1, 0, 0]
-
-
 def test_of_equally_short_sections_the_last_is_cut() -> None:
     parts = (SectionText(1, "A", ((words(4),),)), SectionText(1, "B", ((words(4),),)))
     assert [part.length for part in trimmed(parts, 5)] == [4, 0]
