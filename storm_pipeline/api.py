@@ -1,9 +1,9 @@
-"""What other distributions build on beyond the public names and the modules of the reference (``docs/reference``).
+"""Names that other distributions may use beyond the public ones and the modules of ``docs/reference``.
 
-All else may change without notice.
+Everything else may change without notice.
 
 Importing the module is cheap: ``api.pyi`` lists its names, and a name's module is imported when the name is first used.
-A test holds their number, so that the surface grows by decision only.
+A test fixes their number, so that a name is only added on purpose.
 """
 
 from storm_pipeline.text.stubs import looked_up, names_of

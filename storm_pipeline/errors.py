@@ -22,7 +22,7 @@ class InvalidSettingError(SettingsError):
 
 
 class ContradictionError(SettingsError):
-    """What was given is valid piece by piece, but two pieces contradict each other."""
+    """Two inputs are valid on their own but contradict each other."""
 
 
 class UnknownStyleError(SettingsError):
@@ -86,7 +86,7 @@ class RunError(StormError):
 
 
 class DamagedRunError(RunError):
-    """Files of a run were lost or changed outside of it, so that resuming it may buy much again."""
+    """Files of a run were lost or changed by others, so that resuming it may repeat paid calls."""
 
     def __init__(self, folder: Path, findings: Sequence[str]) -> None:
         super().__init__(
@@ -94,7 +94,7 @@ class DamagedRunError(RunError):
             "--yes (in Python: accept_damage=True)"
         )
         self.folder = folder
-        self.findings = tuple(findings)  # what was found and what it means, one sentence each
+        self.findings = tuple(findings)  # each finding and what it means, in a sentence
 
 
 class StoppedError(StormError):
@@ -111,7 +111,7 @@ class NothingFoundError(StormError):
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Import optional libraries of an extra, which ``what`` needs. Raises MissingExtraError: one is not installed."""
+    """Import optional libraries of an extra within the block. Raises MissingExtraError, naming ``what`` needs them."""
     try:
         yield
     except ImportError as error:
@@ -119,7 +119,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 
 def unforeseen(error: BaseException) -> str:
-    """Return what to tell a user of an unforeseen error; its class and its traceback are for the log."""
+    """Return the message for the user about an unforeseen error; its class and traceback belong in the log."""
     said = " ".join(str(error).split()) or "no reason given"
     if isinstance(error, OSError) and error.strerror:
         said = f"{error.strerror}: {error.filename}" if error.filename else error.strerror

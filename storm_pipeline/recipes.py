@@ -50,8 +50,8 @@ FurtherResearch = Callable[[RunContext, Conversations], Conversations]
 
 
 def storm(ctx: RunContext) -> Article:
-    """Write an article with STORM: interviews by perspective, outline, parallel sections, polish, lead (section 3)."""
-    return _written(ctx, *storm_outline(ctx))
+    """Write an article with STORM: interviews by perspective, outline, parallel sections, editing, lead (section 3)."""
+    return _write_sections(ctx, *storm_outline(ctx))
 
 
 def storm_iterative(ctx: RunContext) -> Article:
@@ -70,25 +70,25 @@ def storm_iterative(ctx: RunContext) -> Article:
     def interviews(ctx: RunContext) -> Conversations:
         return hold_interviews(ctx, interview, asked)
 
-    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, interviews, read_pages))
+    outline, conversations, notes = look_up_points(ctx, *_outline_and_interviews(ctx, interviews, read_pages))
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, evidence, conversations)
 
 
 def storm_no_perspective(ctx: RunContext) -> Article:
     """Write an article with STORM without perspectives in the prompts; as many interviews (section 5.2)."""
-    return _written(ctx, *no_perspective_outline(ctx))
+    return _write_sections(ctx, *no_perspective_outline(ctx))
 
 
 def storm_no_conversation(ctx: RunContext) -> Article:
-    """Write an article with STORM whose writers ask all questions at once; as many questions (section 5.2)."""
-    return _written(ctx, *no_conversation_outline(ctx))
+    """Write an article with STORM whose interviewers ask all questions at once; as many questions (section 5.2)."""
+    return _write_sections(ctx, *no_conversation_outline(ctx))
 
 
 def storm_no_outline(ctx: RunContext) -> Article:
     """Write an article with STORM in one piece from the topic and the whole conversations (section 5.2)."""
     conversations = hold_interviews(ctx, converse)
-    (evidence,) = evidence_cited(ctx, _undivided(ctx), conversations).sections
+    (evidence,) = evidence_cited(ctx, _one_section(ctx), conversations).sections
     return as_article(ctx, write_article(ctx, evidence, conversations), conversations=conversations)
 
 
@@ -97,20 +97,20 @@ def storm_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
 
     The draft does not depend on the interviews, so both run concurrently.
     """
-    return _outlined(ctx, lambda ctx: hold_interviews(ctx, converse))
+    return _outline_and_interviews(ctx, lambda ctx: hold_interviews(ctx, converse))
 
 
 def no_conversation_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
     """Run the pre-writing stage of :func:`storm_no_conversation`."""
-    return _outlined(ctx, lambda ctx: hold_interviews(ctx, ask_all_at_once))
+    return _outline_and_interviews(ctx, lambda ctx: hold_interviews(ctx, ask_all_at_once))
 
 
 def no_perspective_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
     """Run the pre-writing stage of :func:`storm_no_perspective`."""
-    return _outlined(ctx, hold_interviews_without_perspectives)
+    return _outline_and_interviews(ctx, hold_interviews_without_perspectives)
 
 
-def _outlined(
+def _outline_and_interviews(
     ctx: RunContext, interviews: Interviews, further: FurtherResearch | None = None
 ) -> tuple[Outline, Conversations]:
     """Return the refined outline and the conversations; further research runs in parallel with the refinement."""
@@ -123,7 +123,7 @@ def _outlined(
         return outline, more.result() if more else conversations
 
 
-def _written(ctx: RunContext, outline: Outline, conversations: Conversations) -> Article:
+def _write_sections(ctx: RunContext, outline: Outline, conversations: Conversations) -> Article:
     """Run STORM's writing stage (section 3.4)."""
     return _from_evidence(ctx, gather_evidence(ctx, outline, conversations), conversations)
 
@@ -142,9 +142,9 @@ def direct(ctx: RunContext) -> Article:
 def rag(ctx: RunContext) -> Article:
     """Search for the topic and write the whole article from the results alone: RAG (section 4.3).
 
-    The paper has it make an outline *or* an article: the outline is :func:`rag_outline`, and this article has none.
+    The paper makes an outline *or* an article with it: the outline is :func:`rag_outline`; this article has none.
     """
-    return _written_at_once(ctx, search_with_topic(ctx))
+    return _write_at_once(ctx, search_with_topic(ctx))
 
 
 def orag(ctx: RunContext) -> Article:
@@ -152,12 +152,12 @@ def orag(ctx: RunContext) -> Article:
     outline = rag_outline(ctx)
     ctx.store.add(search_all(ctx, [f"{ctx.brief.topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
-    return _written(ctx, outline, ())
+    return _write_sections(ctx, outline, ())
 
 
 def rr(ctx: RunContext) -> Article:
     """Write in one call from the ``top_k`` best chunks for the keyword: retrieve-then-read of WikiGenBen."""
-    return _written_at_once(ctx, _best_chunks(ctx))
+    return _write_at_once(ctx, _best_chunks(ctx))
 
 
 def rr_no_documents(ctx: RunContext) -> Article:
@@ -168,16 +168,16 @@ def rr_no_documents(ctx: RunContext) -> Article:
 def rprr(ctx: RunContext) -> Article:
     """Plan sections, rank ``top_k`` chunks for each, and write: retrieve-plan-retrieve-read of WikiGenBen.
 
-    The plan is made from the chunks that :func:`rr` reads. Editor and lead are STORM's, so that methods differ in what
-    they find and plan.
+    The plan is made from the chunks that :func:`rr` reads. Editing and lead are STORM's, so that methods differ only in
+    retrieval and plan.
     """
     outline = keep_outline(ctx, plan_outline(ctx, _best_chunks(ctx)))
     needs = [f"{ctx.brief.topic} {section.title}" for section in outline.sections]
-    found = [search_all(ctx, [need]) for need in needs]
-    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
+    results = [search_all(ctx, [need]) for need in needs]
+    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in results]
     parts = [Outline(ctx.brief.topic, (section,)) for section in outline.sections]
-    number = sum(map(bool, best)) or 1  # sections without results leave their words to the others
-    chosen = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, number)]
+    number = sum(map(bool, best)) or 1  # the words of sections without results go to the others
+    chosen = [e for part, few in zip(parts, best, strict=True) for e in _evidence_for(ctx, part, few, number)]
     return _from_evidence(ctx, Evidence(outline, tuple(chosen)))
 
 
@@ -188,17 +188,17 @@ def answer(ctx: RunContext) -> Article:
     """
     if ctx.settings.is_extract:
         return extract_answer(ctx)
-    return _answered(ctx, ctx.programs.answer)
+    return _answer_with(ctx, ctx.programs.answer)
 
 
 def answer_no_outline(ctx: RunContext) -> Article:
     """Write the answer in one call from the same passages: FoRAG's generator without the outline (table 4)."""
-    return _answered(ctx, ctx.programs.plain_answer)
+    return _answer_with(ctx, ctx.programs.plain_answer)
 
 
-def _answered(ctx: RunContext, program: Program) -> Article:
-    found = search_for_answer(ctx)
-    body = write_answer(ctx, found, program)
+def _answer_with(ctx: RunContext, program: Program) -> Article:
+    results = search_for_answer(ctx)
+    body = write_answer(ctx, results, program)
     return as_article(ctx, body)
 
 
@@ -208,7 +208,7 @@ def direct_outline(ctx: RunContext) -> Outline:
 
 
 def rag_outline(ctx: RunContext) -> Outline:
-    """Make the outline that the paper calls RAG's and oRAG's (Table 3), from a search with the topic."""
+    """Make the outline of RAG and oRAG (Table 3) from a search with the topic."""
     return keep_outline(ctx, plan_outline(ctx, search_with_topic(ctx)))
 
 
@@ -216,23 +216,25 @@ def _best_chunks(ctx: RunContext) -> tuple[Snippet, ...]:
     return search_with_topic(ctx)[: ctx.settings.top_k]
 
 
-def _written_at_once(ctx: RunContext, found: Sequence[Snippet]) -> Article:
+def _write_at_once(ctx: RunContext, snippets: Sequence[Snippet]) -> Article:
     """Write an article without an outline, from search results."""
-    (evidence,) = _selected(ctx, _undivided(ctx), found)
+    (evidence,) = _evidence_for(ctx, _one_section(ctx), snippets)
     return as_article(ctx, write_article(ctx, evidence))
 
 
-def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[PassageEvidence]:
+def _evidence_for(
+    ctx: RunContext, part: Outline, snippets: Sequence[Snippet], sections: int = 1
+) -> Sequence[PassageEvidence]:
     """Return the evidence of a part of the article, from these snippets alone."""
-    return evidence_from(ctx, part, found, sections).sections
+    return evidence_from(ctx, part, snippets, sections).sections
 
 
-def _undivided(ctx: RunContext) -> Outline:
+def _one_section(ctx: RunContext) -> Outline:
     return Outline(ctx.brief.topic, (Heading(UNTITLED),))
 
 
 def require_outline(recipe: str) -> None:
-    """Check that a method writes from an outline, so that it can use the user's.
+    """Check that a method writes from an outline, so that the user may give one.
 
     Raises SettingsError: it does not.
     """
@@ -241,7 +243,7 @@ def require_outline(recipe: str) -> None:
 
 
 WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
-"""Methods that write without an outline, so that nobody can give them one."""
+"""Methods that write without an outline and accept none from the user."""
 
 Recipe = Callable[[RunContext], Article]
 """A whole method: from a run's context to an article."""
@@ -277,11 +279,11 @@ OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
 
 
 EXTRACTS = frozenset({DEFAULT, "answer"})
-"""Methods in whose place an extract can be made."""
+"""Methods that can make an extract instead."""
 
 
 def for_recipe(settings: Settings, recipe: str) -> Settings:
-    """Return the settings for this method: ``auto`` chooses an extract only in the two methods that can make one.
+    """Return the settings for a method: ``auto`` chooses an extract only for methods that can make one.
 
     Raises SettingsError: an extract is asked for, which this method cannot make.
     """
@@ -304,7 +306,7 @@ def no_such_recipe(name: str, known: Iterable[str]) -> str:
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
     """Return the package's methods and the user's own.
 
-    Raises SettingsError: a name is taken, or is not one; or a method is not a function.
+    Raises SettingsError: a name is taken or invalid, or a method is not a function.
     """
     for name, method in given.items():
         if not (isinstance(name, str) and _NAME.fullmatch(name)) or name in RECIPES or name.startswith("outline"):

@@ -39,21 +39,21 @@ _DEPTHS: dict[str, dict[str, int]] = {
     "3": {"perspectives": 7, "turns": 6, "top_k": 8, "evidence": 6000},
 }
 _PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
-"""Settings that a depth sets unless they are given."""
+"""Settings that ``depth`` sets unless they are given."""
 _OF_THE_MODEL = frozenset({"api_base", "api_key_env"})
-"""Settings that belong to ``lm``: where a place names another model, those of lower places are left out."""
-_SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
+"""Settings that belong to ``lm``: a source that names another model discards those of less important sources."""
+_SETS = Path(__file__).parent / "models" / "sets"  # folders of the package's compiled sets
 _EVIDENCE = 3000
 _INTERVIEWS = 4000
 EXTRACTING = "embedded"
-"""Name of the default model: where that would write, an extract is made instead, unless ``writing`` says otherwise."""
-_MOST = 10**12  # greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact
+"""Name of the default model: instead of writing with it, an extract is made, unless ``writing`` says otherwise."""
+_MOST = 10**12  # upper bound of integer settings without another bound: arithmetic with floats stays exact
 MAX_TOPIC_LENGTH = 300
-"""Characters of a topic."""
+"""Maximum characters of a topic."""
 Role = Literal["asker", "expert", "reader", "outliner", "writer", "reviewer", "judge"]
 ROLES: tuple[Role, ...] = ("asker", "expert", "reader", "outliner", "writer", "reviewer", "judge")
 _INSTEAD: dict[Role, str] = {"judge": "reviewer_lm", "reader": "expert_lm"}
-"""Roles whose model is another role's, where that has its own."""
+"""Role → the role whose model it uses unless it has its own."""
 
 
 class Settings(BaseModel):
@@ -62,8 +62,8 @@ class Settings(BaseModel):
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
     by ``@URL`` of its endpoint; the provider may be left out where the name says it (``gpt-4o``). ``embedded`` is the
     pinned model that runs in this process, ``embedded:0.5b`` a smaller one (for tests), and ``gguf:PATH`` any other
-    GGUF file. Where ``embedded``, the default, would write, an article is an extract, for which no model is asked
-    (``writing``); ``embedded:1.5b`` is the same model, and writes.
+    GGUF file. With ``embedded``, the default, an article is an extract, made without a model (``writing``);
+    ``embedded:1.5b`` is the same model and writes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
@@ -341,13 +341,13 @@ class Settings(BaseModel):
 
     @property
     def calls_in_flight(self) -> int:
-        """``workers``; 1 if a seed makes the embedded model repeatable, since batched calls round differently."""
+        """``workers``, or 1 if the embedded model has a seed: batched calls round differently."""
         embedded = any(map(is_embedded, self.models))
         return 1 if self.seed is not None and embedded else self.workers
 
     @property
     def article_words(self) -> int:
-        """Target words of an article that is written whole."""
+        """Target words of an article."""
         return _LENGTHS.get(self.length) or int(self.length)
 
     @property
@@ -357,36 +357,36 @@ class Settings(BaseModel):
 
     @property
     def evidence_words(self) -> int:
-        """Maximum words of passages shown to the writer of a section, where the context window has room."""
+        """Maximum words of passages shown to the writer of a section, if they fit its context window."""
         return self.evidence or _EVIDENCE
 
     @property
     def interview_words(self) -> int:
-        """Maximum words of the interviews shown when the outline is refined, where the window has room."""
+        """Maximum words of the interviews shown when the outline is refined, if they fit the context window."""
         return self.outline_words or _INTERVIEWS
 
     @property
     def language_name(self) -> str:
-        """The article's language as a prompt names it; empty for English, which the prompts are in."""
+        """The article's language as prompts name it; empty for English, the language of the prompts."""
         return "" if self.article_language == "en" else language_name(self.article_language)
 
     @property
     def compiled_set(self) -> Path | None:
-        """Folder of the compiled set: ``programs``, else the package's for the outliner's model, if it has one."""
+        """Folder of the compiled set: ``programs``, else the package's set for the outliner's model, if any."""
         if self.programs:
             return None if self.programs == Path("off") else self.programs
         return _SETS / "embedded" if self.lm_of("outliner") == "embedded" else None
 
     @property
     def is_extract(self) -> bool:
-        """Whether an article is an extract of the sources' own sentences, for which no language model is asked."""
+        """Whether an article is an extract of the sources' sentences, made without a language model."""
         return self.writing == "sentences" or (self.writing == "auto" and self.lm_of("writer") == EXTRACTING)
 
     @property
     def judge_of_run(self) -> str:
-        """``judge`` of a run that writes; in place of ``auto``, ``model`` where that costs no time of this process.
+        """``judge`` with ``auto`` resolved: ``model`` if it costs no time of this process.
 
-        An extract asks no language model.
+        ``screen`` for extracts, which ask no language model.
         """
         if self.judge == "model" and self.is_extract:
             return "screen"
@@ -396,7 +396,7 @@ class Settings(BaseModel):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the models that a run asks, each once."""
+        """Distinct names of the models that a run asks."""
         return () if self.is_extract else tuple(dict.fromkeys(map(self.lm_of, ROLES)))
 
     def lm_of(self, role: Role) -> str:
@@ -405,13 +405,13 @@ class Settings(BaseModel):
         return lm
 
     def names_model_of(self, role: Role) -> str:
-        """Return the name of the setting that gives a role's model: its own, that of the role it follows, or ``lm``."""
-        own = (f"{role}_lm", *filter(None, [_INSTEAD.get(role)]))
-        return next((name for name in own if getattr(self, name)), "lm")
+        """Return the setting that names a role's model: its own, that of the role whose model it uses, or ``lm``."""
+        role_settings = (f"{role}_lm", *filter(None, [_INSTEAD.get(role)]))
+        return next((name for name in role_settings if getattr(self, name)), "lm")
 
 
 CONTENT = frozenset(name for name, field in Settings.model_fields.items() if IS_CONTENT in field.metadata)
-"""Settings that say what is written: all that a folder's files, a list of topics or another's run may give."""
+"""Settings of content: the only ones that a folder's files, a list of topics or another user's run may set."""
 CAPS = ("max_cost", "max_tokens", "max_minutes")
 """Caps on spending."""
 
@@ -422,32 +422,32 @@ def is_embedded(lm: str) -> bool:
 
 
 def displaced(given: Iterable[str]) -> frozenset[str]:
-    """Return the settings of lower or earlier places that the given ones override without naming them."""
+    """Return the settings of less important sources that the given ones discard without naming them."""
     return (_PRESET if "depth" in given else frozenset()) | (_OF_THE_MODEL if "lm" in given else frozenset())
 
 
 def option_name(setting: str) -> str:
-    """Return a setting's command-line option: ``max_sections`` → ``--max-sections``; repeatable ones are singular."""
+    """Return a setting's command-line option: ``max_sections`` → ``--max-sections``; singular if repeatable."""
     many = get_origin(Settings.model_fields[setting].annotation) is tuple
     return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
 
 
-_SHOWN = 300  # characters of a refused name or value
+_SHOWN = 300  # characters shown of an invalid name or value
 
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
-    """Return the message for an unknown setting; ``others`` are other names than settings that may be meant."""
+    """Return the message for an unknown setting; ``others``: names other than settings that the user may mean."""
     name = name[:_SHOWN]
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"
 
 
 def explained(error: ValidationError) -> SettingsError:
-    """Return the first validation error, in terms of the settings and their options."""
+    """Return the first validation error, naming the setting and its option."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
-    own = first.get("ctx", {}).get("error")
-    why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
+    cause = first.get("ctx", {}).get("error")
+    why = str(cause) if isinstance(cause, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
         return SettingsError(no_such_setting(name))
     if first["type"] == "json_invalid":
@@ -456,6 +456,6 @@ def explained(error: ValidationError) -> SettingsError:
         return ContradictionError(why)
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
-    places = [part for part in first["loc"][1:] if isinstance(part, int)]  # others are the kinds of a union
+    places = [part for part in first["loc"][1:] if isinstance(part, int)]  # further errors are alternatives of a union
     where, value = ".".join([name, *map(str, places)]), redacted(repr(first["input"])[:_SHOWN])
     return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

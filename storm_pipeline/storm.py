@@ -67,7 +67,7 @@ class ResumeOptions(RunOptions, total=False):
     """Keyword arguments of :meth:`Storm.resume`."""
 
     accept_damage: bool
-    own: Settings | None
+    user: Settings | None
 
 
 class Storm:
@@ -85,11 +85,11 @@ class Storm:
         embedder: name or folder of a sentence-transformers model, or any object with its protocol.
         contents: source of tables of contents; default: Wikipedia.
         programs: compiled programs, or the folder of a compiled set; default: the package's own.
-        recipes: methods of your own, by name, in addition to :data:`storm_pipeline.recipes.RECIPES`; a run of one is
-            resumed by an object that has it too.
+        recipes: the user's methods by name, in addition to :data:`storm_pipeline.recipes.RECIPES`; pass them again to
+            resume their runs.
         sinks: receive the events of every run.
         progress: whether runs show their progress on standard error, or in the notebook; by default those do that have
-            no sinks and that somebody watches: in a notebook, or in the main thread with a terminal.
+            no sinks and run in a notebook or in the main thread with a terminal.
         **keywords: fields of :class:`Settings`.
 
     Raises SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
@@ -163,7 +163,7 @@ class Storm:
             halt: set it, from any thread, to stop this run gracefully; :meth:`stop` stops all.
 
         The run's folder (below ``settings.out``) holds the article in every format, the research and the usage.
-        However the run ends, :meth:`resume` continues it without repeating a request.
+        :meth:`resume` continues an unfinished run without repeating a request.
 
         Raises:
             SettingsError: the topic is empty or too long, or a setting or the outline cannot be used.
@@ -193,14 +193,14 @@ class Storm:
     ) -> Article:
         """Search for a question and answer it at length, every sentence cited (FoRAG 4.1).
 
-        The answer is an article whose title is the question, with all that articles have; ``settings.length`` counts as
-        :attr:`Settings.answer_words` says. Its outline is ``plan.json`` in the run's folder.
+        The answer is an article whose title is the question. Its length is :attr:`Settings.answer_words`, its outline
+        ``plan.json`` in the run's folder.
 
         Args:
             question: at most 300 characters.
             recipe: ``answer``, or ``answer-no-outline``, the baseline.
 
-        All else is as for :meth:`write`.
+        Other arguments and errors are those of :meth:`write`.
         """
         return self.write(question, recipe, sinks=sinks, halt=halt)
 
@@ -210,29 +210,28 @@ class Storm:
         kind: type[R] | None = None,
         *,
         accept_damage: bool = False,
-        own: Settings | None = None,
+        user: Settings | None = None,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> R:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
-        Replies and searches on record are reused for every unchanged request. The run's settings that say what is
-        written stay, unless this object was given others. Its model, engine and whatever else is not the default have
-        to be given again, or others: a run's folder decides for nobody who is asked, who gets a key, and what is read.
+        Recorded replies and searches are reused for unchanged requests. The run's content settings apply unless this
+        object has others. Its model, its engine and other non-default settings must be given again: the folder may come
+        from elsewhere and must not choose services, keys or files.
 
         Args:
             run: the run's folder.
-            kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
-            accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
-            own: the user's configuration: a model, an engine and the like that it names as the run does are given.
+            kind: the type of the result, :class:`Article` or :class:`Outline`.
+            accept_damage: continue although files of the run were lost or changed, which may repeat paid calls.
+            user: the user's configuration: a model or engine counts as given if it names the same one as the run.
             sinks: as for :meth:`write`.
             halt: as for :meth:`write`.
 
         Raises:
-            SettingsError: the run was made with a model, an engine or the like that is not given; it says which.
-            DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
-            RunError: it is not a run's folder, a newer version made it, another process is writing to it, or it does
-                not make a result of this ``kind``.
+            SettingsError: the run used a model, an engine or another setting that is not given; the message names it.
+            DamagedRunError: files of the run were lost or changed; the message names them and the cost.
+            RunError: not a run's folder, made by a newer version, locked by another process, or not of this ``kind``.
         """
         with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
             makes: type[Any] = Outline if _is_outline(store) else Article
@@ -243,7 +242,7 @@ class Storm:
             result: Any = self._finished(store, saved, settings)
             if result is not None:
                 return cast("R", result)
-            settings = _resumed(store, saved, self.settings, own)
+            settings = _resumed(store, saved, self.settings, user)
             search = pinned_engine(settings.search, store.state.get("engine"))
             if search != settings.search:
                 settings = settings.model_copy(update={"search": search})
@@ -257,7 +256,7 @@ class Storm:
         return await in_thread(partial(self.write, topic, recipe, **options), options.get("halt"))
 
     async def aoutline(self, topic: str, recipe: str = "storm", **options: Unpack[RunOptions]) -> Outline:
-        """Write an outline as :meth:`outline` does, for asyncio; cancelled as :meth:`awrite`."""
+        """Make an outline as :meth:`outline` does, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.outline, topic, recipe, **options), options.get("halt"))
 
     async def aresume(self, run: Path | str, kind: type[R] | None = None, **options: Unpack[ResumeOptions]) -> R:
@@ -281,15 +280,14 @@ class Storm:
     def stop(self) -> None:
         """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.
 
-        Safe from any thread or signal handler. A run that is still being set up ends after its current step, a
-        download at once.
+        Safe from any thread or signal handler. During set-up, a run ends after the current step, a download at once.
         """
         for halt in tuple(self._halts):
             halt.set()
 
     @property
     def running(self) -> bool:
-        """Whether a run of this object is under way, past its set-up."""
+        """Whether a run of this object is in progress, after its set-up."""
         return bool(self._running)
 
     @contextmanager
@@ -323,14 +321,14 @@ class Storm:
             return chosen._session(run, work, stopped, *sinks)
 
     def _choosing(self, recipe: str, begun: Mapping[str, Any] | None = None) -> "Storm":
-        """Return this object with the models that its programs and the caller's DSPy settings choose for a run."""
+        """Return a copy with the models that the programs and the caller's DSPy settings choose for a run."""
         settings, given = choose(self.settings, self._given, self.programs, begun)
         settings = for_recipe(settings, recipe)
         if given is self._given and settings is self.settings:
             return self
-        other = self._copy(settings)
-        other._given, other._opened_by = given, self._opened_by or self
-        return other
+        copy = self._copy(settings)
+        copy._given, copy._opened_by = given, self._opened_by or self
+        return copy
 
     def _session(
         self,
@@ -353,7 +351,7 @@ class Storm:
 
     @property
     def programs(self) -> Programs:
-        """The programs of its runs: those given, those of the set that the settings name, or the package's own.
+        """The programs of the runs: those given, those of the set in the settings, or the package's.
 
         Raises ProgramError: the set cannot be used.
         """
@@ -368,21 +366,21 @@ class Storm:
     def program(self) -> "StormProgram":
         """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`.
 
-        A new one at each access, with programs of its own: keep it, and call it, after ``set_lm``.
+        Each access makes a new module with its own programs: keep a reference to call it after ``set_lm``.
         """
         from storm_pipeline.method.program import StormProgram
 
         return StormProgram(self)
 
     def _with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
-        """Return this object with other programs and folder for runs; models, engine and encoder are shared."""
-        other = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
-        other._programs_object = programs
-        other._opened_by = self._opened_by or self
-        return other
+        """Return a copy with other programs and another folder for runs; it shares models, engine and encoder."""
+        copy = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
+        copy._programs_object = programs
+        copy._opened_by = self._opened_by or self
+        return copy
 
     def _with(self, settings: Settings) -> "Storm":
-        """Return this object with other settings; the last one is kept, so that resumed runs share its parts."""
+        """Return a copy with other settings; the last copy is cached, so that resumed runs share its parts."""
         if settings == self.settings:
             return self
         with self._opening:
@@ -391,13 +389,13 @@ class Storm:
             return self._resumed_with
 
     def _copy(self, settings: Settings) -> "Storm":
-        """Return a copy that shares constructor arguments and halt events, and opens its own parts."""
-        other = object.__new__(type(self))
-        vars(other).update(vars(self))
-        other.settings = settings
-        other._engine = other._models = other._embedder = other._resumed_with = other._opened_by = None
-        other._opening = threading.Lock()
-        return other
+        """Return a copy with the same constructor arguments and halt events that opens its own parts."""
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self))
+        copy.settings = settings
+        copy._engine = copy._models = copy._embedder = copy._resumed_with = copy._opened_by = None
+        copy._opening = threading.Lock()
+        return copy
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError(
@@ -406,7 +404,7 @@ class Storm:
         )
 
     def _asks_those_of(self, other: "Storm") -> bool:
-        names = [[one.settings.lm_of(role) for role in ROLES] for one in (self, other)]
+        names = [[storm.settings.lm_of(role) for role in ROLES] for storm in (self, other)]
         return names[0] == names[1] and self._given.objects == other._given.objects
 
     def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
@@ -425,11 +423,11 @@ class Storm:
     def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
         """Search engine, models and embedder, opened by the first run and shared by all later ones.
 
-        Models are opened anew where others were chosen for a run than this object was given.
+        Models are opened again if other ones were chosen for a run.
         """
         settings, owner = self.settings, self._opened_by or self
         models_of = owner if self._asks_those_of(owner) else self
-        own = own_models(self.programs, settings)
+        program_models = own_models(self.programs, settings)
         with owner._opening:
             check()
             owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress, check)
@@ -443,7 +441,7 @@ class Storm:
                 require_working(embedder)
                 owner._embedder = embedder
             check()
-            chosen = choices(settings, self._given, models, own)
+            chosen = choices(settings, self._given, models, program_models)
             parts = owner._engine, models, owner._embedder, self._contents
             return Parts(*parts, self.programs, chosen)
 
@@ -470,16 +468,16 @@ def prepare(
     *,
     outline: Outline | Path | str | None = None,
 ) -> Path:
-    """Make the folder of a run that begins later, such as when its turn in a queue comes.
+    """Make the folder of a run that begins later, for example from a queue.
 
-    ``storm.resume`` begins it, in this process or another.
+    ``storm.resume`` starts it, in any process.
 
     Args:
         makes: :class:`Article` or :class:`Outline`; other arguments and errors are those of :meth:`Storm.write` and
             :meth:`Storm.outline`, and a ``recipe`` of None is the default.
 
     Returns:
-        The folder, which holds the order and the settings.
+        The folder, which holds topic, recipe and settings.
     """
     name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
     if makes is Article:
@@ -493,25 +491,25 @@ def prepare(
 
 
 def write_from(
-    storm: Storm, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
+    storm: Storm, piece: str, run: Path | str, *, accept_damage: bool = False, user: Settings | None = None
 ) -> Article:
     """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
     Args:
         piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
         run: the earlier run's folder, which is not changed.
-        accept_damage, own: as for :meth:`Storm.resume`.
+        accept_damage, user: as for :meth:`Storm.resume`.
 
     Raises:
-        SettingsError: there is no such piece, or as for :meth:`Storm.resume`.
-        RunError: the run or its piece cannot be read. Other errors as :meth:`Storm.write`.
+        SettingsError: no such piece, or as for :meth:`Storm.resume`.
+        RunError: the run or its piece cannot be read. Other errors as for :meth:`Storm.write`.
     """
     if piece not in EDITABLE:
         raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
     with storm._halting() as halt:
         with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
             saved = old.saved_settings()
-            settings = _resumed(old, saved, storm.settings, own)
+            settings = _resumed(old, saved, storm.settings, user)
             require_own(old.state.get("models"), storm.programs)
             chosen = storm._with(settings)._choosing(old.recipe, old.state)
             require_keys(chosen.settings, own_engine=storm._engine_object is not None)
@@ -582,10 +580,10 @@ def _outline(ctx: RunContext) -> Outline:
     return outline
 
 
-def _resumed(run: RunStore, saved: SavedSettings, given: Settings, own: Settings | None) -> Settings:
+def _resumed(run: RunStore, saved: SavedSettings, given: Settings, user: Settings | None) -> Settings:
     calls, spent = len(run.journal.own_calls), Ledger().restore(run.earlier_events)
     costs = f", which may buy its {counted(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
-    return resumed_settings(run.folder, saved, given, own, costs=costs)
+    return resumed_settings(run.folder, saved, given, user, costs=costs)
 
 
 def _outline_run(recipe: str) -> str:

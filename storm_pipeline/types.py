@@ -42,7 +42,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Work:
-    """What a bibliography says of a work beyond author, title, date, publisher and DOI; what is not known is empty.
+    """Bibliographic data beyond author, title, date, publisher and DOI; unknown fields are empty.
 
     Its kind is ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
     ``manuscript`` or ``page`` (of the web).
@@ -51,15 +51,15 @@ class Work:
     kind: str = ""
     volume: str = ""  # of the journal or the series
     issue: str = ""  # of the journal
-    extent: str = ""  # the pages that the work takes up, such as ``233-250``
-    editors: str = ""  # of the book that it stands in, joined by ``; ``
-    place: str = ""  # where it was published
+    extent: str = ""  # page range of the work, such as ``233-250``
+    editors: str = ""  # of the containing book, joined by ``; ``
+    place: str = ""  # place of publication
     isbn: str = ""  # of the book
-    edition: str = ""  # which of the book
+    edition: str = ""  # edition of the book
 
 
 NO_WORK = Work()
-"""Of which nothing is known."""
+"""A work without data."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Snippet:
         doi: DOI of the page in lower case, without ``https://doi.org/``; None if unknown.
         accessed: ISO date on which the search service or the page was requested; None for local texts.
         page_label: the number that is printed on the page, if it is another than ``page``: ``xiv``, ``233``.
-        work: what else a bibliography says of the work; None if nothing is known.
+        work: further bibliographic data; None if there are none.
         heading: the headings above the passage on its page, outermost first, joined by ``›``; empty if unknown.
-        place: position of the passage among those that its whole page was cut into, from 0; None if unknown.
+        place: position of the passage on its page, from 0, if the whole page was split; None if unknown.
     """
 
     url: str
@@ -107,7 +107,7 @@ class Snippet:
 
     @cached_property
     def id(self) -> str:
-        """Content-derived id; equal for equal text on one page, whichever of its addresses is given."""
+        """Content-derived id; equal for equal text on one page, at any address of the page."""
         return snippet_id(self.url, self.text)
 
     @cached_property
@@ -120,8 +120,8 @@ class Snippet:
 class Source:
     """A page with all its snippets that the research found, by page number, then by id.
 
-    Address and title are those of most of the snippets; ``also`` has the addresses of other pages with the same text,
-    in alphabetical order, whose snippets come after its own.
+    Address and title are the most frequent ones of the snippets; ``also`` has the addresses of other pages with the
+    same text, in alphabetical order, whose snippets come last.
     """
 
     id: str
@@ -133,24 +133,24 @@ class Source:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A page that a search found and that was not used."""
+    """A search result that was not used."""
 
     url: str  # address of the page, as the engine gave it
     title: str  # title of the page; may be empty
-    reason: str  # why it was not used, in one sentence
+    reason: str  # the reason, in one sentence
     query: str  # the query that found it; the first in alphabetical order if several did
 
 
 Spans = tuple[tuple[int, int], ...]
-"""Parts of a text, apart from each other and in order: start and end of each, in characters."""
+"""Disjoint parts of a text in order: start and end of each, in characters."""
 
 
 @dataclass(frozen=True)
 class Citation:
     """A snippet that supports a sentence, and the source of the snippet, by their ids.
 
-    Its spans are where in the snippet's text the words stand that carry the sentence. Known once the article is
-    finished; empty where the passage shares no word with the sentence.
+    Its spans locate the supporting words in the snippet's text. Set once the article is finished; empty if the snippet
+    shares no word with the sentence.
     """
 
     source_id: str
@@ -174,7 +174,7 @@ class Paragraph:
 
 
 UNTITLED = "Overview"
-"""Heading of an article body that came without one."""
+"""Heading of an article body without headings."""
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,10 @@ class Perspective:
 
 
 LATER_ROUND = "What a reader expects and the interviews leave open."
-"""Focus of the reader whose questions are looked up after the interviews; not an interview of the paper's."""
+"""Focus of the reader whose questions are researched after the interviews; not part of the paper."""
 READING = "What pages tell that are read from end to end."
 READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
-"""The same, and what earlier versions named it."""
+""":data:`LATER_ROUND` and its names in earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -268,15 +268,15 @@ class Turn:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What one perspective learnt, turn by turn."""
+    """The interview of one perspective, turn by turn."""
 
     perspective: Perspective
     turns: tuple[Turn, ...] = ()
 
     def with_answers(self, change: Callable[[Sentence], Sentence | None]) -> "Conversation":
         """Return the conversation with each sentence of its answers replaced or left out."""
-        answers = (tuple(new for own in turn.answer if (new := change(own)) is not None) for turn in self.turns)
-        return replace(self, turns=tuple(map(lambda turn, own: replace(turn, answer=own), self.turns, answers)))
+        answers = (tuple(new for s in turn.answer if (new := change(s)) is not None) for turn in self.turns)
+        return replace(self, turns=tuple(map(lambda turn, answer: replace(turn, answer=answer), self.turns, answers)))
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Price:
 
     fresh: float  # of prompt tokens that are not cached
     cached: float  # of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known
-    output: float  # of completion tokens, reasoning included
+    output: float  # of completion tokens, including reasoning
 
     def cost(self, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
         """Return the cost of calls in US dollars; ``tokens_in`` includes the cached prompt tokens."""
@@ -301,12 +301,12 @@ class UsageRow:
     role: str  # role of the model, e.g. ``asker``
     model: str  # the model's name
     calls: int = 0  # replies received
-    tokens_in: int = 0  # prompt tokens, those served from a prefix cache included
-    tokens_cached: int = 0  # prompt tokens that the server says it took from its prefix cache
+    tokens_in: int = 0  # prompt tokens, including those from a prefix cache
+    tokens_cached: int = 0  # prompt tokens that the server took from its prefix cache
     tokens_out: int = 0  # completion tokens
     seconds: float = 0.0  # latency summed over calls (calls overlap, so this exceeds wall time)
     cost: float | None = None  # US dollars, or None where the price is unknown
-    estimated: int = 0  # calls whose tokens the server did not report, and which are estimated by characters
+    estimated: int = 0  # calls whose tokens are estimated from characters, since the server did not report them
 
 
 def is_plausible(record: object) -> bool:
@@ -324,32 +324,32 @@ class Usage:
 
     @property
     def calls(self) -> int:
-        """Replies received in all."""
+        """Total number of replies."""
         return sum(row.calls for row in self.rows)
 
     @property
     def tokens_in(self) -> int:
-        """Prompt tokens in all."""
+        """Total prompt tokens."""
         return sum(row.tokens_in for row in self.rows)
 
     @property
     def tokens_cached(self) -> int:
-        """Prompt tokens that came from a server's prefix cache, in all."""
+        """Total prompt tokens from a server's prefix cache."""
         return sum(row.tokens_cached for row in self.rows)
 
     @property
     def tokens_out(self) -> int:
-        """Completion tokens in all."""
+        """Total completion tokens."""
         return sum(row.tokens_out for row in self.rows)
 
     @property
     def estimated(self) -> int:
-        """Calls whose tokens are estimated, in all."""
+        """Total number of calls whose tokens are estimated."""
         return sum(row.estimated for row in self.rows)
 
     @property
     def cost(self) -> float | None:
-        """US dollars in all; None if the price of any row is unknown."""
+        """Total US dollars; None if the price of any row is unknown."""
         costs = [row.cost for row in self.rows]
         return None if any(cost is None for cost in costs) else sum(c for c in costs if c is not None)
 
@@ -359,20 +359,20 @@ class Problem:
     """Something that went wrong without ending the run."""
 
     stage: str  # stage of the run in which it happened
-    kind: str  # ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be)
+    kind: str  # ``failure`` (a piece is missing) or ``degradation`` (a piece has lower quality)
     detail: str  # what happened, in one sentence
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """Whom a role asks.
+    """The model of a role, and the origin of that choice.
 
     Attributes:
-        role: a role such as ``writer``; or the name of a program, such as ``section``, that has a model of its own.
+        role: a role such as ``writer``, or a program with its own model, such as ``section``.
         model: name of its model.
         chosen_by: ``program`` (``set_lm``, or ``lm=`` of a call), ``Storm`` (an argument), ``settings`` (a value of
-            settings, as that of options, environment and files), ``dspy.settings.lm`` (``dspy.context``,
-            ``dspy.configure``), ``run`` (what a resumed run was begun with), or ``default``.
+            settings, from options, environment or files), ``dspy.settings.lm`` (``dspy.context``,
+            ``dspy.configure``), ``run`` (the first session of a resumed run), or ``default``.
     """
 
     role: str
@@ -382,7 +382,7 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class Revision:
-    """How a sentence was changed that its sources did not support as written.
+    """The change of a sentence that its sources did not support as written.
 
     The outcome is ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
     ``kept without a source``, or ``dropped``.
@@ -397,27 +397,27 @@ class Revision:
 
 @dataclass(frozen=True)
 class Report:
-    """What the checks changed, counted over the run, and what went wrong.
+    """Counts of changes by the checks over a run, and its problems.
 
     Attributes:
-        invented_citations: citation markers in model output that matched no snippet shown; dropped. In an imported
-            article, markers that its list of references lacks.
-        attributed: sentences that the model left uncited and to which supporting snippets were assigned.
-        uncited: body sentences that the article keeps without a citation.
+        invented_citations: citation markers in model output that matched no snippet shown; removed. In an imported
+            article, markers without an entry in its list of references.
+        attributed: sentences without citations to which supporting snippets were assigned.
+        uncited: body sentences without a citation.
         dropped_unsupported: sentences removed, by the check or by the writer, because no snippet shown supports them.
         dropped_faulty: sentences removed because they were cut off, repeated or in another script.
         reworded: sentences rewritten because they copied a source verbatim, or nothing supported them.
         repeated: sentences removed because another section says the same; their citations moved there.
-        off_topic: search results shown in no answer's or section's prompt, since their page bears neither on the topic
-            nor on the question; counted for each prompt. Writers that work from passages only.
-        unplaced: findings that the outliner assigned to no section, and that went where they fit best.
-        left_out: findings that no section was shown, since they are off the topic or about the sources.
-        words_asked: words that the prompts of the first drafts ask for, without a lead of its own; fewer than for the
-            length that the settings name where the passages hold too little. 0 in extracts.
+        off_topic: search results left out of an answer's or section's prompt, since their page is related neither to
+            the topic nor to the question; counted per prompt. Only for writers that use passages.
+        unplaced: findings that the outliner assigned to no section; each went to the nearest one.
+        left_out: findings shown to no section, since they are off the topic or about the sources.
+        words_asked: words that the prompts of the first drafts ask for, without a separate lead; fewer than the
+            settings' length if the passages hold too little. 0 in extracts.
         cited_in_interviews: snippets that interview answers cite.
-        offered_to_sections: those of them that the writer of a section was shown.
+        offered_to_sections: those of them shown to the writer of a section.
         cited_in_article: those of them that the article cites.
-        unavailable_citations: citations of pages whose text is not available, in articles written elsewhere; dropped.
+        unavailable_citations: citations of pages whose text is not available, in imported articles; removed.
         problems: what failed or was degraded, by stage, kind and detail.
         models: the model of each role, and of each program with one of its own, and who chose it.
     """
@@ -449,22 +449,22 @@ SupportError = Literal[
 
 @dataclass(frozen=True)
 class Support:
-    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known."""
+    """A judge's verdict on how well the sources support an article's sentences; shares in [0, 1], None if unknown."""
 
     judge: str  # name of the judge; its calibration is in ``docs/lab/citations.md``
     sentences: int  # number of sentences of lead and body
     recall: float | None = None  # share of sentences that their citations support together (ALCE)
-    # share of citations that support the sentence alone, or without which the others do not (ALCE)
+    # share of citations that support the sentence alone, or that the others need to support it (ALCE)
     precision: float | None = None
     recall_alone: float | None = None  # share of sentences that one of their citations supports alone (WikiGenBench)
     precision_alone: float | None = None  # mean share of a sentence's citations that support it alone (WikiGenBench)
     errors: tuple[tuple[SupportError, int], ...] = ()  # class of unsupported sentences → number, most frequent first
-    unsettled: int = 0  # number of sentences that were not judged
+    unsettled: int = 0  # number of unjudged sentences
 
 
 @dataclass(frozen=True)
 class Article:
-    """A finished article: text, references, and how it was made.
+    """A finished article: text, references and provenance.
 
     Attributes:
         title: the topic as given.
@@ -474,13 +474,13 @@ class Article:
         outline: the refined outline that the body follows.
         conversations: the interviews.
         usage: calls, tokens, time and cost.
-        report: what was dropped, attributed, or went wrong.
-        sources_excluded: pages that were found and not used, each with the reason.
-        revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
-        written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
+        report: counts of changes, and problems.
+        sources_excluded: search results that were not used, each with the reason.
+        revisions: changed and removed sentences, each with the reason.
+        written: ISO date (UTC) of the run's start; None in articles of earlier versions.
         language: ISO 639-1 code of the text.
-        note: how the text was written and whose words it has, where a reader must know; shown below it.
-        support: how well the sources support the sentences, by the run's judge; None where none was asked.
+        note: a statement for readers on how the text was made, shown below it; may be empty.
+        support: the verdict of the run's judge on the citations; None without a judge.
     """
 
     title: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
-from storm_pipeline.run.journal import Journal, current_place, fingerprint
+from storm_pipeline.run.journal import Journal, current_scope, fingerprint
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search import result as results
@@ -67,7 +67,7 @@ class RecordedSearch:
 
         Raises SearchError: as the engine's; not journalled; StoppedError, TooManyFailuresError: the run must end.
         """
-        key = fingerprint(current_place(), self._identity, query, k)
+        key = fingerprint(current_scope(), self._identity, query, k)
         recorded = self._recorded(key)
         if recorded is not None:
             self._events.emit(Reused(self._events.stage, "search"))

@@ -13,7 +13,7 @@ from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import Policy, SourcePolicy
-from storm_pipeline.sources.search.base import Asked, Search, Step
+from storm_pipeline.sources.search.base import Search, SearchRequest, Step
 from storm_pipeline.sources.search.edge import bounded
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
@@ -40,7 +40,7 @@ class Engine:
     custom: bool = False  # whether it is an object that the user passed
     problems: tuple[str, ...] = ()  # sources that could not be read, such as files of the user's documents
     contents: ContentsSource | None = None  # its source of tables of contents, if it has one
-    own: bool = False  # whether it searches texts of the user's own alone
+    is_private: bool = False  # whether it searches the user's own texts alone
     offline: bool = False  # whether the network was found to be down when it was chosen
     cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
@@ -92,7 +92,7 @@ def open_engine(
         choice.why,
         problems=opened.problems,
         contents=opened.contents,
-        own=opened.own,
+        is_private=opened.is_private,
         offline=choice.offline,
         cache=cache,
     )
@@ -154,9 +154,9 @@ class RunSearch:
         """
         if k < 1:
             return SearchResult()
-        found, asked = self._engine.search(query, k + self._sources.spare(k)), Asked(query, k, self.name)
+        found, request = self._engine.search(query, k + self._sources.spare(k)), SearchRequest(query, k, self.name)
         for step in self._steps:
-            found = step(found, asked)
+            found = step(found, request)
         return found
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 
-def _dated(found: SearchResult, _: Asked) -> SearchResult:
+def _dated(found: SearchResult, _: SearchRequest) -> SearchResult:
     def with_date(one: Snippet) -> Snippet:
         return one if one.published else replace(one, published=date_in_address(one.url))
 

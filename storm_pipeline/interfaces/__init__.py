@@ -1,4 +1,4 @@
-"""What people and programs start runs with: command line, server, batches, estimates, progress; thin.
+"""User interfaces to runs: command line, server, batches, estimates, progress.
 
 May import errors, evidence, method, models, optimize, output, recipes, run, settings, sources, storm, text, types.
 """

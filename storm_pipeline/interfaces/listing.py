@@ -1,4 +1,4 @@
-"""Listing the runs below a folder with their state; read-only and safe while runs are under way."""
+"""List of the runs below a folder with their state; read-only, safe with active runs."""
 
 import os
 from collections import Counter
@@ -16,9 +16,11 @@ from storm_pipeline.types import Usage
 
 Saved = Literal["queued", "finished", "stopped", "failed"]
 State = Saved | Literal["running", "interrupted", "unclear", "unreadable", "batch", "no run"]
-"""State of a run: ``queued`` means that it waits for its first session; ``interrupted`` that it was started and is held
-by no process; ``unclear`` that its lock cannot be tested;
-``unreadable`` that it is damaged or of a newer version; ``batch`` is the folder of a batch's runs."""
+"""State of a run.
+
+``queued``: it waits for its first session; ``interrupted``: it was started, and no process holds it; ``unclear``: its
+lock cannot be tested; ``unreadable``: damaged or of a newer version; ``batch``: a batch's folder.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,12 @@ class RunEntry:
 
     folder: Path  # path of the folder
     state: State  # state of the run
-    topic: str = ""  # topic of the run; for a batch, the states of its topics when last saved; empty if unreadable
+    topic: str = ""  # topic of the run; for a batch, the last saved states of its topics; empty if unreadable
     created: float | None = None  # seconds since 1970; None if unreadable
     sessions: int = 0  # number of sessions so far
     usage: Usage | None = None  # usage of all sessions so far; None if unreadable
-    reason: str = ""  # why the last session ended early; empty if it did not, or says nothing
-    problem: str = ""  # what cannot be read, and why; empty if all can
+    reason: str = ""  # reason why the last session ended early; may be empty
+    problem: str = ""  # read error; else empty
 
 
 def list_runs(root: Path) -> tuple[RunEntry, ...]:
@@ -84,7 +86,7 @@ def _batch_entry(folder: Path) -> RunEntry:
 
 
 def run_entry(folder: Path) -> RunEntry:
-    """Return the entry of the run in a folder, with read errors reported in its ``problem``."""
+    """Return the entry of the run in a folder, with read errors in its ``problem``."""
     if is_batch(folder):
         return _batch_entry(folder)
     try:
@@ -95,8 +97,8 @@ def run_entry(folder: Path) -> RunEntry:
         return RunEntry(folder, "unreadable", problem=str(error))
     usage, reason, problem = Usage() if not state["sessions"] else None, str(state.get("reason", "")), ""
     try:
-        found = read_timeline(folder)
-        usage, reason = found.usage, reason or (found.sessions[-1].reason if found.sessions else "")
+        timeline = read_timeline(folder)
+        usage, reason = timeline.usage, reason or (timeline.sessions[-1].reason if timeline.sessions else "")
     except RunError as error:
         problem = "" if usage else str(error)
     created, sessions = _time(state.get("created")), state["sessions"]
@@ -131,9 +133,9 @@ def _time(value: Any) -> float | None:
 
 
 def _state_of(folder: Path, state: dict[str, Any]) -> State:
-    """Return the state in ``run.json``, or test the run's lock if the file says that the run is under way.
+    """Return the state in ``run.json``, or test the run's lock if the file says that it is running.
 
-    A lock that is free may have been let go of since ``state`` was read, so the file is read once more.
+    If the lock is free, the file is read again, since the run may have ended after ``state`` was read.
     """
     if saved := _saved(state):
         return saved

@@ -26,7 +26,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import Given
 from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import Model, is_object
-from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices, settled, why_less
+from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, require_prices, window_note
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.assets import EMBEDDER, Progress
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
@@ -124,8 +124,8 @@ def session(
     ledger = Ledger()
     spent = ledger.restore(run.earlier_events)
     control = RunControl(settings, spent, halt)
-    less = why_less(settings)
-    settings = settled(settings)
+    less = window_note(settings)
+    settings = fit_to_window(settings)
     notes = [
         *_changes(run, before, settings),
         *filter(None, [given.note, less, _model_notice(settings), _fetch_notice(settings)]),
@@ -236,7 +236,7 @@ def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
 
 def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
     mode = settings.wikipedia_contents
-    asked = mode == "always" or (mode == "auto" and not engine.own)
+    asked = mode == "always" or (mode == "auto" and not engine.is_private)
     return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
 
 

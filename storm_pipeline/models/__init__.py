@@ -1,4 +1,4 @@
-"""Language models: roles and programs, prompts and replies, the one engine that asks, prices, the embedded server.
+"""Language models: roles, programs, prompts, replies, the engine of all calls, prices, the embedded server.
 
 May import errors, run, settings, signatures, text, types.
 """

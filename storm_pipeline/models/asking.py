@@ -1,4 +1,4 @@
-"""Asking the models of a run: by role, with inputs that fit, sampled until a reply parses."""
+"""Calls of a run's models by role, with inputs shortened to the window, and sampled until a reply parses."""
 
 import asyncio
 import threading
@@ -26,21 +26,21 @@ from storm_pipeline.text.fitting import fitted
 
 Values = list[dict[str, Any]]  # values of the output fields, one dict per requested reply (``n``, 1 by default)
 Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
-"""Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
+"""A function that calls a model once through an adapter; raises AdapterParseError if the replies do not parse."""
 Draw = Callable[[dspy.BaseLM, Parse], Values]  # draws samples from a model until one parses
-_REPLY = 1 / 8  # share of a window kept free for a reply, at most
-_TRIAL_TOKENS = 16  # the least that OpenAI takes
+_REPLY = 1 / 8  # maximum share of a window kept free for a reply
+_TRIAL_TOKENS = 16  # the minimum for OpenAI
 _TRIAL_SECONDS = 60.0
 _TRIAL = [
-    {"role": "system", "content": "Reply with one word."},  # as in every prompt of a run
+    {"role": "system", "content": "Reply with one word."},  # as in the prompts of runs
     {"role": "user", "content": "Are you ready?"},
 ]
 Usable = Callable[[dspy.Prediction | str], bool]
-"""Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
+"""Predicate on the values of a reply; if no sample parses, on the text of the last one."""
 
 
 class SamplingAdapter(PromptAdapter):
-    """Passes each call of a predictor to a function, by default that of the active adapter (``dspy.Refine``)."""
+    """Adapter that passes each call of a predictor to a function, by default the active adapter's (``dspy.Refine``)."""
 
     def __init__(self, draw: Draw | None = None) -> None:
         super().__init__()
@@ -49,9 +49,9 @@ class SamplingAdapter(PromptAdapter):
     def __call__(
         self, lm: dspy.BaseLM, lm_kwargs: dict[str, Any], signature: type[dspy.Signature], *call: Any, **named: Any
     ) -> Values:
-        """Return the values of the output fields; a copy of the run's model changes rollout and temperature alone."""
-        own = lm.kwargs if isinstance(lm, RunLM) and lm.kwargs.get("rollout_id") is not None else {}
-        options = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None} | lm_kwargs
+        """Return the values of the output fields; only rollout and temperature of a copied model have an effect."""
+        base = lm.kwargs if isinstance(lm, RunLM) and lm.kwargs.get("rollout_id") is not None else {}
+        options = {name: base[name] for name in ("rollout_id", "temperature") if base.get(name) is not None} | lm_kwargs
         return self._draw(lm, lambda adapter, served: adapter(served, dict(options), signature, *call, **named))
 
     async def acall(self, *call: Any, **named: Any) -> Values:
@@ -60,7 +60,7 @@ class SamplingAdapter(PromptAdapter):
 
 
 class LanguageModels:
-    """The models of a run by role, whose calls are journalled and capped, with DSPy's callbacks, traces and usage."""
+    """The models of a run by role, with journalled and capped calls, and DSPy's callbacks, traces and usage."""
 
     def __init__(
         self, table: dict[Role, Model], *, events: Events, control: RunControl, journal: Journal, settings: Settings
@@ -81,20 +81,20 @@ class LanguageModels:
         *,
         journal: Journal | None = None,
     ) -> "LanguageModels":
-        """Return models without a run, journalled if a journal is given, within the caps of the settings."""
+        """Return models for use without a run, within the settings' caps, journalled if a journal is given."""
         control = RunControl(settings, Spent(), threading.Event())
         journal = journal or Journal(None)
         return cls(table, events=events or Events(control), control=control, journal=journal, settings=settings)
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
-        """Run a program with the role's model, which serves all predictors that have none of their own.
+        """Run a program with the role's model for all predictors without their own.
 
-        Inputs are shortened to the model's window where it is known (:func:`storm_pipeline.text.fitting.fitted`). A
-        reply that does not parse is sampled again, up to ``parse_attempts`` replies in all. The replies of a program
-        that fails are rejected in the journal, so that a resumed run asks for others.
+        Inputs are shortened to the model's window if it is known (:func:`storm_pipeline.text.fitting.fitted`). A reply
+        that does not parse is sampled again, up to ``parse_attempts`` times in total. The replies of a failing program
+        are rejected in the journal, so that a resumed run asks again.
 
-        ``usable``: whether the values can be used, else the program has failed; also called with the last reply, as
-        text, where no sample parses: with True it is kept, and the caller reads it from the error.
+        ``usable``: whether the values can be used; else the program fails. If no sample parses, it is called with the
+        text of the last reply: with True, that reply is kept, and the caller reads it from the error.
 
         Raises ReplyError: no sample had the requested form, or the values cannot be used; ModelAuthError, ModelError,
         BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
@@ -119,9 +119,9 @@ class LanguageModels:
         return self._run_lm(role, self._table[role], token_limit)
 
     def model_of(self, role: Role, program: Program) -> Model:
-        """Return the model that a program asks in a role: its own, else the role's."""
-        own = program.own_lm
-        return self._table[role] if own is None else self._opened(own)
+        """Return the model of a program in a role: its own, else the role's."""
+        program_lm = program.own_lm
+        return self._table[role] if program_lm is None else self._opened(program_lm)
 
     def _run_lm(self, role: Role, model: Model, token_limit: int) -> RunLM:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
@@ -129,8 +129,8 @@ class LanguageModels:
     def _opened(self, lm: dspy.BaseLM) -> Model:
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
-    def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
-        """Record each reply that ended at its limit of tokens, of this session or an earlier one."""
+    def _report_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
+        """Record each reply of any session that ended at its token limit."""
         how, name = longer_replies(self._settings, role, program.token_limit), self.model_of(role, program).name
         for reply in received:
             if reply.record.get("cut"):
@@ -141,11 +141,11 @@ class LanguageModels:
             self._journal.reject("reply", reply.key, reply.record)
 
     def window(self, role: Role) -> int | None:
-        """Return the tokens of prompt and reply that the role's model holds; None if unknown."""
+        """Return the context window of the role's model in tokens; None if unknown."""
         return window_of(self._settings, role)
 
     def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Shorten the inputs to what the model can read, with room for its reply."""
+        """Shorten the inputs to the model's window, with room for its reply."""
         window = self.window(role) if program.own_lm is None else self._settings.context or listed_window(model.name)
         if window is None:
             return inputs
@@ -174,13 +174,13 @@ class LanguageModels:
                 reply = str(error.lm_response or "")
             finally:
                 received += lm.received
-                self._tell_cut(role, program, lm.received)
+                self._report_cut(role, program, lm.received)
         attempts = self._settings.parse_attempts
         raise ReplyError(f"{model.name} gave {attempts} replies in the wrong form: {reason}", reply)
 
 
 def try_model(name: str, settings: Settings) -> str:
-    """Ask a hosted model for at most 16 tokens, once; return that it replies, and what it refuses of a request.
+    """Ask a hosted model once for at most 16 tokens; return that it replies, and the parts of requests that it refuses.
 
     Raises ModelError, ModelAuthError: it cannot be asked; SettingsError: no key is set, or it refuses a chosen setting.
     """
@@ -193,7 +193,7 @@ def try_model(name: str, settings: Settings) -> str:
     request = Request("writer", open_model(name, settings), _TRIAL, {"max_tokens": _TRIAL_TOKENS}, _TRIAL_TOKENS, "")
     try:
         engine.complete(request)
-    except ModelError as error:  # OpenAI's reasoning models refuse a limit that their thinking uses up
+    except ModelError as error:  # OpenAI's reasoning models refuse limits below their thinking
         if not (isinstance(error.__cause__, LMError) and refuses_limit(error.__cause__)):
             raise
-    return "; ".join(["it replies", *(one.detail for one in events if isinstance(one, Degraded))])
+    return "; ".join(["it replies", *(event.detail for event in events if isinstance(event, Degraded))])

@@ -1,6 +1,6 @@
-"""Which model each role and each program of a run asks, and who chose it.
+"""Choice of the model of each role and program of a run, and its origin.
 
-In this order: the predictor's own (``set_lm``, or ``lm=`` of a call), ``Storm(…)``, DSPy's settings, the default.
+Order: the predictor's model (``set_lm``, or ``lm=`` of a call), ``Storm(…)``, DSPy's settings, the default.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,22 +24,22 @@ _WHO = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
 
 @dataclass(frozen=True)
 class Given:
-    """The models that somebody chose."""
+    """The explicitly chosen models."""
 
-    objects: Mapping[str, ModelObject] = field(default_factory=dict)  # setting, such as ``lm`` → what it stands for
+    objects: Mapping[str, ModelObject] = field(default_factory=dict)  # setting, such as ``lm`` → model object
     by: Mapping[str, str] = field(default_factory=dict)  # setting → who chose it, see :class:`ModelChoice`
-    note: str = ""  # for the user, that the model of DSPy's settings is not used; empty where it is, or there is none
+    note: str = ""  # note for the user if the model of DSPy's settings is not used; else empty
 
     @property
     def chosen_by(self) -> dict[str, str]:
-        """Map settings of models to who chose them."""
+        """Map settings of models to the origin of their choice."""
         return {name: self.by.get(name, "default") for name in sorted(_FIELDS)}
 
     @classmethod
     def to_storm(
         cls, settings: Settings | None, keywords: Iterable[str], objects: Mapping[str, ModelObject]
     ) -> "Given":
-        """Note what code gave to ``Storm``, in a value of settings and one by one."""
+        """Return the models that code gave to ``Storm``, by settings and by keywords."""
         explicit = settings.model_fields_set if settings else frozenset()
         by = dict.fromkeys(_FIELDS & explicit, "settings") | dict.fromkeys(_FIELDS & {*keywords}, "Storm")
         return cls(objects, by)
@@ -48,22 +48,22 @@ class Given:
 def choose(
     settings: Settings, given: Given, programs: Programs, begun: Mapping[str, Any] | None = None
 ) -> tuple[Settings, Given]:
-    """Return settings and models of a run; one that is resumed, whose ``run.json`` is ``begun``, keeps its models."""
-    own = [program.own_lm for program in programs.named().values()]
-    if all(lm is not None for lm in own):
-        most = max(own, key=lambda lm: sum(lm is other for other in own))
+    """Return settings and models of a run; a resumed run, with ``run.json`` as ``begun``, keeps its models."""
+    program_lms = [program.own_lm for program in programs.named().values()]
+    if all(lm is not None for lm in program_lms):
+        most = max(program_lms, key=lambda lm: sum(lm is other_lm for other_lm in program_lms))
         return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, most)
     if programs.section.own_lm is not None and settings.writing == "auto":
-        settings = settings.model_copy(update={"writing": "whole"})  # else an extract, which asks none
-    now = given.by  # by this object, not by whoever began the run
+        settings = settings.model_copy(update={"writing": "whole"})  # else an extract, which asks no model
+    now = given.by  # by this object, not by the first session
     if begun is not None:
-        said = begun.get("chosen_by")
-        known = {name: by for name, by in said.items() if by in _WHO} if isinstance(said, dict) else {}
+        saved = begun.get("chosen_by")
+        known = {name: by for name, by in saved.items() if by in _WHO} if isinstance(saved, dict) else {}
         given = replace(given, by=dict.fromkeys(_FIELDS, "run") | known | dict(given.by))
     lm = dspy.settings.lm
     if lm is None:
         return settings, given
-    # If it is another model than the run's, it is refused when opened.
+    # A model other than the run's is refused when opened.
     if begun is not None and is_object(settings.lm) and "lm" not in given.objects:
         objects, by = {**given.objects, "lm": lm}, {**given.by, "lm": _OF_DSPY}
         return settings, replace(given, objects=objects, by=by)
@@ -74,13 +74,13 @@ def choose(
 
 def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str = _OF_PROGRAM) -> tuple[Settings, Given]:
     named, objects = split_models(lm, {})
-    own_place = {"api_base": None, "api_key_env": None}  # they belong to the model that is replaced
+    own_place = {"api_base": None, "api_key_env": None}  # they belong to the replaced model
     given = replace(given, objects={**given.objects, **objects}, by={**given.by, "lm": by})
     return settings.model_copy(update=own_place | named), given
 
 
 def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, str]) -> str:
-    """Say that a model of DSPy's settings is not used, or not for some roles; ``now``: choices of this session."""
+    """Return a note if DSPy's model is not used for some roles; ``now``: choices of this session."""
     fields = {role: settings.names_model_of(role) for role in ROLES}
     others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
     if not others:
@@ -96,55 +96,55 @@ def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, s
 
 
 def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]:
-    """Map names of programs to the models that their predictors have of their own, each once.
+    """Map names of programs to the distinct models of their predictors.
 
-    Raises SettingsError: dollars are capped, and the price of one is unknown; or one is not a model.
+    Raises SettingsError: a price is unknown although dollars are capped, or an object is not a model.
     """
     prices = parse_prices(settings.prices)
-    found: dict[str, list[Model]] = {}
+    by_program: dict[str, list[Model]] = {}
     for name, program in programs.named().items():
-        own = {id(lm): lm for one in program.predictors() if (lm := one.lm) is not None}
-        if wrong := [lm for lm in own.values() if not isinstance(lm, dspy.BaseLM)]:
+        lms = {id(lm): lm for predictor in program.predictors() if (lm := predictor.lm) is not None}
+        if wrong := [lm for lm in lms.values() if not isinstance(lm, dspy.BaseLM)]:
             raise SettingsError(f"the model of {name} is a {type(wrong[0]).__name__}: give set_lm a dspy.LM")
-        if own:
-            found[name] = [object_model(lm, settings, prices) for lm in own.values()]
-    require_prices(settings.max_cost, {one.name: one.price for models in found.values() for one in models})
-    return found
+        if lms:
+            by_program[name] = [object_model(lm, settings, prices) for lm in lms.values()]
+    require_prices(settings.max_cost, {model.name: model.price for models in by_program.values() for model in models})
+    return by_program
 
 
 def choices(
-    settings: Settings, given: Given, table: Mapping[Role, Model], own: Mapping[str, list[Model]]
+    settings: Settings, given: Given, table: Mapping[Role, Model], program_models: Mapping[str, list[Model]]
 ) -> tuple[ModelChoice, ...]:
-    """Return whom each role asks, and each program that does not ask the roles' model; empty if nobody is asked."""
+    """Return the model of each role, and of each program with another model; empty without models."""
     if not table:
         return ()
     by = {role: given.by.get(settings.names_model_of(role), "default") for role in ROLES}
     of_roles = [ModelChoice(role, table[role].name, by[role]) for role in ROLES]
     of_all = given.objects.get("lm") if given.by.get("lm") == _OF_PROGRAM else None
     of_programs = [
-        ModelChoice(name, " + ".join(one.name for one in models), _OF_PROGRAM)
-        for name, models in own.items()
-        if any(one.lm is not of_all for one in models)
+        ModelChoice(name, " + ".join(model.name for model in models), _OF_PROGRAM)
+        for name, models in program_models.items()
+        if any(model.lm is not of_all for model in models)
     ]
     return (*of_roles, *of_programs)
 
 
 def may_differ(saved: object, settings: Settings, programs: Programs) -> bool:
-    """Return whether a program has a model of its own that a run did not ask; ``saved``: see :func:`require_own`."""
+    """Return whether a program has its own model that a run did not ask; ``saved``: see :func:`require_own`."""
     asked = {name.removeprefix("object:") for name in settings.models}
     asked |= {str(name) for name in saved.values()} if isinstance(saved, dict) else set()
-    own = (one.lm for program in programs.named().values() for one in program.predictors())
-    return any(lm is not None and lm.model not in asked for lm in own)
+    lms = (predictor.lm for program in programs.named().values() for predictor in program.predictors())
+    return any(lm is not None and lm.model not in asked for lm in lms)
 
 
 def require_own(saved: object, programs: Programs) -> None:
-    """Check that programs which asked models of their own have some, since models are not saved with a run.
+    """Check that programs that had their own models still have some, since models are not saved with a run.
 
-    ``saved``: name of a program → name of its model, of ``run.json``. Raises SettingsError: one has none.
+    ``saved``: name of a program → name of its model, from ``run.json``. Raises SettingsError: a program has none.
     """
     named = programs.named()
     for name, model in saved.items() if isinstance(saved, dict) else ():
-        if name in named and not any(one.lm for one in named[name].predictors()):
+        if name in named and not any(predictor.lm for predictor in named[name].predictors()):
             raise SettingsError(
                 f"{name} asked a model of its own, {model}, which is not saved with a run: give it again with "
                 f"programs.{name}.set_lm(…) and Storm(programs=…)"

@@ -1,4 +1,4 @@
-"""Compiled sets: programs that an optimiser improved, as a folder of JSON files; ``set.json`` says how.
+"""Compiled sets: optimised programs as a folder of JSON files, described by ``set.json``.
 
 Only instructions, descriptions of fields and examples are read from the files: no model, no address, no key.
 """
@@ -19,39 +19,39 @@ from storm_pipeline.text.files import cannot_write, read_bounded, write_atomical
 
 FORMAT = 1  # version of the folder's format
 _SET = "set.json"
-_MOST = 20_000_000  # bytes of a file of a set, at most
+_MOST = 20_000_000  # maximum bytes of a file of a set
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """How one program was compiled."""
+    """Provenance of a compiled program."""
 
     sha256: str  # checksum of its file
-    model: str  # the model that it was compiled for
+    model: str  # the target model
     optimizer: str  # name of the optimiser
     metric: str  # name of the metric
-    before: float  # mean of the metric on the held-back topics with the program as it was, in [0, 1]
-    after: float  # the same with the compiled program
+    before: float  # mean of the metric on the held-out topics before compiling, in [0, 1]
+    after: float  # the mean after compiling
     interval: tuple[float, float]  # 95 % interval of the mean of the paired differences
-    topics: tuple[str, ...]  # topics that it was trained on
+    topics: tuple[str, ...]  # topics of training and validation
     held_back: tuple[str, ...]  # topics on which ``before`` and ``after`` were measured
     seed: int  # of the optimiser
-    calls: int  # calls that compiling took
-    dollars: float | None = None  # what they cost; None if unknown
-    command: str = ""  # how it was made
+    calls: int  # number of calls for compiling
+    dollars: float | None = None  # cost of the calls; None if unknown
+    command: str = ""  # command that made it
 
 
 @dataclass(frozen=True)
 class CompiledSet:
     """A folder of compiled programs."""
 
-    folder: Path  # where it is
-    versions: Mapping[str, str]  # of this package and DSPy, when it was written
-    programs: Mapping[str, Compiled] = field(default_factory=dict)  # name of a program → how it was compiled
+    folder: Path  # its path
+    versions: Mapping[str, str]  # of this package and DSPy at the time of writing
+    programs: Mapping[str, Compiled] = field(default_factory=dict)  # name of a program → its provenance
     format: int = FORMAT  # of the folder
 
     def apply(self, programs: Programs) -> Programs:
-        """Replace programs by those of the set. Raises ProgramError: a file is missing, changed, or of another."""
+        """Replace programs by those of the set. Raises ProgramError: a file is missing, changed, or wrong."""
         known = programs.named()
         loaded: dict[str, Program] = {}
         for name, compiled in self.programs.items():
@@ -81,18 +81,18 @@ def read_set(folder: Path) -> CompiledSet:
 
 
 def programs_of(folder: Path | None) -> Programs:
-    """Return the package's programs, with those of a compiled set in place of some. Raises ProgramError."""
+    """Return the package's programs, some replaced by those of a compiled set. Raises ProgramError."""
     return read_set(folder).apply(Programs()) if folder else Programs()
 
 
 def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
-    """Write a program into a set, which is made if need be. Raises ProgramError: it cannot be read or written."""
+    """Write a program into a new or existing set. Raises ProgramError: it cannot be read or written."""
     before = read_set(folder).programs if (folder / _SET).exists() else {}
     states = {path: predictor.dump_state() for path, predictor in program.named_predictors()}
-    state = {path: {"signature": own["signature"], "demos": own["demos"]} for path, own in states.items()}
+    state = {path: {"signature": p["signature"], "demos": p["demos"]} for path, p in states.items()}
     data = (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode()
-    own = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
-    listed = {**{other: vars(one) for other, one in before.items()}, name: own}
+    record = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
+    listed = {**{other_name: vars(earlier) for other_name, earlier in before.items()}, name: record}
     content = {"format": FORMAT, "versions": dict(versions), "programs": listed}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The one way to a model: every call of a run is served from the journal, or paid for within the caps and recorded."""
+"""The engine of all calls of a run: each is served from the journal, or made within the caps and recorded."""
 
 import asyncio
 import math
@@ -15,19 +15,19 @@ import tenacity
 from dspy.utils import exceptions
 
 from storm_pipeline.errors import ModelAuthError, ModelError
-from storm_pipeline.models.model_objects import Model, told_calls
+from storm_pipeline.models.model_objects import Model, call_log
 from storm_pipeline.models.refusals import Refusals, adapted
 from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.run.concurrency import process_slot
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
-from storm_pipeline.run.journal import Journal, current_place
+from storm_pipeline.run.journal import Journal, current_scope
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.retrying import within
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text import formatting
 from storm_pipeline.text.configuration.addresses import redacted
 
-# DSPy 3.4 takes a model of the user in every form by messages alone, and warns of it; 3.5 takes requests.
+# In DSPy 3.4 user models of every kind take messages only, with a warning; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
 _MAX_WAIT = 60.0
 _REMEDIES = {
@@ -36,7 +36,7 @@ _REMEDIES = {
     404: "; check the model's name and the path of --api-base (often /v1)",
     429: "; lower --workers or wait",
 }
-"""Status of an answer, None without one → what the user can do."""
+"""Status of an answer, None without an answer → remedy for the user."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Engine:
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
         record |= {"without": sorted(without)} if without else {}
-        self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
+        self._journal.add("reply", request.key, record)  # first: a reported call must be on record
         self._events.emit(call)
         return record
 
@@ -135,9 +135,9 @@ class Engine:
 
 
 class RunLM(dspy.BaseLM):
-    """A role's model as DSPy asks it: what any program, module or optimiser sends goes through the run's engine.
+    """A role's model for DSPy: calls of any program, module or optimiser go through the run's engine.
 
-    ``token_limit``: expected maximum tokens of a reply; ``options``: parameters of every call, after those of a call.
+    ``token_limit``: expected maximum tokens of a reply; ``options``: default parameters of calls.
     """
 
     def __init__(self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any]) -> None:
@@ -154,11 +154,11 @@ class RunLM(dspy.BaseLM):
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
         """Return the replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
-        own = self.served.lm.kwargs
-        changed = {name: value for name, value in self.kwargs.items() if value != own.get(name)}  # of a copy
+        defaults = self.served.lm.kwargs
+        changed = {name: value for name, value in self.kwargs.items() if value != defaults.get(name)}  # of copies
         options = {**self._options, **changed, **kwargs}
         asked = messages or [{"role": "user", "content": prompt}]
-        request = Request(self._role, self.served, asked, options, self._token_limit, current_place())
+        request = Request(self._role, self.served, asked, options, self._token_limit, current_scope())
         received = self._engine.complete(request)
         self.received.append(received)
         return received.outputs
@@ -173,12 +173,16 @@ class RunLM(dspy.BaseLM):
 
 
 def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
-    """Return the reply to a request, complete within the model's timeout and the run's; ``answer`` gets its text."""
-    from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
+    """Return the complete reply to a request within the timeouts of model and run; ``answer`` gets its text."""
+    from storm_pipeline.models.reply_bounds import bounded_replies  # local import: httpx loads slowly
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf), answer), told_calls() as calls:
+    with (
+        dspy.track_usage() as tracker,
+        bounded_replies(min(limits, default=math.inf), answer),
+        call_log() as calls,
+    ):
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
@@ -188,7 +192,7 @@ def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply
 
 
 def _is_transient(error: BaseException) -> bool:
-    """Return whether a retry may succeed; a response body that was cut off (HTTP 200, invalid JSON) counts."""
+    """Return whether a retry may succeed; also for a truncated response (HTTP 200, invalid JSON)."""
     cut_off = isinstance(error, exceptions.LMProviderError) and error.status == 200
     return isinstance(error, Exception) and (cut_off or exceptions.is_retryable_lm_error(error))
 
@@ -208,21 +212,21 @@ def first_line(model: Model, error: BaseException | None) -> str:
 
 
 def _reason_of(model: Model, error: BaseException | None) -> str:
-    """Return what went wrong, in one line; a read timeout in our own words, since DSPy would name its own option."""
+    """Return the reason of an error on one line; for a read timeout our own, since DSPy's message names its option."""
     if _is_read_timeout(error):
         return f"it timed out, no complete reply within {model.timeout:g} s" if model.timeout else "it timed out"
     return first_line(model, error)
 
 
 def _is_read_timeout(error: BaseException | None) -> bool:
-    """Return whether the client timed out; a timeout that the server reports has a status."""
+    """Return whether the client timed out; timeouts reported by the server have a status."""
     if isinstance(error, exceptions.LMTransportError):
-        return any(told in error.message.lower() for told in ("read timeout", "read timed out"))
+        return any(phrase in error.message.lower() for phrase in ("read timeout", "read timed out"))
     return isinstance(error, exceptions.LMTimeoutError) and error.status is None
 
 
 def _remedy_for(error: exceptions.LMError) -> str:
-    """Return what the user can do about an error, as the end of a sentence; empty if unknown."""
+    """Return the remedy for an error, as the end of a sentence; empty if unknown."""
     if error.code == WEB_PAGE:
         return ": check --api-base, whose path is often /v1"
     if _is_read_timeout(error):

@@ -1,4 +1,4 @@
-"""Keys of language models: which one is sent to which address, and whether those of a run's models are set."""
+"""Keys of language models: choice of key and address for each model, and checks that keys are set."""
 
 import os
 from dataclasses import dataclass, field
@@ -10,22 +10,22 @@ from storm_pipeline.settings import ROLES, Settings, is_embedded
 from storm_pipeline.text.configuration.providers import model_and_endpoint, provider_of
 from storm_pipeline.text.configuration.variables import secret, variable
 
-_NO_KEY = "none"  # Self-hosted servers need no key, but client libraries demand one
+_NO_KEY = "none"  # self-hosted servers need no key, but client libraries require one
 
 
 def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
-    """Split a model's name and its endpoint, which is empty for the provider's own."""
+    """Split a model's name and its endpoint, which is empty for the provider's default."""
     model, base = model_and_endpoint(name)
     return model, base or (settings.api_base or "" if name == settings.lm else "")
 
 
 @dataclass(frozen=True)
 class KeyUse:
-    """Which key is sent where."""
+    """A key and the address that it is sent to."""
 
-    variable: str  # the variable that holds it; empty if none is sent, or the provider's client finds its own
-    address: str  # where it goes; empty for the provider's own address
-    # its value; None leaves it to the provider's client, which knows its provider's own address alone
+    variable: str  # its variable; empty if no key is sent, or the provider's client finds it
+    address: str  # its address; empty for the provider's default
+    # its value; None: the provider's client finds it, and only uses the provider's address
     key: str | None = field(repr=False)
 
     def __str__(self) -> str:
@@ -35,12 +35,12 @@ class KeyUse:
 
 
 def key_use(name: str, settings: Settings) -> KeyUse:
-    """Decide which key is sent to a hosted model, and to which address; nothing else decides that.
+    """Choose the key and address for a hosted model; the only place of this decision.
 
-    ``api_key_env`` is the key of ``lm``, and of other models at the same address; where ``lm`` is embedded, of the
-    first model that is not. A provider's usual key goes to the provider, or to the address that the settings give.
+    ``api_key_env`` is the key of ``lm`` and of other models at the same address; if ``lm`` is embedded, of the first
+    hosted model. A provider's usual key is sent to the provider, or to the address in the settings.
 
-    Raises SettingsError: no key is set, or it cannot be one; names the variable.
+    Raises SettingsError, naming the variable: no key is set, or it is malformed.
     """
     model, base = endpoint_of(name, settings)
     address = base or _address_of_the_environment(model)
@@ -63,8 +63,8 @@ def key_use(name: str, settings: Settings) -> KeyUse:
 
 
 def _shares_the_key(name: str, settings: Settings) -> bool:
-    """Return whether a model is where the model is that ``api_key_env`` belongs to."""
-    hosted = [one for one in (settings.lm, *map(settings.lm_of, ROLES)) if not is_embedded(one) and not is_object(one)]
+    """Return whether a model has the same address as the model of ``api_key_env``."""
+    hosted = [n for n in (settings.lm, *map(settings.lm_of, ROLES)) if not is_embedded(n) and not is_object(n)]
     return not hosted or _place(name, settings) == _place(hosted[0], settings)
 
 
@@ -75,8 +75,8 @@ def _place(name: str, settings: Settings) -> tuple[str, ...]:
 
 
 def _address_of_the_environment(model: str) -> str:
-    """Return the address that the environment gives for a provider, which LiteLLM obeys."""
-    prefix = model.split("/", maxsplit=1)[0].upper().removesuffix("_CHAT")  # "ollama_chat" is Ollama
+    """Return the address of a provider in the environment, which LiteLLM uses."""
+    prefix = model.split("/", maxsplit=1)[0].upper().removesuffix("_CHAT")  # "ollama_chat" means Ollama
     return next(filter(None, (os.environ.get(f"{prefix}_{end}", "") for end in ("BASE_URL", "API_BASE"))), "")
 
 

@@ -1,4 +1,4 @@
-"""The embedded language model: llama.cpp in this process, an OpenAI-compatible endpoint on the loopback with a key."""
+"""The embedded language model: llama.cpp in this process behind an OpenAI-compatible loopback endpoint with a key."""
 
 import atexit
 import os
@@ -19,7 +19,7 @@ _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
 class LocalServer:
-    """A language model that runs in this process and is served over HTTP; a context manager."""
+    """A language model in this process, served over HTTP; a context manager."""
 
     def __init__(self, server: Any, *, key: str, model: str) -> None:
         self.url = f"{server.listening_address}/v1"  # http://127.0.0.1:<port>/v1
@@ -34,10 +34,10 @@ class LocalServer:
         return self._server is None
 
     def close(self) -> None:
-        """Stop serving and free the model: when the batch is computed. Idempotent; requests in flight fail."""
+        """Stop serving and free the model after the current batch. Idempotent; requests in flight fail."""
         with self._lock:
             if self._server is not None:
-                # llama.cpp waits for open requests, but drops those whose connection is closed.
+                # llama.cpp waits for open requests, but drops requests with a closed connection.
                 _shut_sockets(int(self.url.rsplit(":", 1)[1].split("/")[0]))
                 self._server = None  # the last reference: its destructor stops the threads
 
@@ -89,7 +89,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
-    """Return the one server of this process for a model file; arguments, if it is new, as :func:`start_server`."""
+    """Return the shared server of a model file; if it is new, arguments are those of :func:`start_server`."""
     path = model.resolve()
     with _shared_lock:
         if path not in _shared or _shared[path].closed:
@@ -119,7 +119,7 @@ def _check_gguf(model: Path) -> None:
 
 
 def _bound_repetition(sampling: Any) -> None:
-    """Enable DRY sampling against loops: it penalises repeated runs of tokens, not single ones such as markers."""
+    """Enable DRY sampling against loops: it penalises repeated runs of tokens, not single tokens such as markers."""
     sampling.dry_multiplier = 0.8
     sampling.dry_base = 1.75
     sampling.dry_allowed_length = 10
@@ -137,8 +137,8 @@ def _shut_sockets(port: int) -> None:
     """Shut this process's sockets on a port, the listening one first, so that clients cannot reconnect."""
     listing = next((folder for folder in _OPEN_SOCKETS if folder.is_dir()), None)
     entries = sorted(listing.iterdir()) if listing else []
-    found = [handle for entry in entries if (handle := _socket_on(int(entry.name), port)) is not None]
-    for handle in sorted(found, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
+    handles = [handle for entry in entries if (handle := _socket_on(int(entry.name), port)) is not None]
+    for handle in sorted(handles, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
         with handle, suppress(OSError):  # already closed by the peer
             handle.shutdown(socket.SHUT_RDWR)
 

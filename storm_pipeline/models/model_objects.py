@@ -1,4 +1,4 @@
-"""A language model with its adapter, name and price; models passed as objects, and the names that stand for them."""
+"""A language model with its adapter, name and price; models passed as objects, and their placeholder names."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from storm_pipeline.settings import ROLES, Role
 from storm_pipeline.types import Price
 
 _OBJECT = "object:"
-"""Prefix of the name of a model object: a run's saved settings hold the name only, never the object or its key."""
+"""Prefix of a model object's name: saved settings contain only the name, never the object or its key."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Model:
     lm: dspy.BaseLM  # called with its own parameters
     adapter: PromptAdapter  # formats signatures as messages and parses replies
     name: str  # name in reports
-    where: str  # endpoint as named in errors; concurrent calls are limited per endpoint
+    where: str  # endpoint for error messages and for the limit of concurrent calls
     price: Price | None = None  # None if unknown
-    bounded: bool = False  # whether a program's ``token_limit`` limits replies, beside the limits of model and settings
-    greedy: bool = False  # whether the first sample of programs with ``greedy`` is decoded greedily
+    bounded: bool = False  # whether a program's ``token_limit`` also limits replies
+    greedy: bool = False  # whether ``greedy`` programs decode their first sample greedily
 
     @property
     def timeout(self) -> float | None:
@@ -35,7 +35,7 @@ class Model:
         return float(seconds) if isinstance(seconds, int | float) else None
 
     def connection(self, name: str) -> Any:
-        """Return a parameter of the connection, such as ``api_key``, from the model's DSPy engine or else its own."""
+        """Return a parameter of the connection, such as ``api_key``, from the model or its engine."""
         return getattr(getattr(self.lm, "engine", None), name, None) or self.lm.kwargs.get(name)
 
 
@@ -43,7 +43,7 @@ class StatelessLM(dspy.LM):
     """A ``dspy.LM`` without history; DSPy would keep the last 10,000 prompts and replies of the process."""
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep nothing; tell :func:`told_calls`."""
+        """Pass the call to :func:`call_log` instead of keeping it."""
         for module in dspy.settings.caller_modules or ():
             if isinstance(module, _Listener):
                 module.history.append(entry)
@@ -51,14 +51,14 @@ class StatelessLM(dspy.LM):
 
 @dataclass
 class _Listener:
-    """A member of DSPy's list of calling modules, which are told of each call."""
+    """Entry in DSPy's list of calling modules, which receive each call."""
 
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
 @contextmanager
-def told_calls() -> Iterator[list[dict[str, Any]]]:
-    """Collect the calls of the block, as DSPy's history has them; none if the user has turned that off."""
+def call_log() -> Iterator[list[dict[str, Any]]]:
+    """Collect the calls of the block in the form of DSPy's history; none if the user disabled it."""
     listener = _Listener()
     with dspy.context(caller_modules=[*(dspy.settings.caller_modules or ()), listener]):
         yield listener.history
@@ -84,12 +84,12 @@ def split_models(
 
 
 def is_object(name: str) -> bool:
-    """Return whether a name in the settings stands for an object that the user passed."""
+    """Return whether a name in the settings is a placeholder for an object passed by the user."""
     return name.startswith(_OBJECT)
 
 
 def model_object(name: str, field: str, objects: Mapping[str, ModelObject]) -> ModelObject:
-    """Return the object that a setting stands for. Raises SettingsError: it was not passed, or another one was."""
+    """Return the object of a setting. Raises SettingsError: no object, or a different one, was passed."""
     model = objects.get(field)
     if model is None or _name_of(model) != name:
         role = field.removesuffix("_lm")

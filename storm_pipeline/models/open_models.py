@@ -1,4 +1,4 @@
-"""Opening the models that the settings name, by role."""
+"""Opening the models in the settings by role."""
 
 import os
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from storm_pipeline.types import Price
 
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)
-"""Temperature and top_p: the paper's (section 4.4), and those that the embedded model's vendor recommends."""
-_EMBEDDED_TIMEOUT = 3600.0  # seconds; long, since calls queue for a free slot and slow machines take long
+"""Temperature and top_p: of the paper (section 4.4), and recommended by the embedded model's vendor."""
+_EMBEDDED_TIMEOUT = 3600.0  # seconds; long, since calls wait for a free slot and machines may be slow
 _OLLAMA = "http://localhost:11434"
 
 
@@ -34,10 +34,10 @@ def open_models(
     """Open the models that the settings name, by role; starts the embedded model if one is named.
 
     ``progress``: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched; ``objects``:
-    setting, such as ``writer_lm`` → the object that it stands for.
+    setting, such as ``writer_lm`` → model object.
 
-    Raises SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing;
-    MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
+    Raises SettingsError: a name or key variable is unusable, or a model object is missing; MissingExtraError,
+    AssetError, ModelError: the embedded model cannot be started.
     """
     _prepare_litellm()
     prices = parse_prices(settings.prices)
@@ -65,14 +65,14 @@ def _prepare_litellm() -> None:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
 
 
-def object_model(found: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
-    """Wrap an object that a user passed, or that a predictor has of its own, with its price."""
-    if isinstance(found, Model):
-        return found if found.price else replace(found, price=price_of(found.name, prices))
-    base = redacted(found.kwargs.get("api_base") or found.kwargs.get("base_url") or "")
-    price = price_of(f"{found.model}@{base}" if base else found.model, prices)
-    adapter = PromptAdapter(structured=_structured(found, settings))
-    return Model(found, adapter, found.model, base or f"the provider of {found.model}", price=price)
+def object_model(own: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
+    """Wrap a model object of the user or of a predictor with its price."""
+    if isinstance(own, Model):
+        return own if own.price else replace(own, price=price_of(own.name, prices))
+    base = redacted(own.kwargs.get("api_base") or own.kwargs.get("base_url") or "")
+    price = price_of(f"{own.model}@{base}" if base else own.model, prices)
+    adapter = PromptAdapter(structured=_structured(own, settings))
+    return Model(own, adapter, own.model, base or f"the provider of {own.model}", price=price)
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
@@ -94,7 +94,7 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
 
 
 def _engine(address: str, key: str, timeout: float) -> Any:
-    """Make the engine that asks a server of OpenAI's protocol, whose client takes long to load."""
+    """Make the engine for a server of OpenAI's protocol; imported here, since its client loads slowly."""
     from storm_pipeline.models.openai_engine import OPENAI, OpenAIEngine
 
     return OpenAIEngine(address or OPENAI, key, timeout)
@@ -146,12 +146,12 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
     lm = StatelessLM(model, cache=False, num_retries=0, **options)
     lm.kwargs |= {name: value for name, value in decoding.items() if value not in (None, NONE)}
-    return lm  # set afterwards, since DSPy refuses values for models by their names, before they are asked
+    return lm  # set afterwards, since DSPy refuses some values by the model's name
 
 
 def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:
     if settings.structured != "auto":
         return settings.structured == "always"
-    if isinstance(lm, StatelessLM) and not isinstance(lm.engine, str):  # DSPy knows models, not engines of others
+    if isinstance(lm, StatelessLM) and not isinstance(lm.engine, str):  # DSPy knows models, not other engines
         lm = dspy.LM(lm.model, engine="lm15")
     return bool(lm.supports_response_schema)

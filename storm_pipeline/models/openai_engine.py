@@ -1,4 +1,4 @@
-"""The way to OpenAI and to every server that speaks its protocol: OpenAI's own client, as an engine of ``dspy.LM``."""
+"""OpenAI's client as an engine of ``dspy.LM``, for OpenAI and every server of its protocol."""
 
 import json
 import os
@@ -19,12 +19,12 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class OpenAIEngine:
-    """An engine of ``dspy.LM``: one request, one reply, no retries. Thread-safe; keeps its connections."""
+    """An engine of ``dspy.LM``: one request, one reply, no retries. Thread-safe; reuses connections."""
 
     api_base: str  # address of the server
     api_key: str = field(repr=False)  # sent to it
-    timeout: float  # seconds to wait for a connection, and for the next bytes of a reply; its end: see ``reply_bounds``
-    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"  # name of the limit of a reply
+    timeout: float  # seconds to wait for a connection and for the next bytes; the total is bounded by ``reply_bounds``
+    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"  # parameter name of the token limit
 
     @cached_property
     def _client(self) -> openai.OpenAI:
@@ -47,7 +47,7 @@ class OpenAIEngine:
 
     @cached_property
     def with_other_limit(self) -> "OpenAIEngine":
-        """Return an engine that sends the limit by the name that older servers know, ``max_tokens``."""
+        """Return an engine that sends the limit as ``max_tokens``, for older servers."""
         return replace(self, limit="max_tokens")
 
     def complete(self, request: lm15.Request) -> lm15.Response:
@@ -72,28 +72,28 @@ class OpenAIEngine:
         error.message = error.message or response.text[:200]
         error.status = response.status_code
         milliseconds = retry_after_seconds(response.headers.get("retry-after-ms"))
-        told = retry_after_seconds(response.headers.get("retry-after")) or (milliseconds or 0.0) / 1000
-        error.retry_after = error.retry_after or told or None
+        wait = retry_after_seconds(response.headers.get("retry-after")) or (milliseconds or 0.0) / 1000
+        error.retry_after = error.retry_after or wait or None
         return error
 
 
 def _headers() -> Any:
-    """Omit the headers that the client would take from the environment and send to whatever server."""
+    """Return headers that remove those that the client would take from the environment for any server."""
     custom = [line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")]
     return dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
 
 
 def _reply(response: httpx.Response, model: str) -> lm15.Response:
-    """Read a body; malformed usage is left out, since the reply is paid for."""
+    """Parse a body; malformed usage is ignored, since the reply is paid for."""
     try:
         body = response.json()
         choices = body.get("choices") if "error" in body else body["choices"]  # other JSON would be an empty reply
         for choice in choices or ():
-            if call := choice["message"].get("function_call"):  # the protocol's earlier form of a tool call
+            if call := choice["message"].get("function_call"):  # the earlier form of a tool call
                 choice["message"]["tool_calls"] = [{"type": "function", "function": call}]
         return lm15.response_from_openai_chat(body | {"usage": valid_counts(body.get("usage"))}, model=model)
     except lm15.LM15Error:
         raise
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        told = f"the reply is no completion: {error}; it starts {response.text[:200]!r}"
-        raise lm15.ProviderError(told, status=response.status_code) from error
+        message = f"the reply is no completion: {error}; it starts {response.text[:200]!r}"
+        raise lm15.ProviderError(message, status=response.status_code) from error

@@ -1,4 +1,4 @@
-"""Prices and context windows of models: what the user sets, else LiteLLM's packaged table."""
+"""Prices and context windows of models: from the user's settings, else from LiteLLM's packaged table."""
 
 import ipaddress
 import json
@@ -14,34 +14,34 @@ from storm_pipeline.text.configuration.providers import model_and_endpoint
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.types import Price
 
-CONTEXT = 16_384  # tokens of prompt and reply that the embedded model's server holds by default
+CONTEXT = 16_384  # default context window of the embedded model's server
 ASSUMED = CONTEXT
-"""Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
+"""Assumed tokens of an unknown window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
-"""Share of a window that passages may take: 1,536 words at 8,192 tokens, where the paper's budgets just fit."""
-_INTERVIEWS = 1 / 2  # share of a window that interviews may take in the prompt that refines an outline
+"""Maximum share of a window for passages: 1,536 words at 8,192 tokens, where the paper's budgets just fit."""
+_INTERVIEWS = 1 / 2  # maximum share of a window for interviews in the prompt that refines an outline
 _TOKENS_A_WORD = 2
 
 
 def window_of(settings: Settings, role: Role) -> int | None:
-    """Return the tokens of prompt and reply that a role's model holds: ``context``, else LiteLLM's; None if unknown."""
+    """Return the context window of a role's model in tokens: ``context``, else LiteLLM's; None if unknown."""
     name = settings.lm_of(role).removeprefix("object:")
     if is_embedded(name):
         return min(CONTEXT, settings.context or CONTEXT)
     return settings.context or listed_window(name)
 
 
-def settled(settings: Settings) -> Settings:
-    """Return the settings with evidence that fits writer and expert, and interviews that fit the outliner."""
+def fit_to_window(settings: Settings) -> Settings:
+    """Return the settings with evidence and interviews that fit the windows of writer, expert and outliner."""
     evidence = int(min(_readers(settings).values()) * _EVIDENCE / _TOKENS_A_WORD)
     interviews = int((window_of(settings, "outliner") or ASSUMED) * _INTERVIEWS / _TOKENS_A_WORD)
     evidence, interviews = min(settings.evidence_words, evidence), min(settings.interview_words, interviews)
     return settings.model_copy(update={"evidence": evidence, "outline_words": interviews})
 
 
-def why_less(asked: Settings) -> str:
-    """Return why a run has less evidence than is asked for or usual; empty if it has not."""
-    words = settled(asked).evidence_words
+def window_note(asked: Settings) -> str:
+    """Return a note on why a run has less evidence than requested or usual; else empty."""
+    words = fit_to_window(asked).evidence_words
     if words == asked.evidence_words or asked.is_extract:
         return ""
     readers = _readers(asked)
@@ -55,15 +55,15 @@ def why_less(asked: Settings) -> str:
 
 
 def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
-    """Return what to do for longer replies, as the end of a sentence; ``token_limit``: of the embedded model's."""
-    name, own = settings.lm_of(role), settings.reply_tokens
+    """Return the remedy for short replies, as the end of a sentence; ``token_limit``: the embedded model's."""
+    name, limit = settings.lm_of(role), settings.reply_tokens
     if name.startswith("object:"):
         return "raise max_tokens of the model that was passed"
-    if is_embedded(name) and (own is None or own >= token_limit):
+    if is_embedded(name) and (limit is None or limit >= token_limit):
         window = min(CONTEXT, settings.context or CONTEXT)
         more = f"raise --context (now {window:,}) or " if window < CONTEXT else ""
         return f"{more}name a larger model with --lm; the embedded one may write {token_limit:,} tokens here"
-    return f"raise --reply-tokens (now {f'{own:,}' if own else 'not set: the limit is the server’s own'})"
+    return f"raise --reply-tokens (now {f'{limit:,}' if limit else 'not set: the limit is the server’s own'})"
 
 
 def _readers(settings: Settings) -> dict[Role, int]:
@@ -81,10 +81,10 @@ FREE = Price(0.0, 0.0, 0.0)
 
 
 def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Price | None:
-    """Return the price of a model's tokens; None if unknown, which is not the same as free.
+    """Return the price of a model's tokens; None if unknown.
 
     The user's prices come first, then LiteLLM's packaged table. Models in this process or in a program on the user's
-    machine are free. Unknown are listed prices of 0 of hosted models, which are missing data, and servers on private
+    machine are free. Unknown: listed prices of 0 of hosted models, which are missing data, and servers on private
     addresses, which may be proxies. ``model``: as in the settings, with or without provider and endpoint.
     """
     name, endpoint = model_and_endpoint(model)
@@ -98,7 +98,7 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
 
 
 def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -> None:
-    """Check that each model has a price if dollars are capped. Raises SettingsError: one has none."""
+    """Check that each model has a price if dollars are capped. Raises SettingsError: a price is unknown."""
     unpriced = [name for name, price in prices.items() if price is None]
     if max_cost is not None and unpriced:
         raise SettingsError(
@@ -108,19 +108,19 @@ def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -
 
 
 def full_name(model: str, settings: Settings) -> str:
-    """Return a model's name with its endpoint, also if that comes from ``api_base``, as :func:`price_of` takes it."""
+    """Return a model's name with its endpoint, including ``api_base``, for :func:`price_of`."""
     add_base = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
     return f"{model}@{settings.api_base}" if add_base else model
 
 
 def reasons_by_default(model: str) -> bool:
-    """Return whether a model is listed as one that reasons by default; reasoning is billed as output."""
+    """Return whether a model is listed as reasoning by default; reasoning is billed as output."""
     name = model_and_endpoint(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
 
 
 def listed_window(model: str) -> int | None:
-    """Return the tokens of a model's context window by LiteLLM's table; None where it is not listed."""
+    """Return a model's context window in tokens from LiteLLM's table; None if not listed."""
     tokens = _entry(model_and_endpoint(model)[0]).get("max_input_tokens")
     return int(tokens) if tokens else None
 
@@ -139,7 +139,7 @@ def parse_price(text: str) -> tuple[str, Price]:
 
 
 def parse_prices(texts: Iterable[str]) -> dict[str, Price]:
-    """Return prices by model name, each parsed by :func:`parse_price`; of several for a model the last."""
+    """Return prices by model name, parsed by :func:`parse_price`; of several for a model, the last one counts."""
     return dict(map(parse_price, texts))
 
 
@@ -184,9 +184,9 @@ def _entry(name: str) -> Mapping[str, Any]:
     if name in table:
         return table[name]
     provider, _, bare = name.partition("/")
-    found = table.get(bare, {})
-    listed = str(found.get("litellm_provider", "")).removeprefix("text-completion-")
-    return found if listed == provider or listed.startswith((f"{provider}-", f"{provider}_")) else {}
+    entry = table.get(bare, {})
+    listed = str(entry.get("litellm_provider", "")).removeprefix("text-completion-")
+    return entry if listed == provider or listed.startswith((f"{provider}-", f"{provider}_")) else {}
 
 
 @cache

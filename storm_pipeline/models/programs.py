@@ -1,4 +1,4 @@
-"""DSPy programs, one per task: text in, typed value out, no I/O. A DSPy optimiser compiles them."""
+"""DSPy programs, one per task, from text to typed values without I/O. DSPy optimisers can compile them."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ Signature = type[dspy.Signature]
 
 
 class SafeModule(dspy.Module):
-    """A module whose saved states are data: only instructions, descriptions of fields and examples are read."""
+    """A module that loads only instructions, descriptions of fields and examples from saved states."""
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - DSPy's contract
         """Return the state of each predictor, without its model."""
@@ -33,7 +33,7 @@ class SafeModule(dspy.Module):
         return {name: predictor.dump_state(json_mode) for name, predictor in named.items()}
 
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:  # noqa: ARG002
-        """Take over a state. Raises ProgramError: it is damaged, or of predictors with other fields."""
+        """Load a state. Raises ProgramError: it is damaged, or of predictors with other fields."""
         for name, predictor in self.named_predictors():
             if name not in state:
                 raise ProgramError(f"the state lacks the predictor {name}: compile it anew")
@@ -41,7 +41,7 @@ class SafeModule(dspy.Module):
 
 
 class Outlined(dspy.Module):
-    """Outline-enhanced generation (FoRAG, 4.1): two calls in place of one; it predicts ``pattern`` and ``points`` too.
+    """Outline-enhanced generation (FoRAG, 4.1): two calls; it also predicts ``pattern`` and ``points``.
 
     Departures from appendix A: two calls instead of one; a point may name several passages; the text cites them.
     """
@@ -49,9 +49,9 @@ class Outlined(dspy.Module):
     def __init__(self, signature: type[dspy.Signature], demos: Sequence[dspy.Example] = ()) -> None:
         super().__init__()
         what, name = str(signature.instructions).partition(".")[0], signature.__name__
-        told = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
+        instructions = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
         follow = f"{signature.instructions}\n{answers.FOLLOW_PLAN}"
-        self.outline = dspy.Predict(_instructed(answers.OutlineText, told, answers.OutlineText.__name__))
+        self.outline = dspy.Predict(_instructed(answers.OutlineText, instructions, answers.OutlineText.__name__))
         self.expand = dspy.Predict(_instructed(signature.append("plan", dspy.InputField(), str), follow, name))
         self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
 
@@ -80,10 +80,10 @@ def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
 class Program(SafeModule):
     """A DSPy module: a signature with worked examples, or any module with the same fields.
 
-    A predictor with a model of its own (``set_lm``) asks that, any other the model of the calling role.
+    A predictor with its own model (``set_lm``) asks that, any other the model of the calling role.
 
     ``asked``: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
-    ``demos``: worked examples of a signature; those of an optimiser are shown after them. ``token_limit``: maximum
+    ``demos``: worked examples of a signature, shown before an optimiser's. ``token_limit``: maximum
     tokens of a reply from a small model; longer replies are repetitive.
     """
 
@@ -96,16 +96,16 @@ class Program(SafeModule):
         greedy: bool = False,
     ) -> None:
         super().__init__()
-        own = isinstance(asked, dspy.Module)
-        self.predict = asked if own else dspy.Predict(asked)
-        unused = {} if own else dict.fromkeys(asked.input_fields, "")
-        self.worked = [dspy.Example(**{**unused, **one}) for one in demos or ()]  # apart: optimisers reset the others
-        self.name: str = type(asked).__name__ if own else asked.__name__  # of the signature, or of the module
+        is_module = isinstance(asked, dspy.Module)
+        self.predict = asked if is_module else dspy.Predict(asked)
+        unused = {} if is_module else dict.fromkeys(asked.input_fields, "")
+        self.worked = [dspy.Example(**{**unused, **demo}) for demo in demos or ()]  # optimisers reset demos
+        self.name: str = type(asked).__name__ if is_module else asked.__name__  # of the signature, or of the module
         self.token_limit = token_limit
         self.greedy = greedy
 
     def outlined(self) -> "Program":
-        """Return the program that outlines its text first; one of a module stays as it is."""
+        """Return a program that outlines its text first; unchanged if made from a module."""
         if not isinstance(self.predict, dspy.Predict):
             return self
         program = Program(Outlined(self.predict.signature, self.shown), token_limit=self.token_limit)
@@ -115,20 +115,20 @@ class Program(SafeModule):
 
     @property
     def own_lm(self) -> dspy.BaseLM | None:
-        """Return the model that its predictors have of their own, of several the first; None if one has none."""
-        own = [predictor.lm for predictor in self.predictors()]
-        return own[0] if own and all(lm is not None for lm in own) else None
+        """Return the predictors' own model, the first of several; None if a predictor has none."""
+        lms = [predictor.lm for predictor in self.predictors()]
+        return lms[0] if lms and all(lm is not None for lm in lms) else None
 
     @property
     def shown(self) -> list[dspy.Example]:
-        """Return the examples of its prompts, worked and the optimiser's; none for a module of several predictors."""
+        """Return the examples in its prompts, worked ones and the optimiser's; none for several predictors."""
         if not isinstance(self.predict, dspy.Predict):
             return []
         return [*self.worked, *(demo for demo in self.predict.demos if _fits(self.predict, demo))]
 
     @property
     def overhead(self) -> int:
-        """Return the most tokens of what its prompts begin with: instructions, form of the reply, examples."""
+        """Return the maximum tokens of the constant part of its prompts: instructions, reply format, examples."""
         most = 0
         for predictor in self.predictors():
             fields = [field.json_schema_extra for field in predictor.signature.output_fields.values()]
@@ -138,7 +138,7 @@ class Program(SafeModule):
 
     @property
     def fingerprint(self) -> str:
-        """Hash what the requests are made of: instructions, fields, examples, limit and sampling."""
+        """Hash the parts of its requests: instructions, fields, examples, limit and sampling."""
         parts: list[object] = [self.token_limit]
         for predictor in self.predictors():
             signature = predictor.signature
@@ -148,7 +148,7 @@ class Program(SafeModule):
         return fingerprint(*parts)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
-        """Return the signature's output fields, under this package's adapter unless a run's is active."""
+        """Return the signature's output fields, with this package's adapter unless a run's is active."""
         with _own_adapter():
             return self.predict(**self._with_examples(inputs))
 
@@ -165,7 +165,7 @@ class Program(SafeModule):
 
 
 class Programs(SafeModule):
-    """The programs of a run, each under its name. A module, so that DSPy finds, copies, saves and loads them."""
+    """The programs of a run by name. A module, so that DSPy can copy, save and load them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -195,11 +195,11 @@ class Programs(SafeModule):
         self.answer = self.plain_answer.outlined()
 
     def named(self) -> dict[str, Program]:
-        """Map names to programs, in the order in which a run asks them."""
+        """Map names to programs, in the order of a run."""
         return {name: value for name, value in vars(self).items() if isinstance(value, Program)}
 
     def replace(self, **programs: Program) -> "Programs":
-        """Return these programs with others in place of some. Raises ProgramError: there is no such name."""
+        """Return these programs with some replaced. Raises ProgramError: unknown name."""
         new = Programs()
         for name, program in (self.named() | programs).items():
             if name not in new.named():
@@ -208,18 +208,18 @@ class Programs(SafeModule):
         return new
 
     def for_settings(self, settings: Settings) -> "Programs":
-        """Return these programs; answers of interviews and sections are outlined first, if that is set."""
+        """Return these programs; if set, interview answers and sections are outlined first."""
         if settings.answers == "plain":
             return self
         return self.replace(passage_answer=self.passage_answer.outlined(), section=self.section.outlined())
 
     def fingerprints(self) -> dict[str, str]:
-        """Map names to fingerprints, which change with the prompts."""
+        """Map names to fingerprints of the prompts."""
         return {name: program.fingerprint for name, program in self.named().items()}
 
 
 def _own_adapter() -> AbstractContextManager[None]:
-    """Set this package's adapter, under which programs are optimised as they are run; a run's own stays."""
+    """Set this package's adapter within the block, unless a run's adapter is active."""
     is_set = isinstance(dspy.settings.adapter, PromptAdapter)
     return nullcontext() if is_set else dspy.context(adapter=_ADAPTER)
 
@@ -227,13 +227,13 @@ def _own_adapter() -> AbstractContextManager[None]:
 def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
     name = predictor.signature.__name__
     try:
-        told, demos = state["signature"], [dspy.Example(**demo) for demo in state["demos"]]
-        fields = [(one["prefix"], str(one["description"])) for one in told["fields"]]
-        instructions = str(told["instructions"])
+        saved, demos = state["signature"], [dspy.Example(**demo) for demo in state["demos"]]
+        fields = [(field["prefix"], str(field["description"])) for field in saved["fields"]]
+        instructions = str(saved["instructions"])
     except (KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"the state of {name} is damaged: {error!r}") from error
-    own = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
-    if [prefix for prefix, _ in fields] != own:
+    prefixes = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
+    if [prefix for prefix, _ in fields] != prefixes:
         named = ", ".join(str(prefix) for prefix, _ in fields)
         raise ProgramError(f"the state is of a program with the fields {named}, not of {name}: compile it anew")
     signature = predictor.signature.with_instructions(instructions)
@@ -247,7 +247,7 @@ def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
 
 
 def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
-    """Return whether an example has the form of a reply; one that another adapter let through may not."""
+    """Return whether an example has the form of a reply; examples made with another adapter may not."""
     try:
         _ADAPTER.format_assistant_message_content(predictor.signature, dict(demo))
     except ValidationError:

@@ -15,12 +15,12 @@ from storm_pipeline.text.words import encodable
 
 T = TypeVar("T")
 _MAX_REPLY_LENGTH = 50_000
-"""Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
-_EXCERPT_LENGTH = 1000  # characters of a too long reply that an error keeps
+"""Characters, more than a section of 5000 words; longer replies are repetitive and take minutes to parse."""
+_EXCERPT_LENGTH = 1000  # characters of an overlong reply in an error
 
 
 class PromptAdapter(dspy.Adapter):
-    """Plain text for a signature with one string output, one JSON object, by a schema if ``structured``, for others."""
+    """Adapter: plain text for one string output, else a JSON object, with a schema if ``structured``."""
 
     def __init__(self, *, structured: bool = False) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class PromptAdapter(dspy.Adapter):
     def format_user_message_content(
         self, signature: type[dspy.Signature], inputs: dict[str, Any], prefix: str = "", suffix: str = "", **_: Any
     ) -> str:
-        """Return the inputs in the order of the signature, each with its name; empty ones are left out."""
+        """Return the non-empty inputs in the order of the signature, each with its name."""
         blocks = [_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)]
         return "\n".join(filter(None, [prefix, *blocks, suffix]))
 
@@ -61,7 +61,7 @@ class PromptAdapter(dspy.Adapter):
         return _reply_type(signature).model_validate(values).model_dump_json()
 
     def format_field_with_value(self, fields_with_values: dict[Any, Any], role: str = "assistant") -> str:  # noqa: ARG002
-        """Return a reply with these values for ``dspy.utils.DummyLM``: a text by itself, else one JSON object."""
+        """Return a reply with these values for ``dspy.utils.DummyLM``: a plain text or a JSON object."""
         values = {field.name: value for field, value in fields_with_values.items()}
         texts = [value for value in values.values() if isinstance(value, str)]
         return texts[0] if len(values) == len(texts) == 1 else json.dumps(values, ensure_ascii=False)
@@ -83,7 +83,7 @@ class PromptAdapter(dspy.Adapter):
 
 
 def _cached(function: Callable[[Any], T]) -> Callable[[Any], T]:
-    """``functools.cache`` for functions of a signature, which mypy takes for unhashable."""
+    """Cache a function of a signature; ``functools.cache`` for types that mypy considers unhashable."""
     return cache(function)
 
 
@@ -93,7 +93,7 @@ def _is_text(signature: type[dspy.Signature]) -> bool:
 
 
 def _labelled(name: str, value: object) -> str:
-    text = without_control_tokens(str(value)).strip()  # a source must not speak the chat template's language
+    text = without_control_tokens(str(value)).strip()  # a source must not contain control tokens
     label = name.replace("_", " ").capitalize()
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
@@ -118,7 +118,7 @@ def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """Return the schema for strict mode: objects have all their properties, none besides, and no defaults."""
+    """Return the schema for strict mode: all properties required, no additional ones, no defaults."""
     if isinstance(schema, list):
         return [_strict(item) for item in schema]
     if not isinstance(schema, dict):

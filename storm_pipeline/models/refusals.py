@@ -1,4 +1,4 @@
-"""What models refuse of a request, read from their answers: it is left out, renamed or moved, and sent again."""
+"""Parts of requests that models refuse, read from their answers; they are left out, renamed or moved."""
 
 import json
 import re
@@ -28,12 +28,12 @@ _SPELLINGS = {
     MOST_TOKENS: {"max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens"},
     SYSTEM: {"system", "role", "roles"},
 }
-"""Part of a request → its names on the wire, in lower case; in the order in which one of several is left out."""
+"""Part of a request → its names on the wire, in lower case; in the order of leaving them out."""
 _SETTINGS = {"temperature": "temperature", "top_p": "top_p", "seed": "seed", MOST_TOKENS: "reply_tokens"}
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _WORD = re.compile(r"\w+")
 _PLACES = {"param", "loc"}
-_MESSAGES = {"message", "msg", "detail", "error", "raw"}  # raw: what OpenRouter passes on of a provider's answer
+_MESSAGES = {"message", "msg", "detail", "error", "raw"}  # raw: a provider's answer that OpenRouter passes on
 _NOTES = {
     SYSTEM: "the instructions are put before the user's first message",
     MOST_TOKENS: "the limit is sent by its other name",
@@ -41,7 +41,7 @@ _NOTES = {
 
 
 class Refusals:
-    """The parts of requests that models refuse; what the user chose is never left out. Thread-safe."""
+    """The parts of requests that models refuse; the user's choices are never left out. Thread-safe."""
 
     def __init__(self, events: Events, settings: Settings) -> None:
         self._events = events
@@ -50,13 +50,13 @@ class Refusals:
         self._known: dict[tuple[str, str], frozenset[str]] = {}
 
     def known(self, request: Request) -> frozenset[str]:
-        """Return the parts of a request that its model is known to refuse, without those that the user chose."""
+        """Return the parts of a request that its model is known to refuse, except the user's choices."""
         with self._lock:
             known = self._known.get(_place(request), frozenset())
         return frozenset(part for part in known & _parts(request).keys() if not self._is_kept(request, part))
 
     def keep(self, request: Request, parts: Collection[str]) -> None:
-        """Remember what a model was asked without, and report what is new."""
+        """Record the parts that a model refuses, and report new ones."""
         with self._lock:
             before = self._known.get(_place(request), frozenset())
             new = [part for part in _SPELLINGS if part in parts and part not in before]
@@ -68,10 +68,10 @@ class Refusals:
     def part_to_leave_out(
         self, request: Request, without: Collection[str], error: exceptions.LMError, body: str
     ) -> str | None:
-        """Return the part of a request that an error is about, where it can be sent without; None for other errors.
+        """Return the refused part of a request that can be left out; None for other errors.
 
-        ``without``: parts that were left out already; ``body``: the server's answer.
-        Raises SettingsError: the user chose what is refused.
+        ``without``: parts already left out; ``body``: the server's answer.
+        Raises SettingsError: the refused part is the user's choice.
         """
         if not _is_refusal(error):
             return None
@@ -79,7 +79,7 @@ class Refusals:
         parts = _parts(request)
         for texts in (places, messages or [error.message]):
             words = _words(texts)
-            if "context" in words:  # the prompt is too long, whatever else is named
+            if "context" in words:  # the prompt is too long, whatever the message says
                 return None
             named = [part for part in parts if _SPELLINGS[part] & words]
             free = next((p for p in named if p not in without and not self._is_kept(request, p)), None)
@@ -92,11 +92,11 @@ class Refusals:
         return None
 
     def _is_kept(self, request: Request, part: str) -> bool:
-        """Return whether a part must be sent as it is: the user chose it, and it cannot be sent otherwise."""
+        """Return whether a part must be sent unchanged: the user chose it, and it has no other form."""
         return part not in _NOTES and self._choice(request, part) is not None
 
     def _choice(self, request: Request, part: str) -> tuple[str, str] | None:
-        """Return how the user chose a part of a request, and how to take that back; None if nobody chose it."""
+        """Return how the user chose a part of a request, and how to undo that; None if the user did not."""
         if part == "response_format" and self._settings.structured == "always":
             return "--structured always", "leave it out with --structured never"
         setting = _SETTINGS.get(part, "")
@@ -113,7 +113,7 @@ class Refusals:
 
 
 def adapted(request: Request, without: Collection[str]) -> Request:
-    """Send parts otherwise or not: the system's text goes before the user's, a limit gets its other name."""
+    """Return the request without some parts: the system text moves into the user's, a limit gets its other name."""
     model, options, messages = request.model, dict(request.options), request.messages
     for part in without:
         if part == SYSTEM:
@@ -122,8 +122,8 @@ def adapted(request: Request, without: Collection[str]) -> Request:
             sent = {**model.lm.kwargs, **options}
             name = next((name for name in _OTHER_NAME if sent.get(name) is not None), MOST_TOKENS)
             options |= {name: None, _OTHER_NAME[name]: sent.get(name)}
-            if other := getattr(getattr(model.lm, "engine", None), "with_other_limit", None):
-                model = replace(model, lm=model.lm.copy(engine=other))
+            if engine := getattr(getattr(model.lm, "engine", None), "with_other_limit", None):
+                model = replace(model, lm=model.lm.copy(engine=engine))
         else:
             options[part] = None
     return replace(request, model=model, options=options, messages=messages)
@@ -141,12 +141,12 @@ def _place(request: Request) -> tuple[str, str]:
 
 
 def refuses_limit(error: exceptions.LMError) -> bool:
-    """Return whether an error says that a reply cannot be limited to so few tokens."""
+    """Return whether a model refuses such a low token limit."""
     return _is_refusal(error) and bool(_SPELLINGS[MOST_TOKENS] & _words([error.message]))
 
 
 def _is_refusal(error: exceptions.LMError) -> bool:
-    """Return whether a request is not accepted as it is; not because it is too long, or its model unknown."""
+    """Return whether a server rejects a request, other than for its length or an unknown model."""
     if isinstance(error, exceptions.ContextWindowExceededError | exceptions.LMUnsupportedModelError):
         return False
     asked_badly = isinstance(error, exceptions.LMInvalidRequestError) and error.status in {400, 422}
@@ -159,8 +159,8 @@ def _words(texts: Collection[str]) -> set[str]:
 
 def _said(body: str) -> tuple[list[str], list[str]]:
     try:
-        told = json.loads(body)
-        return list(_strings(told, _PLACES)), list(_strings(told, _MESSAGES))
+        parsed = json.loads(body)
+        return list(_strings(parsed, _PLACES)), list(_strings(parsed, _MESSAGES))
     except (ValueError, RecursionError):
         return [], [body] if body.strip() else []
 

@@ -1,6 +1,6 @@
-"""Bounds on a reply while it is read, its size and its time, for which no client has a setting.
+"""Bounds on size and time of a reply while it is read, for which clients have no setting.
 
-The transports of httpx and DSPy are wrapped once in the process, for requests within :func:`bounded_replies` alone.
+The transports of httpx and DSPy are wrapped once per process; only requests within :func:`bounded_replies` are bounded.
 """
 
 import time
@@ -12,29 +12,29 @@ from functools import cache
 from typing import Any
 
 import httpx
-from dspy._vendor.lm15 import transports  # DSPy names no other place for it
+from dspy._vendor.lm15 import transports  # not exported elsewhere by DSPy
 from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
 from storm_pipeline.run.retrying import MOST_VALUES
 
 LARGEST_REPLY = 8 * 2**20  # bytes
-_GRACE = 1.0  # seconds after which reading ends when nobody waits any more
+_GRACE = 1.0  # grace in seconds before an abandoned reply is closed
 
 
 @dataclass
 class _Bounds:
-    """What bounds the replies of a block."""
+    """The bounds of the replies in a block."""
 
-    ends: float  # when reading must end, in monotonic seconds
-    answer: Answer  # gets the beginning of the last answer
-    broken: str = ""  # how a reply broke the bounds
+    ends: float  # deadline of reading, in monotonic seconds
+    answer: Answer  # receives the beginning of the last answer
+    broken: str = ""  # error of a reply that exceeded the bounds
     is_redirect: bool = False
 
     def begin(self, response: Any, status: int, header: Callable[[str], str | None], error: type[Exception]) -> None:
-        """Note the head of an answer; raises the client's ``error`` for one that is compressed, and for a redirect."""
+        """Record the head of an answer; raises the client's ``error`` for a compressed answer or a redirect."""
         self.answer.begin(status, header("content-type"))
-        self.is_redirect = 300 <= status < 400  # some clients would follow it, and send keys along
+        self.is_redirect = 300 <= status < 400  # some clients would follow it with their keys
         if self.is_redirect:
             self.broken = "it redirects to another address, which is not followed"
         elif (header("content-encoding") or "identity").lower() != "identity":
@@ -49,9 +49,9 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 
 @contextmanager
 def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
-    """Bound replies to requests of the block to :data:`LARGEST_REPLY` bytes and about so many seconds.
+    """Bound the replies within the block to :data:`LARGEST_REPLY` bytes and about ``seconds``.
 
-    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page or a redirect.
+    Raises LMTransportError: a reply is larger, or compressed; LMConfigurationError: it is a web page or a redirect.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
@@ -59,7 +59,7 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     try:
         yield
     except LMError as error:
-        if bounds.broken and not bounds.is_redirect:  # clients tell it in words of their own, or hide it
+        if bounds.broken and not bounds.is_redirect:  # clients reword or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
         if bounds.is_redirect or answer.is_page:
             why = bounds.broken or "it answered with a web page, not a completion"
@@ -71,7 +71,7 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
 
 @dataclass
 class _Bounded(httpx.SyncByteStream):
-    """A reply as it is read; ``broken`` and ``late`` are the errors of its client."""
+    """The stream of a reply; ``broken`` and ``late`` are its client's error classes."""
 
     stream: Any
     bounds: _Bounds
@@ -111,7 +111,7 @@ def _wrap_clients() -> None:
         response.stream = _Bounded(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
         return response
 
-    def stream_bounded(self: Any, request: Any) -> Any:  # which asks for no compression
+    def stream_bounded(self: Any, request: Any) -> Any:  # which does not request compression
         response, bounds = stream(self, request), _bounds.get()
         if bounds is None:
             return response

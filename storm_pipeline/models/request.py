@@ -9,7 +9,7 @@ from typing import Any
 
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Program
-from storm_pipeline.run.journal import current_place, fingerprint
+from storm_pipeline.run.journal import current_scope, fingerprint
 from storm_pipeline.settings import Role
 from storm_pipeline.text.fitting import most_tokens
 
@@ -17,15 +17,15 @@ _CONNECTION = frozenset(
     "api_key api_base api_version base_url headers extra_headers extra_query timeout organization project "
     "custom_llm_provider azure_ad_token_provider".split()
 )
-"""Model parameters that only configure the connection; all others may change the reply and are part of the key."""
+"""Model parameters of the connection; all others may change the reply and are part of the key."""
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 _MOST_TOKENS = 10**9  # of one call
 _START = 16_384  # bytes
 _PAGE_BEGINS = (b"<!doctype html", b"<html")
-WEB_PAGE = "web_page"  # code of the error for an endpoint that answers with a web page
-_LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
+WEB_PAGE = "web_page"  # error code of an endpoint that answers with a web page
+_LIKELY = 3 / 4  # likely tokens of a text as a share of :func:`most_tokens`
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
-"""Reasons by which servers say that a reply ended at its limit of tokens."""
+"""Finish reasons of a reply that ended at its token limit."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Request:
 
     role: Role  # role that the model plays
     model: Model  # model to call
-    messages: list[dict[str, Any]]  # as the adapter formatted them
+    messages: list[dict[str, Any]]  # formatted by the adapter
     options: Mapping[str, Any]  # parameters of this call; they override the model's own
     token_limit: int  # expected maximum tokens of the reply
-    place: str  # part of the run that makes the call, see :func:`storm_pipeline.run.journal.at_place`
+    place: str  # part of the run that makes the call, see :func:`storm_pipeline.run.journal.call_scope`
 
     @cached_property
     def key(self) -> str:
-        """Return the journal key: equal for equal requests from the same place."""
+        """Return the journal key: equal for equal requests in the same scope."""
         sent = {**self.model.lm.kwargs, **self.options}
         decoding = {name: value for name, value in sent.items() if name not in _CONNECTION and value is not None}
         return fingerprint(self.place, self.model.name, decoding, self.messages)
@@ -54,7 +54,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """What a server answered on the wire, whichever client reads it."""
+    """The raw answer of a server, independent of the client."""
 
     status: int = 0
     kind: str = ""  # Content-Type
@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def is_page(self) -> bool:
-        """Return whether a web server without a model answered: not with an overload or a log-in."""
+        """Return whether a web page answered instead of a model, other than for overload or log-in."""
         start = bytes(self.start.lstrip()[:15].lower())
         page = start.startswith(_PAGE_BEGINS) or (self.kind.startswith("text/html") and start[:1] in (b"", b"<"))
         return page and self.status < 500 and self.status not in {401, 403, 407, 408, 429}
@@ -83,12 +83,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model replied."""
+    """The reply of a model."""
 
     outputs: list[Any]  # one per requested reply: its text, or a dict with ``text`` and more
-    usage: Mapping[str, Any]  # token counts as OpenAI names them; empty if the server reports none or a cache answered
-    estimate: int  # prompt tokens where the server does not report them, >= 0
-    cut: bool = False  # whether a reply ended at its limit of tokens
+    usage: Mapping[str, Any]  # token counts by OpenAI's names; empty if not reported or served from a cache
+    estimate: int  # estimated prompt tokens if the server does not report them, >= 0
+    cut: bool = False  # whether a reply ended at its token limit
 
     @property
     def texts(self) -> list[str]:
@@ -97,7 +97,7 @@ class Reply:
 
     @property
     def tokens(self) -> tuple[int, int, int]:
-        """Return prompt tokens, the cached ones among them, and completion tokens; estimated if not reported."""
+        """Return prompt tokens, cached prompt tokens and completion tokens; estimated if not reported."""
         tokens_in = self.usage.get("prompt_tokens") or self.estimate
         cached = self.usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
         tokens_out = self.usage.get("completion_tokens") or sum(map(_likely_tokens, self._written))
@@ -112,7 +112,7 @@ class Reply:
     @property
     def _written(self) -> list[str]:
         parts = [output.values() if isinstance(output, dict) else [output] for output in self.outputs]
-        return [part for own in parts for part in own if isinstance(part, str)]
+        return [part for values in parts for part in values if isinstance(part, str)]
 
     def dollars(self, model: Model) -> float | None:
         """Return the cost in US dollars; None if unknown."""
@@ -120,7 +120,7 @@ class Reply:
 
 
 def with_text(output: Any) -> Any:
-    """Give a reply of ``dspy.LM`` that is a tool call alone the call's arguments as its text."""
+    """Return a reply of ``dspy.LM`` with text: that of a lone tool call is its arguments."""
     if not isinstance(output, dict) or output.get("text") or not output.get("tool_calls"):
         return output
     arguments = _part(_part(output["tool_calls"][-1], "function"), "arguments")
@@ -128,11 +128,11 @@ def with_text(output: Any) -> Any:
 
 
 def is_cut(response: Any) -> bool:
-    """Return whether a provider's response, as DSPy's history has it, ended at its limit of tokens."""
+    """Return whether a provider's response in DSPy's history ended at its token limit."""
     if isinstance(response, tuple):
         return any(map(is_cut, response))
     choices = _part(_part(response, "provider_data") or response, "choices") or []
-    reasons = [_part(one, "finish_reason") for one in (response, *(choices if isinstance(choices, list) else ()))]
+    reasons = [_part(part, "finish_reason") for part in (response, *(choices if isinstance(choices, list) else ()))]
     reasons.append(_part(_part(response, "incomplete_details"), "reason"))
     return any(str(reason).lower() in _CUT for reason in reasons)
 
@@ -142,17 +142,17 @@ def _part(value: Any, name: str) -> Any:
 
 
 def options_of(model: Model, program: Program, sample: int, seed: int | None) -> dict[str, Any]:
-    """Return the parameters of a call that override the model's; ``sample``: earlier replies that did not parse."""
+    """Return a call's parameters that override the model's; ``sample``: number of earlier unparsed replies."""
     options: dict[str, Any] = {}
     if model.bounded:
         options["max_tokens"] = min(program.token_limit, model.lm.kwargs.get("max_tokens") or program.token_limit)
     if model.greedy and program.greedy and not sample:
         options["temperature"] = 0.0
-    if seed is not None:  # parts of a run that send equal prompts get different replies
-        place = current_place()
+    if seed is not None:  # equal prompts in different scopes get different replies
+        place = current_scope()
         options["seed"] = seed + (int(fingerprint(place)[:6], 16) if place else 0) + sample
     if sample and model.lm.cache:
-        options["cache"] = False  # else DSPy would serve the same unusable reply again
+        options["cache"] = False  # else DSPy would return the same unusable reply
     return options
 
 
@@ -161,7 +161,7 @@ def _likely_tokens(text: str) -> int:
 
 
 def valid_counts(usage: object) -> dict[str, Any]:
-    """Return the counts of a report, and of its details, that are plausible integers."""
+    """Return the plausible integer counts of a usage report and of its details."""
     if not isinstance(usage, Mapping):
         return {}
     counts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Compiling a program: examples split by topic, an optimiser, and the gain on topics that it never saw."""
+"""Compiling a program: examples split by topic, an optimiser, and the gain on held-out topics."""
 
 import random
 import threading
@@ -34,19 +34,19 @@ from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
-from storm_pipeline.run.journal import Journal, at_place
+from storm_pipeline.run.journal import Journal, call_scope
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import ROLES, Settings, displaced
 from storm_pipeline.text.files import cannot_write
 from storm_pipeline.types import Article
 
-JOURNAL = "compile.jsonl"  # file of a set that holds every reply, so that a compilation that was killed repeats no call
+JOURNAL = "compile.jsonl"  # file of a set with all replies, so that a killed compilation repeats no call
 _LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
-REFLECTION = 2000  # tokens of a reply that proposes instructions, at most, from a small model
-_SHARES = (0.4, 0.2)  # shares of the topics to train on and to choose candidates by; the gain is measured on the others
-_COPY = 0.3  # share of an article's sentences in an earlier one from which it is a copy
+REFLECTION = 2000  # maximum tokens of a reply with proposed instructions
+_SHARES = (0.4, 0.2)  # shares of the topics for training and validation; the gain is measured on the others
+_COPY = 0.3  # minimum share of an article's sentences in an earlier article that makes it a copy
 
 
 class Split(NamedTuple):
@@ -59,7 +59,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """What is compiled, and how."""
+    """A program to compile, its examples, and how to compile it."""
 
     task: Task
     split: Split
@@ -67,18 +67,18 @@ class Job:
     optimizer: str
     candidates: int = 6
     seed: int = 0
-    command: str = ""  # how it was started, for the set
-    copies: tuple[str, ...] = ()  # titles left out, since most of their text is another article's
+    command: str = ""  # command that started it, recorded in the set
+    copies: tuple[str, ...] = ()  # titles left out as copies of other articles
 
     @property
     def sizes(self) -> str:
-        """How many topics and examples each part of the split has."""
+        """Numbers of topics and examples in each part of the split."""
         parts = zip(self.split, ("to train on", "to choose by", "held back"), strict=True)
         return ", ".join(f"{len(part)} topics ({len(flat(part))} examples) {what}" for part, what in parts)
 
     @property
     def most_calls(self) -> int:
-        """Calls that it makes at most, the measurement before and after included."""
+        """Maximum number of calls, including the measurements before and after."""
         train, validation, held_back = (len(flat(part)) for part in self.split)
         return most_calls(self.optimizer, train, validation, self.candidates) + 2 * held_back
 
@@ -94,11 +94,11 @@ def job_for(
     seed: int = 0,
     command: str = "",
 ) -> Job:
-    """Return a job, checked before any model is asked, with at most ``topics`` topics drawn.
+    """Return a validated job with at most ``topics`` random topics.
 
     Raises:
-        SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
-        DatasetError: there are fewer than five topics with examples.
+        SettingsError: unknown program or optimiser, or the articles contain no replies of the program to show.
+        DatasetError: fewer than five topics have examples.
     """
     if program not in TASKS:
         raise SettingsError(f"{program!r} cannot be compiled from articles: choose among {', '.join(TASKS)}")
@@ -114,7 +114,7 @@ def job_for(
             "needed: add articles with sections"
         )
     predictor = Programs().named()[program].predict
-    if optimizer == "labeled" and not all(have_replies(predictor, own) for _, own in by_topic):
+    if optimizer == "labeled" and not all(have_replies(predictor, examples) for _, examples in by_topic):
         raise SettingsError(f"articles hold no replies of {program!r} that could be shown: choose bootstrap or gepa")
     random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
     by_topic = by_topic[:topics]
@@ -125,12 +125,12 @@ def job_for(
 
 
 def _without_copies(articles: Sequence[Article]) -> tuple[list[Article], tuple[str, ...]]:
-    """Return the articles that are not mostly another one's text, and the titles of the others."""
+    """Return the articles that are not copies of another one, and the titles of the copies."""
     kept: list[tuple[Article, frozenset[str]]] = []
     copies: list[str] = []
     for article in articles:
         text = frozenset(sentence.text.casefold() for section in article.sections for sentence in section.sentences())
-        if any(len(text & other) > _COPY * min(len(text), len(other)) for _, other in kept):
+        if any(len(text & earlier) > _COPY * min(len(text), len(earlier)) for _, earlier in kept):
             copies.append(article.title)
         else:
             kept.append((article, text))
@@ -148,14 +148,14 @@ def compile_program(
 ) -> Compiled:
     """Compile a program and add it to a set.
 
-    Every reply is journalled in the set's folder: a second call with the same job goes on where the first one ended.
+    Every reply is journalled in the set's folder: a second call with the same job continues the first one.
     ``teacher_lm`` makes examples and ``reflection_lm`` writes instructions; default: the student's model.
 
     Raises:
         ModelError, ModelAuthError, BudgetSpentError: a model cannot be asked, or a cap is reached.
-        ReplyError: the reflection model does not give the form that the optimiser asks for.
+        ReplyError: a reply of the reflection model does not have the requested form.
         ProgramError: the set cannot be read or written.
-        RunError: another process compiles into the folder, or it holds a link.
+        RunError: another process compiles into the folder, or it contains a link.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def compile_program(
         earlier = tuple(recorded_calls(journal))
         tokens = sum(call.tokens_in + call.tokens_out for call in earlier)
         control = RunControl(job.settings, Spent(sum(call.cost or 0.0 for call in earlier), tokens), threading.Event())
-        events = Events(control, CallbackSink(lambda one: calls.append(one) if isinstance(one, CallFinished) else None))
+        events = Events(control, CallbackSink(lambda e: calls.append(e) if isinstance(e, CallFinished) else None))
 
         def models(lm: str | None) -> LanguageModels:
             settings = _with_model(job.settings, lm) if lm else job.settings
@@ -178,9 +178,9 @@ def compile_program(
             return LanguageModels(table, events=events, control=control, journal=journal, settings=settings)
 
         ends: list[StormError] = []
-        own = models(None)
-        program = Asked(Programs().named()[name], own, job, ends)
-        with at_place("before"):
+        student = models(None)
+        program = JournalledProgram(Programs().named()[name], student, job, ends)
+        with call_scope("before"):
             before = _scores(program, job, metric)
         tell(f"{name}: {_mean(before):.3f} before, on {len(before)} topics held back")
         plan = Plan(
@@ -190,18 +190,18 @@ def compile_program(
             job.candidates,
             job.seed,
             job.settings.calls_in_flight,
-            Asked(program.program, models(teacher_lm), job, ends) if teacher_lm else None,
-            own.lm(role, program.program.token_limit),
-            ReflectionLM((models(reflection_lm) if reflection_lm else own).lm(role, REFLECTION), ends),
+            JournalledProgram(program.program, models(teacher_lm), job, ends) if teacher_lm else None,
+            student.lm(role, program.program.token_limit),
+            ReflectionLM((models(reflection_lm) if reflection_lm else student).lm(role, REFLECTION), ends),
         )
         made = _optimized(job, program, plan)
         if ends:
             raise ends[0]
         if made.program.fingerprint == program.program.fingerprint:
             tell(f"{name}: no candidate was better on the topics to choose by, so it stays as it is")
-            after = before  # a second sample of the same prompts would measure chance
+            after = before  # a second sample of the same prompts would only measure chance
         else:
-            with at_place("after"):
+            with call_scope("after"):
                 after = _scores(made, job, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
     tell(f"{name}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
@@ -228,7 +228,7 @@ def compile_program(
 
 def _optimized(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
     try:
-        with at_place("optimizer"):
+        with call_scope("optimizer"):
             return optimized(job.optimizer, program, plan)
     except AdapterParseError as error:
         raise ReplyError(
@@ -238,7 +238,7 @@ def _optimized(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
 
 
 class ReflectionLM(dspy.BaseLM):
-    """The model that writes instructions; its failure ends the work, though optimisers go on without it."""
+    """The model that writes instructions; its failure ends the compilation, though optimisers would continue."""
 
     def __init__(self, lm: dspy.BaseLM, ends: list[StormError]) -> None:
         super().__init__(lm.model, lm.model_type, cache=False, num_retries=0)
@@ -248,7 +248,7 @@ class ReflectionLM(dspy.BaseLM):
     def __call__(
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Return the replies of the model, or record its ModelError and raise it again."""
+        """Return the replies of the model; record and raise its ModelError."""
         try:
             replies: list[Any] = self._lm(prompt, messages=messages, **kwargs)
         except ModelError as error:
@@ -257,10 +257,10 @@ class ReflectionLM(dspy.BaseLM):
         return replies
 
 
-class Asked(dspy.Module):
+class JournalledProgram(dspy.Module):
     """A copy of a program whose calls are journalled and capped like those of a run.
 
-    ``ends``: errors that end the work, which optimisers would count as failed examples; shared by all copies.
+    ``ends``: fatal errors, which optimisers would count as failed examples; shared by all copies.
     """
 
     def __init__(self, program: Program, models: LanguageModels, job: Job, ends: list[StormError]) -> None:
@@ -284,7 +284,7 @@ class Asked(dspy.Module):
 
 
 def _without_gold(program: Program) -> Program:
-    """Return the program, whose examples hold nothing but its fields; those without a reply are left out."""
+    """Return the program with only its fields in its examples; examples without a reply are removed."""
     for predictor in program.predictors():
         names = predictor.signature.fields
         predictor.demos = [
@@ -296,14 +296,14 @@ def _without_gold(program: Program) -> Program:
 
 
 def _with_model(settings: Settings, lm: str) -> Settings:
-    """Return the settings with one model for all roles; the address and the key of the other are left out."""
+    """Return the settings with one model for all roles, without the address and key of the previous one."""
     others = {f"{role}_lm" for role in ROLES} | displaced({"lm"})
     kept = {name: value for name, value in settings.model_dump(exclude_unset=True).items() if name not in others}
     return Settings.build({**kept, "lm": lm})
 
 
 def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
-    """Return the mean of the metric for each topic held back; an example that the model fails on has 0."""
+    """Return the mean of the metric for each held-out topic; 0 for an example that the model fails on."""
 
     def score(example: dspy.Example) -> float:
         try:
@@ -315,7 +315,7 @@ def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
 
     topics = [examples for _, examples in job.split.held_back]
     workers = job.settings.calls_in_flight
-    return parallel_map(lambda examples: _mean([score(one) for one in examples]), topics, workers=workers)
+    return parallel_map(lambda examples: _mean([score(example) for example in examples]), topics, workers=workers)
 
 
 def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
@@ -327,7 +327,7 @@ def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[flo
 
 
 def flat(*parts: Topics) -> list[dspy.Example]:
-    """Return all examples of parts of a split."""
+    """Return the examples of parts of a split."""
     return [example for part in parts for _, examples in part for example in examples]
 
 

@@ -1,4 +1,4 @@
-"""Metrics for optimisers: a score in [0, 1], and what to do better, in words."""
+"""Metrics for optimisers: a score in [0, 1] and feedback in words."""
 
 import math
 import re
@@ -32,12 +32,12 @@ def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, 
     Args:
         truth: G, the human headings, without marks.
         produced: P, the outline's headings.
-        clip: set negative cosines to 0, like the similarities of Fränti and Mariescu-Istodor; the recall is then at
-            least 0. The paper does not.
+        clip: set negative cosines to 0, as Fränti and Mariescu-Istodor do, unlike the paper; the recall is then at
+            least 0.
 
     Returns:
-        The recall; 0.0 if nothing was produced; None if there is no truth, or if the cosines of a heading sum to 0 or
-        less, so that its count is undefined.
+        The recall; 0.0 if nothing was produced; None without human headings, or if the cosines of a heading sum to 0 or
+            less, so that its count is undefined.
     """
     wanted, made = _distinct(truth), _distinct(produced)
     if not wanted or not made:
@@ -65,27 +65,27 @@ Metric = Callable[..., dspy.Prediction]
 """A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
 MakeMetric = Callable[[Embed, Examples], Metric]
 """An encoder (texts to unit vectors) and all examples of a job → the metric."""
-_NAMED = 4  # things of a kind that feedback names
+_NAMED = 4  # maximum items of a kind named in feedback
 _WORD = re.compile(r"[^\W\d_][\w'’-]+")
-_MATCHES = 0.6  # cosine from which two headings count as the same
-_ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost
+_MATCHES = 0.6  # minimum cosine of two equal headings
+_ROOM = 1.3  # multiple of the human outline's headings that costs nothing
 _RANKED = 50
-_SHOWN = 5  # results of a query that a run would read
-_OUT_OF_FORM = 0.5  # factor of a text that breaks off, or cites numbers that it was not shown
+_SHOWN = 5  # results read per query
+_OUT_OF_FORM = 0.5  # factor for a text that breaks off or cites unknown numbers
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it."""
+    """Reference data that a metric compares a reply with; never shown in prompts, sets or summaries of examples."""
 
     text: str = field(default="", repr=False)
-    # what the text rests on, in the order in which a prompt numbers them
+    # the sources of the text, in the order of their numbers in the prompt
     passages: tuple[Passage, ...] = field(default=(), repr=False)
     left: tuple[str, ...] = field(default=(), repr=False)  # other sections' passages
 
 
 def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:
-    """Return a metric made of a function that returns score and feedback; scores are limited to [0, 1]."""
+    """Return a metric from a function that returns score and feedback; scores are clipped to [0, 1]."""
 
     def metric(gold: dspy.Example, pred: dspy.Prediction, *_: Any) -> dspy.Prediction:
         value, feedback = score(gold, pred)
@@ -95,9 +95,9 @@ def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]
 
 
 def outline_metric(embed: Embed, _: Examples = ()) -> Metric:
-    """Return a metric: heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), less what clutter costs.
+    """Return a metric: heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), reduced for clutter.
 
-    Clutter is what there is beyond 1.3 times the human outline's headings, and headings given twice.
+    Clutter is headings beyond 1.3 times the human outline's, and repeated headings.
     """
     return as_metric(partial(_outline_score, embed))
 
@@ -108,16 +108,16 @@ def _outline_score(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> t
     distinct = {heading.casefold() for heading in made}
     room = min(1.0, _ROOM * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
     missing, odd = _unmatched(wanted, made, embed), _unmatched(made, wanted, embed)
-    said = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}."] * bool(missing)
-    said += [f"They have nothing like: {'; '.join(odd[:_NAMED])}."] * bool(odd)
-    said += [f"They need {len(wanted)} headings, the outline has {len(made)}."] * (room < 1)
-    return recall * room, " ".join(said) or "Every heading has its like in the editors' outline."
+    feedback = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}."] * bool(missing)
+    feedback += [f"They have nothing like: {'; '.join(odd[:_NAMED])}."] * bool(odd)
+    feedback += [f"They need {len(wanted)} headings, the outline has {len(made)}."] * (room < 1)
+    return recall * room, " ".join(feedback) or "Every heading has its like in the editors' outline."
 
 
 def _headings(sections: Sequence[Any]) -> list[str]:
-    """Return all headings of an outline, of a prediction or of an example."""
-    plain = (one if isinstance(one, dict) else one.model_dump() for one in sections)
-    return [heading for one in plain for heading in (one["title"], *one.get("subsections", ()))]
+    """Return all headings of a prediction's or example's outline."""
+    plain = (section if isinstance(section, dict) else section.model_dump() for section in sections)
+    return [heading for section in plain for heading in (section["title"], *section.get("subsections", ()))]
 
 
 def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> list[str]:
@@ -129,12 +129,12 @@ def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> 
 
 
 def queries_metric(embed: Embed, examples: Examples) -> Metric:
-    """Return a metric: the mean of recall and reciprocal rank of a section's own passages among those of all topics.
+    """Return a metric: the mean of recall and reciprocal rank of a section's passages among those of all topics.
 
-    Ranked are BM25 and cosine, fused. Recall counts the first five results of all queries together, and at most five
-    passages as wanted; the reciprocal rank is that of the first own passage, averaged over the queries.
+    The ranking fuses BM25 and cosine. Recall is over the first five results of each query and at most five relevant
+    passages; the reciprocal rank is that of the first relevant passage, averaged over the queries.
     """
-    pool = list(dict.fromkeys(t for one in examples for t in (*map(with_title, one.gold.passages), *one.gold.left)))
+    pool = list(dict.fromkeys(t for e in examples for t in (*map(with_title, e.gold.passages), *e.gold.left)))
     index, vectors = LexicalIndex([((text, 1),) for text in pool], floor=0.0), np.asarray(embed(pool))
 
     @lru_cache(maxsize=4096)
@@ -148,13 +148,13 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
         queries = list(dict.fromkeys(" ".join(str(query).split()) for query in pred.queries))[: gold.number]
         if not any(queries):
             return 0.0, "There is no query."
-        own = dict.fromkeys(map(with_title, gold.gold.passages))
-        ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in own), 0) for q in queries]
-        found = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(own)
-        recall = len(found) / min(_SHOWN, len(own))
-        said = [f"“{query}” {_placed(rank)}." for query, rank in zip(queries, ranks, strict=True)]
-        said += [f"Never among the first {_SHOWN}: {text[:160]}" for text in own if text not in found][:1]
-        return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(said)
+        relevant = dict.fromkeys(map(with_title, gold.gold.passages))
+        ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in relevant), 0) for q in queries]
+        hits = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(relevant)
+        recall = len(hits) / min(_SHOWN, len(relevant))
+        feedback = [f"“{query}” {_placed(rank)}." for query, rank in zip(queries, ranks, strict=True)]
+        feedback += [f"Never among the first {_SHOWN}: {text[:160]}" for text in relevant if text not in hits][:1]
+        return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(feedback)
 
     return as_metric(score)
 
@@ -164,10 +164,11 @@ def _placed(rank: int) -> str:
 
 
 def cited_metric(field: str) -> MakeMetric:
-    """Return a maker of metrics of an output field: the mean of three shares, reduced for wrong length and form.
+    """Return a metric factory for an output field: the mean of three shares, reduced for wrong length and form.
 
-    The shares: sentences that cite what supports them, by the check that runs use; citations that stand; and names and
-    numbers of the human text that the passages have too. A length from half to twice the human text's costs nothing.
+    The shares: sentences supported by their citations, by the check that runs use; correct citations; and covered names
+    and numbers among those in both the human text and the passages. A length from half to twice the human text's costs
+    nothing.
     """
     return lambda embed, _: as_metric(partial(_cited_score, field, embed))
 
@@ -179,26 +180,26 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     if not claims:
         return 0.0, "There is no whole sentence."
     both = list(zip(claims, Screen(shown, known=topic, embed=embed).judge(claims), strict=True))
-    supported = [bool(claim.cited) and not one.problem for claim, one in both]
+    supported = [bool(claim.cited) and not judgement.problem for claim, judgement in both]
     place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
     stands = [
-        number in {place.get(own.snippet_id) for own in one.sentence.citations}
-        for claim, one in both
+        number in {place.get(citation.snippet_id) for citation in judgement.sentence.citations}
+        for claim, judgement in both
         for number in claim.cited
     ]
-    wanted = names_in(gold.gold.text) & names_in(" ".join(one.text for one in shown))
+    wanted = names_in(gold.gold.text) & names_in(" ".join(passage.text for passage in shown))
     missed = sorted(wanted - names_in(text))
-    told = 1 - len(missed) / len(wanted) if wanted else 1.0
+    coverage = 1 - len(missed) / len(wanted) if wanted else 1.0
     words, target = word_count(text), max(1, word_count(gold.gold.text))
     length = min(1.0, 2 * words / target, 2 * target / max(1, words))
-    value = (sum(supported) / len(supported) + sum(stands) / max(1, len(stands)) + told) / 3
-    said = [f"“{claim.text[:90]}”: {one.problem}." for claim, one in both if one.problem][:_NAMED]
-    said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
-    said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
-    said += ["It cites passages that do not exist."] * bool(draft.invented)
-    said += ["It breaks off."] * bool(draft.broken_off)
+    value = (sum(supported) / len(supported) + sum(stands) / max(1, len(stands)) + coverage) / 3
+    feedback = [f"“{claim.text[:90]}”: {judgement.problem}." for claim, judgement in both if judgement.problem][:_NAMED]
+    feedback += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+    feedback += [f"It has {words} words, the editors' text {target}."] * (length < 1)
+    feedback += ["It cites passages that do not exist."] * bool(draft.invented)
+    feedback += ["It breaks off."] * bool(draft.broken_off)
     form = _OUT_OF_FORM if draft.invented or draft.broken_off else 1.0
-    return value * length * form, " ".join(said) or "Every sentence is supported, and nothing is missing."
+    return value * length * form, " ".join(feedback) or "Every sentence is supported, and nothing is missing."
 
 
 def verdicts_metric(_embed: Embed, _: Examples) -> Metric:
@@ -207,26 +208,26 @@ def verdicts_metric(_embed: Embed, _: Examples) -> Metric:
 
 
 def _verdicts_score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
-    wanted, told = (
-        {number: label == "supported" for number, (label, _) in read_verdicts(str(one.verdicts))}
-        for one in (gold, pred)
+    wanted, given = (
+        {number: label == "supported" for number, (label, _) in read_verdicts(str(example.verdicts))}
+        for example in (gold, pred)
     )
     shares = []
     for kind in set(wanted.values()):
-        own = [number for number, supported in wanted.items() if supported == kind]
-        shares.append(sum(told.get(number) == kind for number in own) / len(own))
-    wrong = [f"{n} is {'supported' if wanted[n] else 'not supported'}" for n in wanted if told.get(n) != wanted[n]]
+        numbers = [number for number, supported in wanted.items() if supported == kind]
+        shares.append(sum(given.get(number) == kind for number in numbers) / len(numbers))
+    wrong = [f"{n} is {'supported' if wanted[n] else 'not supported'}" for n in wanted if given.get(n) != wanted[n]]
     return sum(shares) / max(1, len(shares)), f"Sentence {'; '.join(wrong)}." if wrong else "All are told right."
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the numbers of a text, and its words that are capitalised throughout, as its entities."""
-    found = _WORD.findall(text)
-    plain = {word for word in found if word[0].islower()}
-    names = {word.casefold() for word in found if word[0].isupper() and word.lower() not in plain}
+    """Return the numbers of a text, and the words that are always capitalised in it, as its entities."""
+    words = _WORD.findall(text)
+    plain = {word for word in words if word[0].islower()}
+    names = {word.casefold() for word in words if word[0].isupper() and word.lower() not in plain}
     return frozenset(names | numbers(text))
 
 
 def with_title(passage: Passage) -> str:
-    """Return the title and the text of a passage as one text, as it is searched."""
+    """Return the title and the text of a passage as one searchable text."""
     return f"{passage.title}. {passage.text}"

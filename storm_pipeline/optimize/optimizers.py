@@ -9,39 +9,39 @@ import dspy
 
 from storm_pipeline.optimize.metrics import Examples, Metric
 
-MOST_SHOWN = 3  # examples of a prompt, at most: a small model's window and patience are short
+MOST_SHOWN = 3  # maximum examples in a prompt, for the window of a small model
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an optimiser works with."""
+    """The inputs of an optimiser."""
 
     metric: Metric
     train: Examples
-    validation: Examples  # examples that it chooses among candidates by
-    candidates: int  # programs that it tries, at least 1
+    validation: Examples  # examples for choosing among candidates
+    candidates: int  # number of candidate programs, at least 1
     seed: int
-    workers: int  # calls at a time
+    workers: int  # concurrent calls
     teacher: dspy.Module | None  # program that makes examples; None for the student itself
     task: dspy.BaseLM
     reflection: dspy.BaseLM  # model that writes new instructions (``gepa``)
 
 
 def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
-    """Return the student as the optimiser improves it, without showing what the optimiser prints."""
+    """Return the student improved by an optimiser, whose output is not shown."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
         return OPTIMIZERS[name](student, plan)
 
 
 def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
-    """Return how many calls of student or teacher an optimiser makes at most, repeated replies not counted."""
+    """Return the maximum number of calls of student and teacher, not counting repeated replies."""
     if name == "gepa":
         return (candidates + 2) * (validation + 7)
     return (candidates + 3) * validation + (candidates + 1) * train if name == "bootstrap" else 0
 
 
 def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
-    """Return whether each example holds a reply, so that it can be shown in prompts."""
+    """Return whether each example has a reply, so that it can be shown in prompts."""
     return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
 
 
@@ -50,11 +50,11 @@ def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
 
 
 def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
-    as_they_are = not plan.teacher and all(have_replies(own, plan.train) for own in student.predictors())
+    as_they_are = not plan.teacher and all(have_replies(predictor, plan.train) for predictor in student.predictors())
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
         metric=lambda gold, pred, _=None: float(plan.metric(gold, pred).score),
         max_bootstrapped_demos=MOST_SHOWN,
-        max_labeled_demos=MOST_SHOWN if as_they_are else 0,  # a teacher makes all examples
+        max_labeled_demos=MOST_SHOWN if as_they_are else 0,  # with a teacher, it makes all examples
         num_candidate_programs=plan.candidates,
         num_threads=plan.workers,
         max_errors=len(plan.train),

@@ -1,4 +1,4 @@
-"""What can be compiled from finished articles: for each program its examples, metric and usual optimiser."""
+"""Programs that can be compiled from finished articles, with their examples, metric and default optimiser."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,21 +25,21 @@ from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
 
 ENTRY_POINTS = "storm_pipeline.training"
-"""Group of entry points: installed packages name what reads a data set's folder as articles there."""
+"""Group of entry points for readers of data sets in installed packages."""
 Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]  # title of a topic, and its examples
 _NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
-_FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, at least
-_SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
-_SENTENCES = 8  # sentences of a section shown to a judge
+_FEWEST_HEADINGS = 3  # minimum sections of an article for outline examples
+_SUBSECTIONS, _SECTIONS = 3, 20  # limits of the outline's signature
+_SENTENCES = 8  # maximum sentences of a section shown to a judge
 _ASKED, _WRITTEN = 2, 1
-"""Sections of one article that teach queries and verdicts; and answers and sections, which are long."""
-_PASSAGE = 3  # sentences of an article that make a passage, where it has no sources
+"""Maximum sections of an article for examples of queries and verdicts; and of answers and sections, which are long."""
+_PASSAGE = 3  # sentences per passage of an article without sources
 _SHOWN, _OTHERS = 3, 1
-"""Passages shown for an answer: of the section, and of others; a section is written from twice as many."""
+"""Passages shown for an answer: the section's, and others; twice as many are shown for a section."""
 
 
 def read_training(place: str) -> tuple[Article, ...]:
-    """Return articles to learn from: of a user's folder, or of ``NAME:FOLDER``, a data set that a package reads."""
+    """Return training articles from a folder, or from ``NAME:FOLDER``, a data set with an installed reader."""
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...
@@ -52,9 +52,9 @@ def read_training(place: str) -> tuple[Article, ...]:
 
 
 def read_articles(folder: Path) -> tuple[Article, ...]:
-    """Return the articles of a folder, one a file, each titled by the file's first heading or its name.
+    """Return the articles of a folder, one per file, titled by the file's first heading or its name.
 
-    Raises DatasetError: there is no such folder, or a file is damaged or a link.
+    Raises DatasetError: no such folder, or a file is damaged or a link.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is no folder: name one with an article a file ({', '.join(SUFFIXES)})")
@@ -65,18 +65,18 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
 
 
 def examples_of(task: "Task", articles: Sequence[Article], settings: Settings) -> Topics:
-    """Return the examples by topic, in the order of the articles; articles of one title are one topic."""
+    """Return the examples by topic, in the order of the articles; articles with one title are one topic."""
     by_topic: dict[str, list[dspy.Example]] = {}
     for article in articles:
         by_topic.setdefault(article.title.strip().casefold(), []).extend(task.examples(article, settings))
     titles = {article.title.strip().casefold(): article.title for article in articles}
-    return tuple((titles[topic], tuple(own)) for topic, own in by_topic.items() if own)
+    return tuple((titles[topic], tuple(examples)) for topic, examples in by_topic.items() if examples)
 
 
 def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """Yield an example with an article's heading tree, if that has enough headings."""
+    """Yield an example with an article's heading tree, if it has enough headings."""
     sections = [
-        {"title": section.heading, "subsections": [one.heading for one in section.subsections][:_SUBSECTIONS]}
+        {"title": section.heading, "subsections": [s.heading for s in section.subsections][:_SUBSECTIONS]}
         for section in article.sections
         if section.heading
     ]
@@ -87,10 +87,10 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
 
 
 def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
-    """Yield examples of queries for what a section answers, judged by whether they find its passages."""
+    """Yield examples of queries for a section's question, judged by whether they find its passages."""
     for section in _sections(article, _ASKED):
         inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
-        others = (own for other in article.sections if other != section for own in _rests_on(article, other))
+        others = (passage for o in article.sections if o != section for passage in _rests_on(article, o))
         gold = metrics.Gold(passages=_rests_on(article, section), left=tuple(map(metrics.with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
         yield _example(inputs, queries=queries, gold=gold)
@@ -99,21 +99,21 @@ def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Exampl
 def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
     """Yield examples of an answer from a section's passages and some others, judged by the human section."""
     sections = _sections(article, _WRITTEN + 1)
-    for section, other in islice(zip(sections, sections[1:] + sections[:1], strict=True), _WRITTEN):
-        own = _rests_on(article, section)[:_SHOWN]
-        others = [one for one in _rests_on(article, other) if one not in own][:_OTHERS]
-        shown = tuple(sorted((*own, *others), key=lambda one: one.snippets[0].id))  # in no telling order
+    for section, next_section in islice(zip(sections, sections[1:] + sections[:1], strict=True), _WRITTEN):
+        relevant = _rests_on(article, section)[:_SHOWN]
+        others = [passage for passage in _rests_on(article, next_section) if passage not in relevant][:_OTHERS]
+        shown = tuple(sorted((*relevant, *others), key=lambda passage: passage.snippets[0].id))  # in a neutral order
         inputs = {"topic": article.title, "language": settings.language_name}
         inputs |= {"question": _asked(article, section), "known": "", "passages": numbered_passages(shown)}
         has_sources = any(source.snippets for source in article.sources)
-        human = _text(section.sentences()) if has_sources else "\n".join(one.text for one in own)
+        human = _text(section.sentences()) if has_sources else "\n".join(passage.text for passage in relevant)
         answer = with_markers(section, shown) if _cites(section, shown) else ""
         yield _example(inputs, answer=answer, gold=metrics.Gold(human, shown))
 
 
 def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
     """Yield examples of a section from its heading and passages, judged by the human section."""
-    outline = outline_to_markdown(Outline(article.title, tuple(Heading(one.heading) for one in article.sections)))
+    outline = outline_to_markdown(Outline(article.title, tuple(Heading(s.heading) for s in article.sections)))
     for section in _sections(article, _WRITTEN):
         shown, human = _rests_on(article, section)[: 2 * _SHOWN], _text(section.sentences())
         inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
@@ -134,7 +134,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
 
 
 def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
-    """Yield examples of verdicts on sentences beside their own or others' passages, or with a number one higher."""
+    """Yield examples of verdicts on sentences with their own or wrong citations, or with a changed number."""
     for section in _sections(article, _ASKED):
         shown = _rests_on(article, section)[: 2 * _SHOWN]
         if labelled := list(islice(_labelled(section, shown), _SENTENCES)):
@@ -148,42 +148,42 @@ def _example(inputs: Mapping[str, object], **outputs: object) -> dspy.Example:
 
 
 def _labelled(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str, str]]:
-    """Yield sentences with markers, and the judge's label of each: as it is, and spoiled where it can be."""
+    """Yield sentences with markers and the judge's label: unchanged, and corrupted if possible."""
     for sentence in section.sentences():
-        cited = {own.snippet_id for own in sentence.citations}
-        rests = [sentence.text in one.text or bool(cited & one.snippet_ids) for one in shown]
-        own, others = ([n for n, is_own in enumerate(rests, 1) if is_own == wanted] for wanted in (True, False))
-        text, markers = " ".join(sentence.text.split()), "".join(f"[{n}]" for n in own)
-        if own:
+        cited = {citation.snippet_id for citation in sentence.citations}
+        rests = [sentence.text in passage.text or bool(cited & passage.snippet_ids) for passage in shown]
+        supporting, others = ([n for n, is_own in enumerate(rests, 1) if is_own == wanted] for wanted in (True, False))
+        text, markers = " ".join(sentence.text.split()), "".join(f"[{n}]" for n in supporting)
+        if supporting:
             yield f"{text} {markers}", "supported"
-        if own and others:
+        if supporting and others:
             yield f"{text} [{others[0]}]", "not"
-        if own and (number := _NUMBER.search(text)):
-            other = text[: number.start()] + str(int(number[0]) + 1) + text[number.end() :]
-            yield f"{other} {markers}", "contradicted"
+        if supporting and (number := _NUMBER.search(text)):
+            altered = text[: number.start()] + str(int(number[0]) + 1) + text[number.end() :]
+            yield f"{altered} {markers}", "contradicted"
 
 
 def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
-    """Return the passages that a section cites; else those of the sources nearest to it; else its own sentences."""
+    """Return the passages that a section cites; else the nearest passages of the sources; else its own sentences."""
     known = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
     sentences = list(section.sentences())
     cited = [known[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in known]
-    if own := passages(dict.fromkeys(cited)):
-        return own
+    if cited_passages := passages(dict.fromkeys(cited)):
+        return cited_passages
     snippets = list(known.values())
-    matches = LexicalIndex(([(one.text, 1)] for one in snippets), floor=0.0).search(_text(sentences))
-    readable = (own for match in matches for own in passages((snippets[match.position],)))
+    matches = LexicalIndex(([(snippet.text, 1)] for snippet in snippets), floor=0.0).search(_text(sentences))
+    readable = (passage for match in matches for passage in passages((snippets[match.position],)))
     if near := tuple(islice(readable, 2 * _SHOWN)):
         return near
     parts = (sentences[i : i + _PASSAGE] for i in range(0, len(sentences), _PASSAGE))
-    return tuple(_passage(article.title, f"{section.heading}/{i}", _text(own)) for i, own in enumerate(parts))
+    return tuple(_passage(article.title, f"{section.heading}/{i}", _text(part)) for i, part in enumerate(parts))
 
 
 def _cites(section: Section, shown: Sequence[Passage]) -> bool:
-    """Return whether each sentence of a section cites some of the passages and nothing else, as an answer should."""
+    """Return whether each sentence of a section cites some of the passages and nothing else."""
     ids = {snippet.id for passage in shown for snippet in passage.snippets}
     cited = [{citation.snippet_id for citation in sentence.citations} for sentence in section.sentences()]
-    return all(own and own <= ids for own in cited)
+    return all(citations and citations <= ids for citations in cited)
 
 
 def _passage(topic: str, place: str, text: str) -> Passage:
@@ -196,12 +196,12 @@ def _sections(article: Article, most: int) -> list[Section]:
 
 
 def _asked(article: Article, section: Section) -> str:
-    own = section.heading
-    return own if own.endswith("?") else f"What is known about {article.title}: {own}?"
+    heading = section.heading
+    return heading if heading.endswith("?") else f"What is known about {article.title}: {heading}?"
 
 
 def _headings(section: Section) -> list[str]:
-    return [section.heading, *(heading for own in section.subsections for heading in _headings(own))]
+    return [section.heading, *(heading for subsection in section.subsections for heading in _headings(subsection))]
 
 
 def _text(sentences: Iterable[Sentence]) -> str:
@@ -210,14 +210,14 @@ def _text(sentences: Iterable[Sentence]) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One program that can be compiled."""
+    """A program that can be compiled."""
 
     program: str  # name in :class:`storm_pipeline.models.programs.Programs`
     role: Role
     metric: metrics.MakeMetric
     metric_name: str
-    examples: Callable[[Article, Settings], Iterator[dspy.Example]]  # those of an article, by the settings of runs
-    optimizer: str = "bootstrap"  # its usual one: ``gepa`` where examples would make prompts too long
+    examples: Callable[[Article, Settings], Iterator[dspy.Example]]  # examples of an article, with the settings of runs
+    optimizer: str = "bootstrap"  # default optimiser: ``gepa`` if examples would make prompts too long
 
 
 TASKS = {
@@ -231,4 +231,4 @@ TASKS = {
         Task("check", "judge", metrics.verdicts_metric, "verdicts", check_examples),
     )
 }
-"""Name of a program → how it is compiled, in the order in which a run asks them."""
+"""Name of a program → its task, in the order of a run."""

@@ -1,4 +1,4 @@
-"""Articles as text and as files: rendered, exported, read back, checked against their sources, refreshed.
+"""Articles as text and files: rendering, exporting, reading, checking against sources, refreshing.
 
 May import errors, evidence, method, models, run, settings, sources, text, types.
 """

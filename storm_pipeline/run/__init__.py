@@ -1,4 +1,4 @@
 """The record of a run (events, journal, ledger, folder, log), its limits, threads, processes, pinned downloads.
 
-The part of a run that a step gets is ``method/context.py``. May import errors, settings, text, types.
+The interface of a run for steps is ``method/context.py``. May import errors, settings, text, types.
 """

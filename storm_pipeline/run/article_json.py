@@ -34,8 +34,7 @@ def to_json(article: Article) -> str:
 def from_json(text: str) -> Article:
     """Read an article that :func:`to_json` wrote; equal to the original.
 
-    Raises RunError: the text is not such a file, is of another version, or cites a source, or words of a
-    passage, that it lacks.
+    Raises RunError: not such a file, another version, or a citation of a missing source or of missing words.
     """
     try:
         record = json.loads(text)
@@ -44,8 +43,8 @@ def from_json(text: str) -> Article:
     if not isinstance(record, dict) or "article" not in record:
         raise RunError("not an article: found no 'article' in the JSON; give the article.json of a run")
     if record.get("schema") != SCHEMA:
-        found = record.get("schema")
-        raise RunError(f"the article has format {found!r}, this version reads {SCHEMA}; update storm-pipeline")
+        schema = record.get("schema")
+        raise RunError(f"the article has format {schema!r}, this version reads {SCHEMA}; update storm-pipeline")
     try:
         article = _adapter().validate_python(record["article"])
     except (ValueError, RecursionError) as error:
@@ -57,7 +56,7 @@ def from_json(text: str) -> Article:
 
 
 def _check_citations(article: Article) -> None:
-    """Raise RunError if a sentence cites a source that the article lacks, or words that the passage lacks."""
+    """Raise RunError if a sentence cites a source that is not in the article, or words that are not in the passage."""
     known = {source.id for source in article.sources}
     lengths = {snippet.id: len(snippet.text) for source in article.sources for snippet in source.snippets}
     for citation in (citation for sentence in article.sentences() for citation in sentence.citations):

@@ -1,6 +1,6 @@
-"""Child processes, without the user's keys: one that runs to its end, and one that is kept and asked again.
+"""Child processes without the user's keys: to run to completion, or kept for several requests.
 
-A kept one is asked one thing after another, ended where it takes too long, and then replaced.
+A kept process answers one request after another; it is killed and replaced if it takes too long.
 """
 
 import subprocess
@@ -19,12 +19,12 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thre
 def run(
     command: Sequence[str], given: bytes = b"", *, seconds: float, folder: str | None = None
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program to its end, without a shell; return what it wrote and its exit status.
+    """Run a program to completion without a shell; return its output and exit status.
 
     Args:
-        given: what it reads.
-        seconds: time that it may take, > 0.
-        folder: where it runs.
+        given: its standard input.
+        seconds: time limit, > 0.
+        folder: its working directory.
 
     Raises OSError: it cannot be started; subprocess.TimeoutExpired: it takes longer.
     """
@@ -35,11 +35,11 @@ def run(
 
 
 class EndedError(Exception):
-    """Error of a process that ended, or was ended, before it answered.
+    """Error of a process that ended or was killed before it answered.
 
     Attributes:
         code: its exit status, as :attr:`subprocess.Popen.returncode` has it.
-        was_new: whether this was the first that it was asked.
+        was_new: whether this was its first request.
     """
 
     def __init__(self, code: int, *, was_new: bool) -> None:
@@ -48,12 +48,12 @@ class EndedError(Exception):
 
 
 class KeptProcess:
-    """A process that answers on its standard output what it is asked on its standard input. Thread-safe.
+    """A process that answers requests on its standard input by lines on its standard output. Thread-safe.
 
-    It is started at the first request, has no keys in its environment, is not reached by Ctrl-C, and is killed with
-    this object or the interpreter. Where its input ends, it should end itself: then this process was killed.
+    It is started at the first request without keys in its environment, ignores Ctrl-C, and is killed with this object
+    or the interpreter. It should exit at the end of its input, which means that this process was killed.
 
-    ``command``: gives the command that starts it.
+    ``command``: returns the command that starts it.
     """
 
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
@@ -61,20 +61,20 @@ class KeptProcess:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the process without ending it, as a forked process does with its parent's."""
+        """Drop the process without killing it, as a forked process must."""
         self._lock = threading.Lock()
         self._running: subprocess.Popen[bytes] | None = None
         self._kill: Any = None
 
     def ask(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
-        """Ask the process, one caller after the other; return what ``talk`` returns.
+        """Send a request, one caller after another; return the result of ``talk``.
 
         Args:
-            talk: writes a request to the first stream and reads the answer from the second one; raises anything where
-                there is none, or a damaged one.
-            seconds: time that the answer may take, > 0.
+            talk: writes a request to the first stream and reads the answer from the second one; raises an error if the
+                answer is missing or damaged.
+            seconds: time limit of the answer, > 0.
 
-        Raises EndedError: it did not answer in time, or what it should; the next request starts another process.
+        Raises EndedError: no answer in time, or a damaged one; the next request starts another process.
         """
         with self._lock:
             known = self._running
@@ -84,7 +84,7 @@ class KeptProcess:
             alarm.start()
             try:
                 return talk(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
-            except BaseException as error:  # after Ctrl-C too: what it says next would answer another request
+            except BaseException as error:  # after Ctrl-C too: its next answer would belong to this request
                 code = self._end()
                 if isinstance(error, Exception):
                     raise EndedError(code, was_new=process is not known) from error
@@ -93,7 +93,7 @@ class KeptProcess:
                 alarm.cancel()
 
     def end(self) -> None:
-        """End the process, if it runs; a later request starts another."""
+        """Kill the process, if it runs; a later request starts another."""
         with self._lock:
             self._end()
 
@@ -110,7 +110,7 @@ class KeptProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=child_environment() | _ONE_THREAD,
-            start_new_session=True,  # Ctrl-C is for the run
+            start_new_session=True,  # Ctrl-C is for the run only
         )
         self._kill = weakref.finalize(self, _killed, process)
         return process

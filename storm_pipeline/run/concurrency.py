@@ -1,4 +1,4 @@
-"""Thread pools that keep order and context, and limits that all threads of the process share."""
+"""Thread pools that keep order and context, and limits shared by all threads of the process."""
 
 import asyncio
 import contextvars
@@ -21,16 +21,16 @@ MAX_WORKERS = 64
 _M_ARENA_MAX = -8
 _in_flight: Counter[str] = Counter()
 _changed = threading.Condition()
-_LOOK_AGAIN = 1.0  # seconds between two checks that an event loop still runs
+_LOOK_AGAIN = 1.0  # seconds between checks that an event loop still runs
 
 callers_loop = contextvars.ContextVar[asyncio.AbstractEventLoop | None]("storm_loop", default=None)
-"""The event loop in which a run is awaited, which is free while the run's threads work; None if nobody awaits it."""
+"""The event loop that awaits the run while its threads work; None if the run is not awaited."""
 
 
 def result_of(awaitable: Awaitable[B]) -> B:
-    """Wait, in a thread of a run, for an awaitable of the user's, in the loop that awaits the run or in our own.
+    """Wait in a thread of a run for the user's awaitable, in the loop that awaits the run or in our own.
 
-    Raises RuntimeError: that loop ended before the awaitable did.
+    Raises RuntimeError: the loop ended before the awaitable.
     """
 
     async def work() -> B:
@@ -52,7 +52,7 @@ def result_of(awaitable: Awaitable[B]) -> B:
             raise RuntimeError("the event loop was closed") from error
         except TimeoutError:
             if future.done():
-                raise  # the awaitable's own
+                raise  # the awaitable's error
             if not loop.is_running():
                 raise RuntimeError("the event loop was stopped") from None
 
@@ -66,10 +66,10 @@ def _own_loop() -> asyncio.AbstractEventLoop:
 
 
 class Tasks:
-    """A thread pool whose tasks run in a copy of the caller's context, with ``dspy.context`` and the current stage.
+    """A thread pool whose tasks run in copies of the caller's context, with ``dspy.context`` and the current stage.
 
-    Leaving the block waits for every task; leaving it by an exception drops those that have not started. Every block
-    owns its threads, so nested blocks cannot starve each other.
+    Leaving the block waits for every task; an exception drops tasks that have not started. Every block has its own
+    threads, so nested blocks cannot starve each other.
     """
 
     def __init__(self, workers: int = MAX_WORKERS) -> None:
@@ -118,10 +118,10 @@ def in_own_thread(
 
 
 def tune_process() -> None:
-    """Tune the whole process, which only programs such as the command line may do, not a library for its host.
+    """Tune the whole process; only for programs such as the command line, not for libraries.
 
-    At most two malloc arenas of glibc, since short-lived threads with large replies fragment every arena; and 0.5 ms,
-    not 5, until a thread gets the interpreter's lock, which an encoder takes hundreds of times a batch.
+    At most two malloc arenas of glibc, since short-lived threads with large replies fragment every arena; and a switch
+    interval of 0.5 ms, not 5, since an encoder takes the interpreter's lock hundreds of times per batch.
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
@@ -131,7 +131,8 @@ def tune_process() -> None:
 class TorchThreads:
     """Limit on torch's threads for a block; the previous number is restored afterwards.
 
-    torch applies the number to all threads that first use it later: concurrent blocks restore what the first found.
+    torch applies the number to threads that first use it later: concurrent blocks restore the number before the first
+    one.
     """
 
     def __init__(self) -> None:
@@ -162,7 +163,7 @@ torch_threads = TorchThreads()
 
 @contextmanager
 def process_slot(name: str, limit: int) -> Iterator[None]:
-    """Hold one of ``limit`` process-wide slots of a name; wait until one is free."""
+    """Hold one of ``limit`` process-wide slots of a name, after waiting for a free one."""
     with _changed:
         _changed.wait_for(lambda: _in_flight[name] < limit)
         _in_flight[name] += 1

@@ -23,7 +23,7 @@ _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", defa
 
 @dataclass(frozen=True)
 class Event:
-    """Base of all events. ``stage`` is the part of the run it belongs to."""
+    """Base of all events. ``stage`` is its part of the run."""
 
     stage: str
 
@@ -64,7 +64,7 @@ class StageAdvanced(Event):
 class SectionWritten(Event):
     """A written section; the copy editor may still change it."""
 
-    number: int  # its place in the outline, from 1; sections are written side by side, so they come in any order
+    number: int  # its place in the outline, from 1; sections are written concurrently, so the order is arbitrary
     heading: str  # its heading
     text: str  # the section as Markdown, without citation markers, which belong to the whole article
     sources: tuple[str, ...] = ()  # addresses of the pages that it cites, in the order of the text
@@ -102,7 +102,7 @@ class Retried(Event):
 
 @dataclass(frozen=True)
 class Reused(Event):
-    """Reuse of a record of an earlier session: a ``reply``, ``search`` or ``contents``."""
+    """Reuse of a record of an earlier session: ``reply``, ``search`` or ``contents``."""
 
     kind: str
 
@@ -120,7 +120,7 @@ class Searched(Event):
 
 @dataclass(frozen=True)
 class Excluded(Event):
-    """A page that was found but is not used, and why."""
+    """A search result that is not used, and the reason."""
 
     url: str
     reason: str
@@ -147,24 +147,24 @@ class Revised(Event):
 
 @dataclass(frozen=True)
 class Noted(Event):
-    """Information for the user, such as a choice made for them; nothing is wrong."""
+    """Information for the user, such as an automatic choice; not a problem."""
 
     detail: str
 
 
 @dataclass(frozen=True)
 class Degraded(Event):
-    """A piece that is poorer than it could be, and why. Recorded in the article's report."""
+    """A piece of lower quality, and the reason. Recorded in the article's report."""
 
     detail: str
 
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A missing piece, and why; the run goes on. Recorded in the article's report."""
+    """A missing piece, and the reason; the run continues. Recorded in the article's report."""
 
     detail: str  # what failed, in one sentence
-    counts: bool = True  # whether it counts towards ``max_failures``; a piece left out because of a cap does not
+    counts: bool = True  # whether it counts towards ``max_failures``; not if a cap is the reason
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ class RunStopped(Event):
 
 _MESSAGES = ("detail", "reason")  # fields of events that may quote an error
 LATEST = 1e11
-"""Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
-COUNTED = frozenset(one.name for one in fields(Report) if one.type is int) - {"unavailable_citations"}
+"""Maximum seconds since 1970 of a valid timestamp (the year 5138)."""
+COUNTED = frozenset(field.name for field in fields(Report) if field.type is int) - {"unavailable_citations"}
 _adapters: dict[Any, "TypeAdapter[Any]"] = {}
 
 
@@ -224,7 +224,7 @@ class JsonLinesSink:
 def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     """Yield the events of a file that :class:`JsonLinesSink` wrote, each with its time in seconds since 1970.
 
-    Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
+    Skips damaged lines, absurd numbers and unknown kinds of events.
 
     Raises OSError: the file cannot be read.
     """
@@ -241,7 +241,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
 
 def adapter_of(kind: Any) -> "TypeAdapter[Any]":
-    """Return pydantic's adapter of a type; it is kept, since building one takes longer than using it."""
+    """Return pydantic's adapter of a type; cached, since building it takes longer than using it."""
     from pydantic import TypeAdapter
 
     if kind not in _adapters:
@@ -298,14 +298,14 @@ class Events:
         self.emit(Revised(self.stage, **vars(revision)))
 
     def noted(self, detail: str) -> None:
-        """Inform the user, e.g. of a choice made for them."""
+        """Inform the user, e.g. of an automatic choice."""
         self.emit(Noted(self.stage, detail))
 
     def degraded(self, detail: str) -> None:
-        """Record that a piece of the current stage is poorer than it could be."""
+        """Record that a piece of the current stage has lower quality."""
         self.emit(Degraded(self.stage, detail))
 
     def failed(self, piece: str, error: Exception, *, counts: bool = True) -> None:
-        """Record that a piece of the current stage is missing, and why; ``counts``: towards ``max_failures``."""
+        """Record that a piece of the current stage is missing, and the error; ``counts``: towards ``max_failures``."""
         counts = counts and not isinstance(error, BudgetSpentError)
         self.emit(Failed(self.stage, f"{piece}: {error}", counts=counts))

@@ -1,4 +1,4 @@
-"""A run's folder: pieces are saved as soon as they are finished, and no run overwrites another."""
+"""A run's folder: pieces are saved once finished, and no run overwrites another."""
 
 import contextlib
 import hashlib
@@ -47,12 +47,12 @@ class RunStore:
             self.journal = Journal(folder / integrity.JOURNAL)
             logged = integrity.logged_events(folder)
             self.earlier_events = integrity.with_recorded_calls(logged, self.journal)
-            # what of ``run.json``, ``settings.json``, the journal and the events was lost or changed
+            # losses and changes of ``run.json``, ``settings.json``, the journal and the events
             self.findings = integrity.examine(folder, self.state, self.journal, logged)
             if not accept_damage:
                 self.findings.require_consent(folder)
             self._sums: dict[str, str] = {}
-            # pieces that were changed or lost since they were written → their new name ("" if missing)
+            # pieces changed or lost since they were written → their new name ("" if missing)
             self.replaced = {} if keep_edited else dict(self._move_changed_aside())
             self._delete_unfinished()
         except BaseException:
@@ -65,7 +65,7 @@ class RunStore:
 
         Args:
             recipe: a method that writes articles, or ``outline``.
-            given: content of the pieces that the user provides, see :data:`EDITABLE`.
+            given: content of the user's pieces, see :data:`EDITABLE`.
 
         Raises RunError: the folder cannot be made.
         """
@@ -79,17 +79,17 @@ class RunStore:
     def open(cls, folder: Path, *, keep_edited: bool = False, accept_damage: bool = False) -> "RunStore":
         """Open the folder of an existing run.
 
-        ``keep_edited``: keep pieces that were changed since they were written, instead of moving them aside;
-        ``accept_damage``: go on although files were lost or changed, so that much may be bought again. Raises
-        DamagedRunError: files were lost or changed, and ``accept_damage`` is not set; RunError: it is not a run's
-        folder, is damaged, is of a newer version, or another process holds it.
+        ``keep_edited``: keep pieces that were changed since they were written, instead of renaming them;
+        ``accept_damage``: continue although files were lost or changed, which may repeat paid calls. Raises
+        DamagedRunError: files were lost or changed, and ``accept_damage`` is not set; RunError: not a run's folder,
+        damaged, of a newer version, or locked by another process.
         """
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
     def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
-        """Make a new run on the same topic with a copy of this run's journal and with pieces from the user.
+        """Make a new run on the same topic with a copy of this run's journal and the user's pieces.
 
-        Raises RunError: the folder cannot be made or the journal cannot be copied.
+        Raises RunError: the folder cannot be made, or the journal cannot be copied.
         """
         new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
         new.close()
@@ -102,7 +102,7 @@ class RunStore:
     def saved_settings(self) -> SavedSettings:
         """Return the settings of the last session; from the journal if the file is missing or damaged.
 
-        Raises RunError: the file is missing or damaged, and no settings are on record.
+        Raises RunError: the file is missing or damaged, and the journal has no settings.
         """
         path = self.folder / integrity.SETTINGS
         try:
@@ -127,14 +127,14 @@ class RunStore:
 
     @property
     def created(self) -> str | None:
-        """ISO date (UTC) on which the run was begun; None if ``run.json`` does not say."""
+        """ISO date (UTC) of the run's start; None if ``run.json`` does not have it."""
         try:
             return datetime.fromtimestamp(float(self.state["created"]), UTC).date().isoformat()
         except (KeyError, TypeError, ValueError, OverflowError, OSError):
             return None
 
     def queue(self, settings: Settings, chosen_by: Mapping[str, str]) -> None:
-        """Save the settings with which the run is to begin, and its status ``queued``."""
+        """Save the settings of a run that begins later, and its status ``queued``."""
         self._save_settings(settings)
         self.update_state(status="queued", chosen_by=dict(chosen_by))
 
@@ -159,9 +159,9 @@ class RunStore:
     def end(self, status: str, reason: str = "") -> None:
         """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored.
 
-        ``reason``: why, where there was no session whose events say it.
+        ``reason``: the reason, if no session recorded it as an event.
         """
-        with contextlib.suppress(RunError):  # the run is ending with this very error, or its folder was deleted
+        with contextlib.suppress(RunError):  # the run is ending with this error, or its folder was deleted
             self.update_state(status=status, **({"reason": reason} if reason else {}))
 
     def update_state(self, **fields: Any) -> None:
@@ -181,7 +181,7 @@ class RunStore:
         checksum = _sum(text.encode("utf-8"))
         if self._sums.get(name) == checksum:
             return
-        # Journalled before the file is written: whenever the process is killed, the file's checksum is on record.
+        # Journalled before the file is written: the checksum is on record even if the process is killed.
         self.journal.add("piece", name, checksum)
         self._write(name, text)
         self._sums[name] = checksum
@@ -200,7 +200,7 @@ class RunStore:
         self.save_text(name, adapter_of(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
     def discard(self) -> None:
-        """Delete the folder when it is closed: the run could not begin."""
+        """Delete the folder on closing, if the run could not begin."""
         self._discarded = True
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class RunStore:
                 path.unlink()
 
     def _move_changed_aside(self) -> Iterator[tuple[str, str]]:
-        """Rename pieces that were changed since they were written, so that they can be made again."""
+        """Rename pieces that were changed since they were written, so that they are made again."""
         for name, checksums in self.journal.earlier("piece").items():
             if not _is_inside(name):
                 continue
@@ -242,7 +242,7 @@ class RunStore:
 
 
 def _is_inside(name: str) -> bool:
-    """Return whether a piece's name stays in the folder: a run from elsewhere may have any text in its journal."""
+    """Return whether a piece's name stays in the folder, since a foreign journal may contain any text."""
     path = Path(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
 

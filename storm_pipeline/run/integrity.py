@@ -1,4 +1,4 @@
-"""Losses and changes of a run's files outside of it, found by comparing them with each other."""
+"""Losses and changes of a run's files, detected by comparing them with each other."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,31 +18,31 @@ from storm_pipeline.types import is_plausible
 
 STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
 FILE = "file"
-"""Kind of the journal's records of run.json and settings.json: each content, recorded before it is written."""
+"""Kind of the journal's records of run.json and settings.json, recorded before they are written."""
 LoggedEvents = tuple[tuple[float, Event], ...]
 """Events of a run, oldest first, each with its time in seconds since 1970."""
-_TOLERATED = 10  # a run goes on unasked if at most one reply, or one in this many, is lost
-_LONGEST = 60  # characters of a changed value that are shown
+_TOLERATED = 10  # a run continues without consent if at most one reply, or one in this many, is lost
+_LONGEST = 60  # maximum characters shown of a changed value
 _LASTING = ("topic", "recipe", "given", "created", "engine", "from")
-"""Fields of run.json that stay the same once they are written."""
+"""Constant fields of run.json."""
 
 
 @dataclass(frozen=True)
 class Findings:
     """Findings of a comparison of a run's files, one sentence each."""
 
-    notes: tuple[str, ...] = ()  # what costs little or nothing: the run goes on
-    # what may cost as much as the run, or change its article: it goes on with the user's consent
+    notes: tuple[str, ...] = ()  # findings that cost little: the run continues
+    # findings that may cost as much as the run, or change its article: it needs the user's consent
     costly: tuple[str, ...] = ()
 
     def require_consent(self, folder: Path) -> None:
-        """Raise DamagedRunError if something costly was found."""
+        """Raise DamagedRunError if there are costly findings."""
         if self.costly:
             raise DamagedRunError(folder, self.costly)
 
 
 def logged_events(folder: Path) -> LoggedEvents:
-    """Return the events of a run's earlier sessions, as far as ``events.jsonl`` has them.
+    """Return the events of a run's earlier sessions in ``events.jsonl``.
 
     Raises RunError: the file cannot be read.
     """
@@ -69,7 +69,7 @@ def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: Lo
 
 
 def with_recorded_calls(events: LoggedEvents, journal: Journal) -> LoggedEvents:
-    """Return the events, with the calls of the journal in place of theirs if it has more of them."""
+    """Return the events, with calls replaced by the journal's if those are more."""
     calls = list(recorded_calls(journal))
     if len(calls) <= sum(isinstance(event, CallFinished) for _, event in events):
         return events
@@ -113,7 +113,7 @@ def _lost_events(log: Path, logged: int, kept: int) -> Iterator[str]:
 
 
 def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
-    """Return how a file differs from its content on record; empty if it does not, or if nothing is on record."""
+    """Return how a file differs from its recorded content; empty if equal or not recorded."""
     contents = _contents(journal, path.name)
     if not contents:
         return ""
@@ -146,7 +146,7 @@ def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:
 
 
 def recorded_calls(journal: Journal) -> Iterator[CallFinished]:
-    """Yield the calls in a journal, without those of absurd numbers, by which a cap could be passed."""
+    """Yield the calls in a journal, without absurd numbers, which could exceed a cap."""
     for call in journal.own_calls:
         with suppress(ValidationError):
             made: CallFinished = adapter_of(CallFinished).validate_python(call)

@@ -1,8 +1,8 @@
-"""The journal of a run: every reply, search and other look-up, saved before the run goes on.
+"""The journal of a run: every reply, search and other look-up, saved before the run continues.
 
 A resumed run executes its recipe from the beginning, and repeated requests are served from the journal. So nothing is
 paid for twice, and nothing stale is reused: the key of a record is its request (settings, model, prompt, parameters)
-and the place in the run that made it. Records that turned out to be of no use are marked, and not served again.
+and the scope of the call in the run. Unusable records are marked and not served again.
 """
 
 import errno
@@ -30,16 +30,16 @@ def fingerprint(*parts: object) -> str:
 _REJECTED, _FORGOTTEN = "rejected", "forgotten"
 """Kinds of the records that mark one record, or all of a kind, as unusable."""
 _REPLY, _CALL = "reply", "call"
-"""Kind of the records of models' replies, and the item of their values that says what the call used."""
+"""Kind of the records of models' replies, and the key of a call's usage in their values."""
 _COPIED = "copied"  # kind of the record that marks all records before it as copied from another run
 _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 
 @contextmanager
-def at_place(name: str) -> Iterator[None]:
-    """Name the part of a run that a block belongs to, such as an interview.
+def call_scope(name: str) -> Iterator[None]:
+    """Name the part of a run for a block, such as an interview.
 
-    Concurrent parts may send equal requests, whose replies arrive in any order. The place assigns each reply to the
+    Concurrent parts may send equal requests, whose replies arrive in any order. The scope assigns each reply to the
     same part when the run is resumed.
     """
     token = _place.set(f"{_place.get()}/{name}")
@@ -49,8 +49,8 @@ def at_place(name: str) -> Iterator[None]:
         _place.reset(token)
 
 
-def current_place() -> str:
-    """Return the place of the calling context, see :func:`at_place`; tasks inherit it."""
+def current_scope() -> str:
+    """Return the scope of the calling context, see :func:`call_scope`; tasks inherit it."""
     return _place.get()
 
 
@@ -64,7 +64,7 @@ class Journal:
     does not match its checksum ``sum`` is skipped and its number added to :attr:`damaged`; it is never deleted.
 
     ``path``: the file; None for a journal that keeps nothing. ``read_only``: write nothing, do not create the file.
-    ``times``: how many times as many records as a run's it may hold.
+    ``times``: factor on the maximum number of records.
     """
 
     def __init__(self, path: Path | None, *, read_only: bool = False, times: int = 1) -> None:
@@ -72,8 +72,8 @@ class Journal:
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._rejected: deque[tuple[str, Mapping[str, str]]] = deque()
-        # what each call that the run itself made in earlier sessions used, oldest first; None where that is missing.
-        # Calls whose replies are taken or marked are included, those copied from another run are not
+        # usage of each call of the run's earlier sessions, oldest first; None if missing.
+        # Includes calls whose replies are taken or marked, but not those copied from another run
         self.own_calls: list[Any] = []
         self.is_empty = True  # whether the file held no intact record when it was opened
         self.damaged: tuple[int, ...] = ()
@@ -86,12 +86,12 @@ class Journal:
             self._read(_lines(path, times))
 
     def unused(self, kind: str) -> int:
-        """Return the number of records of this kind, from earlier sessions, that were not taken yet."""
+        """Return the number of untaken records of this kind from earlier sessions."""
         with self._lock:
             return sum(len(values) for (kind_, _), values in self._unused.items() if kind_ == kind)
 
     def take(self, kind: str, key: str) -> Any | None:
-        """Take the oldest record of this kind and key that was not taken yet; None if there is none."""
+        """Take the oldest untaken record of this kind and key; None if there is none."""
         with self._lock:
             values = self._unused.get((kind, key))
             return values.popleft() if values else None
@@ -104,7 +104,7 @@ class Journal:
     def add(self, kind: str, key: str, value: Any) -> None:
         """Append a record.
 
-        Raises RunError: it cannot be written: the disk is full or read-only, or the folder was deleted.
+        Raises RunError: the disk is full or read-only, or the folder was deleted.
         """
         if self._descriptor is None or self._path is None:
             return
@@ -123,14 +123,14 @@ class Journal:
                 raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
     def unparsed(self, kind: str, key: str) -> None:
-        """Handle a last record that does not parse: keep it, so that a resumed run behaves alike."""
+        """Handle a last record that does not parse: keep it, so that a resumed run behaves in the same way."""
 
     def reject(self, kind: str, key: str, value: Any) -> None:
-        """Mark a record as unusable, at :meth:`close`: later sessions do not get it, but one after a kill does."""
+        """Mark a record as unusable at :meth:`close`: later sessions do not get it, except after a kill."""
         self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
 
     def forget(self, kind: str, **having: str) -> None:
-        """Mark all records of this kind, or those whose values have such items, as unusable.
+        """Mark all records of this kind, or those whose values have these items, as unusable.
 
         Raises RunError: as :meth:`add`.
         """
@@ -138,7 +138,7 @@ class Journal:
 
     def close(self) -> None:
         """Write the marks of rejected records, and close the file. Idempotent."""
-        with suppress(RunError):  # on a full disk the records stay, and will be rejected again
+        with suppress(RunError):  # on a full disk the records remain and will be rejected again
             while self._rejected:
                 self.add(_REJECTED, *self._rejected.popleft())
         with self._lock:
@@ -164,58 +164,58 @@ class Journal:
 
     def _read(self, lines: Sequence[bytes]) -> None:
         damaged = []
-        found = _Found()
+        reading = _Found()
         for number, line in enumerate(lines, 1):
             record = _record(line)
             if record:
                 self.is_empty = False
-                self._apply(found, *record)
+                self._apply(reading, *record)
             elif line.strip():
                 damaged.append(number)
         self.damaged = tuple(damaged)
-        self._unused = found.left()
+        self._unused = reading.left()
 
-    def _apply(self, found: "_Found", kind: str, key: str, value: Any) -> None:
-        """Add a record of an earlier session to the unused ones, or drop those that it marks."""
+    def _apply(self, reading: "_Found", kind: str, key: str, value: Any) -> None:
+        """Add a record of an earlier session to the unused ones, or drop the records that it marks."""
         if kind == _REPLY:
             self.own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
         if kind == _REJECTED:
-            found.reject((value["kind"], key), value["value"])
+            reading.reject((value["kind"], key), value["value"])
         elif kind == _FORGOTTEN:
-            found.forget(key, value)
+            reading.forget(key, value)
         elif kind == _COPIED:
             self.own_calls.clear()
         else:
-            found.records[kind, key].append(value)
+            reading.records[kind, key].append(value)
 
 
 class _Found:
-    """Records by kind and key, as a journal is read; each is found once by its hash, however many are rejected."""
+    """Records by kind and key while a journal is read, with an index by hash for rejections."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, str], list[Any]] = defaultdict(list)
         self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
         self._hashed: Counter[tuple[str, str]] = Counter()
 
-    def reject(self, own: tuple[str, str], hashed: str) -> None:
+    def reject(self, key: tuple[str, str], hashed: str) -> None:
         """Drop the last record with this hash, if there is one."""
-        records, places = self.records[own], self._places.setdefault(own, defaultdict(list))
-        for place in range(self._hashed[own], len(records)):
+        records, places = self.records[key], self._places.setdefault(key, defaultdict(list))
+        for place in range(self._hashed[key], len(records)):
             places[fingerprint(records[place])].append(place)
-        self._hashed[own] = len(records)
+        self._hashed[key] = len(records)
         if places.get(hashed):
             records[places[hashed].pop()] = _GONE
 
     def forget(self, kind: str, having: Mapping[str, str]) -> None:
-        """Drop the records of a kind, or those whose values have such items."""
-        for own in [own for own in self.records if own[0] == kind]:
-            self.records[own] = [one for one in self.records[own] if one is not _GONE and not _has(one, having)]
-            self._places.pop(own, None)
-            self._hashed.pop(own, None)
+        """Drop the records of a kind, or those whose values have these items."""
+        for place in [place for place in self.records if place[0] == kind]:
+            self.records[place] = [r for r in self.records[place] if r is not _GONE and not _has(r, having)]
+            self._places.pop(place, None)
+            self._hashed.pop(place, None)
 
     def left(self) -> dict[tuple[str, str], deque[Any]]:
         """Return the records that were not dropped."""
-        return {own: deque(one for one in records if one is not _GONE) for own, records in self.records.items()}
+        return {place: deque(r for r in records if r is not _GONE) for place, records in self.records.items()}
 
 
 def copy_records(source: Path, target: Path, *, without: Collection[str]) -> None:
@@ -258,7 +258,7 @@ def _record(line: bytes) -> tuple[str, str, Any] | None:
 
 
 def _is_readable(kind: object, key: object, value: object) -> bool:
-    """Return whether an intact record has the form that this version reads."""
+    """Return whether an intact record has a form known to this version."""
     if not isinstance(kind, str) or not isinstance(key, str):
         return False
     marks = kind in {_REJECTED, _FORGOTTEN}

@@ -1,4 +1,4 @@
-"""A run's usage, counts and problems, summed up from its events; and whether it may go on."""
+"""A run's usage, counts and problems, summed from its events; and the check of its caps."""
 
 import re
 import threading
@@ -14,7 +14,7 @@ from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Price, Problem, Report, Revision, Usage, UsageRow
 
 _SHARE: dict[str, float] = {"asker": 0.6, "expert": 0.6, "outliner": 0.75}
-"""Share of every cap that these roles may use, which leaves the rest for writing; other roles may use all."""
+"""Share of every cap for these roles, which leaves the rest for writing; other roles may use all of it."""
 
 
 @dataclass
@@ -89,11 +89,11 @@ class Ledger:
     def report(self) -> Report:
         """Return counts and problems so far; the problems are sorted, so their order does not depend on threads.
 
-        A degradation that came about several times is listed once, with how often.
+        A repeated degradation is listed once, with its count.
         """
         often = Counter(problem for problem in self.problems if problem.kind == "degradation")
         problems = [problem for problem in self.problems if problem.kind != "degradation"]
-        problems += [replace(one, detail=f"{one.detail} ({n} times)") if n > 1 else one for one, n in often.items()]
+        problems += [replace(p, detail=f"{p.detail} ({n} times)") if n > 1 else p for p, n in often.items()]
         problems.sort(key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems), models=())
 
@@ -102,7 +102,7 @@ class Ledger:
         return tuple(sorted(self._revisions, key=lambda revision: (revision.where, revision.before, revision.reason)))
 
     def failure_summary(self) -> str:
-        """Return the first three failures so far in one line, each reason once; empty if nothing failed."""
+        """Return the first three failures on one line, each reason once; empty if nothing failed."""
         failures = [problem.detail.partition(": ") for problem in self.problems if problem.kind == "failure"][:3]
         pieces: dict[str, list[str]] = {}
         for piece, colon, reason in failures:
@@ -132,7 +132,7 @@ class RunControl:
         self._stopped.wait(seconds)
 
     def check(self) -> None:
-        """Check that new work may start.
+        """Raise an error if no new work may start.
 
         Raises StoppedError: the user stopped the run; TooManyFailuresError: more pieces failed than ``max_failures``
         allows.
@@ -149,7 +149,7 @@ class RunControl:
             )
 
     def seconds_left(self) -> float | None:
-        """Return the seconds left by ``max_minutes``; None without such a cap.
+        """Return the seconds until ``max_minutes``; None without this cap.
 
         Raises BudgetSpentError: none are left.
         """

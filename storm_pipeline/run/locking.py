@@ -12,13 +12,13 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.text.files import LARGEST_STATE, is_plain, locked_file, read_plain
 from storm_pipeline.text.words import encodable_values
 
-_MOST_DIGITS = 30  # of a number; Python writes none of more than 4300, such as one more than the largest that it reads
+_MOST_DIGITS = 30  # of a number; Python does not format numbers of more than 4300 digits
 
 
 def new_folder(root: Path, name: str, what: str) -> Path:
     """Make a folder of this name below ``root``, with a number appended if the name is taken.
 
-    ``what``: what the folder is, for error messages, such as ``a run folder``. Raises RunError: it cannot be made.
+    ``what``: noun for error messages, such as ``a run folder``. Raises RunError: it cannot be made.
     """
     for attempt in range(100):
         folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
@@ -35,16 +35,16 @@ def new_folder(root: Path, name: str, what: str) -> Path:
 def locked(folder: Path, name: str) -> BaseFileLock:
     """Acquire the folder's lock.
 
-    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock's
-    file holds something, the folder holds a link, a pipe or a device, by which a folder from elsewhere would have other
-    files read or written, or a folder that cannot be looked into, where one could be.
+    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock file
+    has content, or the folder contains a link, a pipe, a device or an unreadable folder, by which a foreign folder
+    could reach other files.
     """
     _refuse_what_is_no_file(_below(folder))
     return _acquired(folder, name)
 
 
 def is_held(folder: Path, name: str) -> bool:
-    """Return whether a process holds the folder's lock; False if that cannot be determined. No lock is made for it."""
+    """Return whether a process holds the folder's lock; False if that cannot be determined. Makes no lock file."""
     try:
         if not is_plain(folder / name):
             return False
@@ -55,10 +55,10 @@ def is_held(folder: Path, name: str) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Yield all that a folder holds, at any depth, following no links. Raises RunError: a folder can't be listed."""
+    """Yield the content of a folder at any depth, not following links. Raises RunError: a folder can't be listed."""
 
     def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError | NotADirectoryError):  # another process may just have renamed it
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):  # another process may have renamed it
             raise RunError(f"cannot look into {error.filename}: {error.strerror}") from error
 
     for parent, folders, files in os.walk(folder, onerror=refuse):
@@ -78,7 +78,7 @@ def _refuse_what_is_no_file(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_symlink():
             raise RunError(f"{path} is a link, which a folder of runs never has: delete it, or copy the file")
-        # whether it exists comes last: another process may just have renamed it
+        # checked for existence last: another process may have renamed it
         if not is_plain(path) and not path.is_dir() and path.exists():
             raise RunError(f"{path} is neither a file nor a folder: delete it")
 

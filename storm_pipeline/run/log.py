@@ -1,4 +1,4 @@
-"""Events of runs in Python's own logging, under the logger ``storm_pipeline``; silent until a program configures it.
+"""Events of runs in Python's logging, under the logger ``storm_pipeline``; silent until a program configures it.
 
 A record carries the event and the name of the run's folder as its attributes ``event`` and ``run``.
 """
@@ -74,7 +74,7 @@ class LogSink:
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # emit has raised it already
+        with suppress(OSError):  # emit raised it before
             self._file.close()
 
 

@@ -1,4 +1,4 @@
-"""Retries with exponential backoff, and a time limit for work that has none of its own."""
+"""Retries with exponential backoff, and a time limit for functions without one."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from storm_pipeline.run.concurrency import in_own_thread
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-MOST_VALUES = 200_000  # lists and objects of an answer in JSON; a hundred papers with their references have 30,000
+MOST_VALUES = 200_000  # maximum lists and objects of a JSON answer; a hundred papers with references have 30,000
 OnRetry = Callable[[str, float], None]
-"""Called with the reason that an attempt failed, in a sentence, and the seconds until the next attempt."""
+"""Called with the reason of a failed attempt, in a sentence, and the seconds until the next one."""
 _listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses worth a retry; 400, 401, 402, 403, 404 and 422 are not."""
@@ -27,7 +27,7 @@ class Patience:
 
     connect: float = 5.0  # seconds to wait for a connection
     read: float = 20.0  # seconds to wait for the next bytes of an answer
-    # seconds for one search, attempts and pauses included; after it no attempt starts and reading a response stops
+    # seconds for one search, including attempts and pauses; afterwards no attempt starts and reading stops
     total: float = 60.0
     attempts: int = 4  # maximum number of attempts, >= 1
     first_pause: float = 1.0  # seconds before the second attempt; doubles with each further one, with jitter
@@ -44,7 +44,7 @@ class TransientError(SearchError):
 
 @contextmanager
 def reporting_retries(listener: OnRetry) -> Iterator[None]:
-    """Report retries within the block to ``listener``, in this thread and threads run in a copy of its context."""
+    """Report retries within the block to ``listener``, in this thread and in threads with a copy of its context."""
     token = _listener.set(listener)
     try:
         yield
@@ -55,7 +55,7 @@ def reporting_retries(listener: OnRetry) -> Iterator[None]:
 def with_retries(attempt: Callable[[], T], patience: Patience) -> T:
     """Call ``attempt`` until it succeeds, fails permanently, or attempts or time run out.
 
-    Raises SearchError: the last failure, with the number of attempts where there were several.
+    Raises SearchError: the last failure, with the number of attempts if there were several.
     """
     import tenacity
 
@@ -101,7 +101,7 @@ def retry_after_seconds(value: str | None) -> float | None:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T | None:
-    """Return the result of ``work``; None if it takes longer: it goes on in a thread that keeps no process alive.
+    """Return the result of ``work``; None if it takes longer: it continues in a daemon thread.
 
     Raises whatever ``work`` raises in time.
     """
@@ -109,6 +109,6 @@ def within(seconds: float, work: Callable[[], T]) -> T | None:
     try:
         return future.result(seconds)
     except OutOfTime:
-        if future.done():  # the work's own error
+        if future.done():  # the error of ``work``
             raise
         return None

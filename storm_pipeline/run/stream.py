@@ -1,4 +1,4 @@
-"""A run in a thread of its own, awaited or as a stream of its events; for servers and notebooks."""
+"""A run in a separate thread, awaited or as a stream of events; for servers and notebooks."""
 
 import asyncio
 import contextvars
@@ -23,9 +23,9 @@ _SECONDS_TO_END = 5.0
 async def in_thread(work: Callable[..., T], halt: threading.Event | None = None) -> T:
     """Await work that runs in a thread and ends early when the event that it gets as ``halt`` is set.
 
-    Cancelling sets the event, and waits for the work to end, but no longer than five seconds: a model may take minutes
-    to answer, and its reply is saved by then or, unless the process ends, later. The thread is our own, since
-    ``asyncio.run`` waits for those of its executor. ``halt``: the event to use; by default a new one.
+    Cancelling sets the event and waits at most five seconds for the work to end: a model may take minutes to answer,
+    and its reply is saved later unless the process ends. It does not use asyncio's executor, since ``asyncio.run``
+    waits for its threads. ``halt``: the event to use; by default a new one.
     """
     stopped = halt or threading.Event()
     context = _context_with(asyncio.get_running_loop())
@@ -41,7 +41,7 @@ async def in_thread(work: Callable[..., T], halt: threading.Event | None = None)
 
 
 class _RunStream:
-    """A run in its thread, and its article. The thread knows no stream, so that nothing keeps a dropped one alive.
+    """A run in its thread, and its article. The thread has no reference to the stream, so that a dropped one is freed.
 
     ``put``: receives every event, and None when the run has ended; ``loop``: the event loop of an asynchronous caller.
     """
@@ -80,7 +80,7 @@ class Stream(_RunStream):
     """Iterator over the events of a run as they happen, then holder of the article. One consumer; also in ``with``.
 
     The run executes in a background thread. An error that ends it is raised after the last event. :meth:`close`,
-    leaving the ``with`` block, and dropping the stream (a loop over ``storm.stream(topic)`` that is left) stop it
+    leaving the ``with`` block, and dropping the stream (as by leaving a loop over ``storm.stream(topic)``) stop it
     gracefully: work in flight is finished and saved, and it can be resumed.
     """
 
@@ -89,7 +89,7 @@ class Stream(_RunStream):
         super().__init__(work, halt, self._events.put)
 
     def close(self) -> None:
-        """Stop the run gracefully, and wait until work in flight is saved. A finished run stays as it is."""
+        """Stop the run gracefully, and wait until work in flight is saved. No effect on a finished run."""
         self._halt.set()
         wait([self._ending])
 
@@ -120,14 +120,14 @@ class AsyncStream(_RunStream):
         def put(event: Event | None) -> None:
             try:
                 loop.call_soon_threadsafe(events.put_nowait, event)
-            except RuntimeError:  # the loop is closed: nobody can read it
+            except RuntimeError:  # the loop is closed, so nothing reads the event
                 halt.set()
 
         self._events = events
         super().__init__(work, halt, put, loop)
 
     async def aclose(self) -> None:
-        """Stop the run gracefully; wait until work in flight is saved, but no longer than five seconds."""
+        """Stop the run gracefully; wait at most five seconds until work in flight is saved."""
         self._halt.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(_SECONDS_TO_END):

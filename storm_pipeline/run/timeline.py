@@ -21,8 +21,8 @@ class Stage:
 
     name: str  # as in the events
     started: float  # seconds since 1970
-    seconds: float  # its duration; up to the last event of the session if it did not end
-    ended: bool  # whether it ended
+    seconds: float  # its duration, up to the last event of the session if it did not end
+    ended: bool  # whether it has ended
     steps: int = 0  # number of steps done
     rows: tuple[UsageRow, ...] = ()  # calls by role and model
     searches: int = 0  # queries sent to the search engine
@@ -45,7 +45,7 @@ class Session:
     started: float  # seconds since 1970
     seconds: float  # duration up to its last event
     ending: Ending  # how it ended
-    reason: str  # why it was stopped; empty if it was not
+    reason: str  # reason of a stop; else empty
     stages: tuple[Stage, ...]  # stages in order of their start
 
     @property
@@ -78,7 +78,7 @@ def timeline(events: Iterable[Logged], *, running: bool = False) -> Timeline:
         sessions[-1].append((at, event))
         if isinstance(event, ev.CallFinished):
             ledger.emit(event)
-    built = [_session(own, "running" if running and own is sessions[-1] else "interrupted") for own in sessions]
+    built = [_session(s, "running" if running and s is sessions[-1] else "interrupted") for s in sessions]
     return Timeline(topic, tuple(built), ledger.usage(sum(session.seconds for session in built)))
 
 
@@ -98,7 +98,7 @@ def _session(events: Sequence[Logged], ending: Ending) -> Session:
         round(max(0.0, last - began), 3),
         ending,
         reason,
-        tuple(_stage(name, own, last) for name, own in stages.items()),
+        tuple(_stage(name, stage_events, last) for name, stage_events in stages.items()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Where texts come from: search, its engines, pages, documents, which sources are reliable, HTTP for all of them.
+"""Origins of texts: search engines, web pages, documents; ratings of sources; HTTP for all of them.
 
 May import errors, run, text, types.
 """

@@ -1,4 +1,4 @@
-"""A cache of JSON values in one SQLite file, safe for threads and processes; its errors never fail the caller."""
+"""A cache of JSON values in an SQLite file, safe for threads and processes; errors count as misses."""
 
 import contextlib
 import hashlib
@@ -16,21 +16,21 @@ from storm_pipeline.text.files import locked_file
 
 _log = logging.getLogger(__name__)
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
-"""Errors of a damaged file; SQLITE_ERROR is one, since the statements are fixed."""
+"""Errors of a damaged file, including SQLITE_ERROR, since the statements are fixed."""
 _LOCK_TIMEOUT = 30.0
 _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
 T = TypeVar("T")
 
 
 class _DamageError(sqlite3.DatabaseError):
-    """Error of a damaged file."""
+    """The file is damaged."""
 
 
 class SqliteCache:
-    """A map from text keys to JSON values in a file that is created at the first use.
+    """A map from text keys to JSON values in a file, created at first use.
 
-    An I/O error, reported once, and a value whose checksum is wrong count as misses. A damaged file is moved aside
-    (``….damaged-<time>``) and replaced. Each operation opens its own connection: threads share nothing.
+    I/O errors, reported once, and values with a wrong checksum count as misses. A damaged file is renamed to
+    ``….damaged-<time>`` and replaced. Each operation opens its own connection, so that threads share nothing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,7 +45,7 @@ class SqliteCache:
             return tuple(self._problems)
 
     def get(self, key: str, max_age_days: float | None = None) -> Any:
-        """Return the value of a key; None if there is none or it is older than ``max_age_days``."""
+        """Return the value of a key; None if missing or older than ``max_age_days``."""
         oldest = float("-inf") if max_age_days is None else time.time() - max_age_days * 86_400
         sql = "SELECT value FROM entries WHERE key = ? AND saved >= ?"
         if not self._path.exists():
@@ -69,7 +69,7 @@ class SqliteCache:
         return None
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return the result of the work; None and a warning if it fails."""
+        """Return the result of the work; on failure, log a warning and return None."""
         try:
             try:
                 return self._once(work)
@@ -83,7 +83,7 @@ class SqliteCache:
         try:
             with self._opened() as file:
                 return work(file)
-        except UnicodeDecodeError as error:  # raised by sqlite3 where a message quotes a damaged schema
+        except UnicodeDecodeError as error:  # raised by sqlite3 if a message quotes a damaged schema
             raise _DamageError(f"damaged schema: {error}") from error
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
@@ -98,13 +98,13 @@ class SqliteCache:
             file.text_factory = bytes
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
-                with contextlib.suppress(sqlite3.OperationalError):  # locked: another process is doing the same
+                with contextlib.suppress(sqlite3.OperationalError):  # locked: another process does the same
                     file.execute("PRAGMA journal_mode = WAL")
                 file.execute(_TABLE)
             yield file
 
     def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Repeat work that met a damaged file in a new one, unless another process has made that already."""
+        """Repeat the work after replacing a damaged file, unless another process has replaced it."""
         with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
             with contextlib.suppress(_DamageError):
                 return self._once(work)

@@ -1,4 +1,4 @@
-"""Text, pure: words, sentences, languages, quantities; ids, addresses, files, and what settings are made of.
+"""Pure functions on text: words, sentences, languages, quantities; ids, addresses, files, and types of settings.
 
-Every other room needs this one, which needs no other. May import errors.
+Used by every other room. May import errors.
 """

@@ -12,22 +12,22 @@ _MAX_UNIT = 30
 _UNIT = re.compile(rf"[{_SCRIPTS_WITHOUT_SPACES}]|[^\s{_SCRIPTS_WITHOUT_SPACES}]{{1,{_MAX_UNIT}}}")
 _UNSPACED = re.compile(f"[{_SCRIPTS_WITHOUT_SPACES}]")
 _CLOSERS = "\"'”’»)\\]}」』】》〉）］"
-# Possessive, and anchored at the start of a run of marks, so that a page of leader dots takes linear time.
+# Possessive and anchored at the start of a run of marks: linear time for a page of leader dots.
 _END = re.compile(rf"[。！？｡]++[{_CLOSERS}]*+|(?<![.!?…؟।])[.!?…؟।]++[{_CLOSERS}]*+(?=\s)|\n[^\S\n]*+\n\s*+")
 _NOT_AN_END = re.compile(
     r"(?:^|[\s(\[“\"])(?:[A-Z]|[Dd]r|Mrs?|Ms|Prof|St|Sr|Jr|Gen|Col|Capt|[Nn]os?|[Vv]ols?|[Ff]igs?|pp?|al|ca?|cf|vs?|e\.g|i\.e|approx)\.$"
 )
 _UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*+\n[^\S\n]*+\n\s*+(\S?))")
 MOST_SHARED = 45  # maximum number of words that :func:`overlapping` passages have in common
-FEWEST_SHARED = 6  # minimum number of them: by fewer, passages are not joined
-_LINE = 5  # words of a line that goes on in the next one, rather than being a heading
+FEWEST_SHARED = 6  # minimum number of shared words that joins two passages
+_LINE = 5  # minimum words of a line that continues in the next one; shorter lines are headings
 
 
 def punctuated_blocks(text: str) -> str:
-    """Add a full stop to each block (between blank lines) that ends in a word, unless the next one goes on with it.
+    """Add a full stop to each block (between blank lines) that ends in a word, unless the next block continues it.
 
-    Otherwise a heading would run into the next sentence once the passage is on one line. A block goes on if it has five
-    words and the next one begins in lower case: some pages break lines so.
+    Otherwise a heading would run into the next sentence once the passage is on one line. A block continues if it has
+    five words and the next block begins in lower case.
     """
 
     def stop(end: re.Match[str]) -> str:
@@ -58,13 +58,13 @@ def overlapping(passages: Iterable[str]) -> Iterator[str]:
     for passage in passages:
         yield f"{end} {passage}".lstrip()
         ends = (passage[start:].strip() for start, _ in reversed(list(_sentences(passage))))
-        end = next((own for own in ends if count_words(own) >= FEWEST_SHARED), "")
+        end = next((end for end in ends if count_words(end) >= FEWEST_SHARED), "")
         if count_words(end) > MOST_SHARED:
             end = ""
 
 
 def token_chunks(text: str, limit: int, count: Callable[[str], float]) -> list[str]:
-    """Split as :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
+    """Split as :func:`chunks`, measured in an encoder's tokens, so that no passage is truncated.
 
     ``limit``: maximum tokens per passage, >= 1; leave room for special tokens. Only a single character may exceed it.
     ``count``: number of tokens of a text, without special tokens.
@@ -84,7 +84,7 @@ def _grouped(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     group: list[_Piece] = []
     length = 0.0
     for piece in pieces:
-        target = remaining / math.ceil(remaining / limit) if remaining else 0.0  # evenly over the fewest groups
+        target = remaining / math.ceil(remaining / limit) if remaining else 0.0  # evenly, in as few groups as possible
         if group and (length + piece[2] > limit or length >= target):
             yield group
             remaining -= length
@@ -98,7 +98,7 @@ def _grouped(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
 def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[str], float]) -> Iterator[_Piece]:
     """Yield a sentence, or its parts if it is over the limit, split between words if possible."""
     units = [unit.span() for unit in _UNIT.finditer(text, start, end)]
-    most = 2 * limit  # a unit counts a half or more, so that there is no need to count all of a longer text
+    most = 2 * limit  # a unit has at least half a token, so a longer text need not be counted
     if len(units) > most:
         for first in range(0, len(units), most):
             yield from _split_to_fit(text, units[first][0], units[first : first + most][-1][1], limit, count)

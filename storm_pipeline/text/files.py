@@ -1,4 +1,4 @@
-"""Atomic writing of files, safe reading of files that may be anything, and reproducible archives."""
+"""Atomic writing of files, safe reading of untrusted files, and reproducible archives."""
 
 import errno
 import io
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 UNFINISHED = ".unfinished"  # suffix of the hidden files that an interrupted write may leave behind
 LARGEST = 2**27  # bytes of a file of a run, at most
-_MOST_VALUES = 1_000_000  # lists and objects in it: each takes more memory than it has characters
+_MOST_VALUES = 1_000_000  # lists and objects in it: each takes more memory than characters
 _MOST_RECORDS = 100_000  # lines of a journal or of a log of events
-LARGEST_STATE = 2**24  # of one that says what a run is
+LARGEST_STATE = 2**24  # bytes of run.json
 _LARGEST_TOML = 256_000
-_MOST_DOTS = 1000  # in a line: time and memory grow by the square of a name's parts
+_MOST_DOTS = 1000  # in a line: time and memory grow with the square of the parts of a name
 _PATIENCE = 10.0  # seconds without a byte after which a pipe is given up
 _REMEDIES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -40,12 +40,12 @@ def table_beside(module: str) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file that may be another's.
+    """Read an untrusted TOML file.
 
     Raises:
         OSError: it cannot be read, or is too large.
-        ValueError, RecursionError: it is not valid TOML; ValueError also: a line has so many parts of a name that
-            Python would read it for minutes.
+        ValueError, RecursionError: it is not valid TOML; ValueError also: a name has so many parts that parsing would
+            take minutes.
     """
     data = read_bounded(path, _LARGEST_TOML)
     if any(line.count(b".") > _MOST_DOTS for line in data.splitlines()):
@@ -54,7 +54,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def is_plain(path: Path) -> bool:
-    """Return whether a path is that of a file, not of a link, a pipe or a device."""
+    """Return whether a path is a regular file, not a link, a pipe or a device."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -62,10 +62,10 @@ def is_plain(path: Path) -> bool:
 
 
 def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
-    """Read a file of a folder that may be another user's, without following links or reading pipes and devices.
+    """Read a file of an untrusted folder, without following links or reading pipes and devices.
 
-    Raises OSError: it cannot be read, is not a plain file, is larger than ``limit`` bytes, or would take more memory
-    as JSON than any run needs, or ``times`` as much.
+    Raises OSError: it cannot be read, is not a regular file, is larger than ``limit`` bytes, or as JSON has more values
+    than ``times`` the maximum of a run.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
@@ -75,14 +75,14 @@ def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
 
 
 def read_records(path: Path, *, times: int = 1) -> list[bytes]:
-    """Read the lines of a journal or a log of events, as :func:`read_plain`. Raises OSError: also for too many."""
+    """Read the lines of a journal or event log as :func:`read_plain`. Raises OSError: also for too many lines."""
     data = read_plain(path, times=times)
     _require_few(path, data.count(b"\n"), times * _MOST_RECORDS, "lines")
     return data.split(b"\n")
 
 
 def read_json(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
-    """Read a file of JSON as :func:`read_bounded` does. Raises OSError: as there, or it has too many values."""
+    """Read a file of JSON as :func:`read_bounded` does. Raises OSError: also for too many values."""
     data = read_bounded(path, limit)
     _require_few(path, data.count(b"{") + data.count(b"["), times * _MOST_VALUES, "lists and objects")
     return data
@@ -112,7 +112,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def _next_piece(file: io.FileIO, path: Path) -> bytes:
-    """Read what comes next; empty at the end, which a pipe without a writer has reached."""
+    """Read the next bytes; empty at the end of the file, or if a pipe has no writer."""
     end = time.monotonic() + _PATIENCE
     while (piece := file.read(1 << 16)) is None:  # of a pipe
         left = end - time.monotonic()
@@ -122,7 +122,7 @@ def _next_piece(file: io.FileIO, path: Path) -> bytes:
 
 
 def cannot_write(path: Path, error: OSError) -> str:
-    """Return the message that a file cannot be written, why, and what helps."""
+    """Return the message for a file that cannot be written, with the reason and a remedy."""
     remedy = _REMEDIES.get(error.errno or 0, "see that the folder can be written")
     return f"cannot write {path}: {error.strerror or error}; {remedy}"
 
@@ -151,8 +151,8 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
 def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
     """Acquire the lock whose file is at a path; the file is made if there is none.
 
-    A file that holds something is not a lock: locking would empty it. ``timeout``: seconds; below 0 for ever. Raises
-    filelock.Timeout: another process holds it; OSError: the file is a link, holds something, or cannot be made.
+    A file with content is refused, since locking would empty it. ``timeout``: seconds; below 0 without limit. Raises
+    filelock.Timeout: another process holds it; OSError: the file is a link, has content, or cannot be made.
     """
     from filelock import FileLock
 

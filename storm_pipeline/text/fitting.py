@@ -1,4 +1,4 @@
-"""Prepares texts for prompts: shortens inputs to a token budget, and makes control tokens of others' texts harmless."""
+"""Preparation of texts for prompts: shortening to a token budget, and neutralising control tokens."""
 
 import math
 import re
@@ -10,11 +10,11 @@ from typing import Any
 from storm_pipeline.text.files import table_beside
 
 _AN_INPUT = 12  # tokens per input for its label and the chat template
-_NEWEST_LAST = frozenset({"conversation"})  # inputs that are cut at the beginning rather than at the end
+_NEWEST_LAST = frozenset({"conversation"})  # inputs that are shortened at the beginning rather than at the end
 ANGLED, BRACKETED = (names.split() for names in table_beside(__file__).values())
 """Names of control tokens: ``<name>``, in any case, and ``[NAME]``, in this case only."""
 LEFT, RIGHT, BARS = "<＜﹤‹〈⟨", ">＞﹥›〉⟩", "|｜∣❘￨│ǀ"
-"""Brackets and bars, those included that look like them or that a tokenizer may normalise to them."""
+"""Brackets and bars, including look-alikes and characters that a tokenizer may normalise to them."""
 _TOKEN = re.compile(
     rf"(?P<heading>^#+)|#(?=#)|\[(?=/?(?:{'|'.join(BRACKETED)})\])|[{LEFT}](?=[{BARS}]|[{LEFT}]/?(?i:SYS)[{RIGHT}]"
     rf"|/?(?!h[1-6][{RIGHT}])(?i:{'|'.join(ANGLED)}|\w*[_\d]\w*)/?[{RIGHT}])",
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 def most_tokens(text: str) -> int:
-    """Return an approximate upper bound of a text's tokens, by characters, also for tokenizers weak in its language.
+    """Return an approximate upper bound of a text's tokens, from its characters, for any tokenizer.
 
     Three letters of English are a token, and a digit; four characters of Greek, Cyrillic, Hebrew or Arabic are three
     tokens, and five of Chinese, Japanese or an Indian script seven.
@@ -53,7 +53,7 @@ def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
 
 
 def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
-    """Split a budget so that each gets at most its length, and at least an equal share of what is left."""
+    """Split a budget into shares, each at most its length and at least an equal share of the remainder."""
     shares = [0] * len(lengths)
     waiting = sorted(range(len(lengths)), key=lengths.__getitem__)
     for position, index in enumerate(waiting):
@@ -65,7 +65,7 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
 def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
     lines = text.split("\n")[:: -1 if oldest_first else 1]
     used = accumulate(most_tokens(line) + 1 for line in lines)
-    kept = [line for line, _ in takewhile(lambda own: own[1] <= room, zip(lines, used, strict=True))]
+    kept = [line for line, _ in takewhile(lambda pair: pair[1] <= room, zip(lines, used, strict=True))]
     if kept or oldest_first:
         return "\n".join(kept[:: -1 if oldest_first else 1])
     fits = bisect_right(range(1, len(lines[0]) + 1), room, key=lambda length: most_tokens(lines[0][:length]))
@@ -73,10 +73,10 @@ def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
 
 
 def without_control_tokens(text: str) -> str:
-    """Put a space behind the first character of each control token, such as ``< |im_end|>``. Idempotent.
+    """Put a space after the first character of each control token, such as ``< |im_end|>``. Idempotent.
 
-    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit or an underscore are
-    of tokenizers, not of HTML but for ``<h2>``. Signs of a heading within a line are set apart too: ``###`` opens a
+    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit or an underscore count
+    as control tokens, except ``<h2>`` and other HTML. Heading marks within a line are split too: ``###`` may open a
     turn, ``[[ ## answer ## ]]`` a field of DSPy's prompts.
     """
-    return _TOKEN.sub(lambda found: found[0] if found["heading"] else f"{found[0]} ", text)
+    return _TOKEN.sub(lambda match: match[0] if match["heading"] else f"{match[0]} ", text)

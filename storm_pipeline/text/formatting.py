@@ -29,24 +29,24 @@ def shortened(text: str, most: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things: ``1 source``, ``2,000 sources``."""
+    """Return a number with a noun: ``1 source``, ``2,000 sources``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def day(iso: str) -> str:
-    """Return an ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; else the text."""
-    found = ISO_DATE.fullmatch(iso)
-    if not found or not found[2]:
+    """Return an ISO date in words: ``2 May 2019``, ``May 2019``, ``2019``; any other text unchanged."""
+    match = ISO_DATE.fullmatch(iso)
+    if not match or not match[2]:
         return iso
-    month = f"{_MONTHS[int(found[2]) - 1]} {found[1]}"
-    return f"{int(found[3])} {month}" if found[3] else month
+    month = f"{_MONTHS[int(match[2]) - 1]} {match[1]}"
+    return f"{int(match[3])} {month}" if match[3] else month
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return ``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
+    """Return ``did you mean 'search'?`` for a misspelt name that is close to a known one, else ``otherwise``."""
     import difflib
 
-    by_form = {one.replace("-", "_"): one for one in known}
+    by_form = {candidate.replace("-", "_"): candidate for candidate in known}
     close = difflib.get_close_matches(name.replace("-", "_"), by_form, 1)
     return f"did you mean {by_form[close[0]]!r}?" if close else otherwise
 

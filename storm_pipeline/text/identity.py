@@ -12,8 +12,8 @@ _TRACKING = frozenset(
     _hsenc _hsmi mkt_tok ref_src spm cmpid wt_mc usqp amp_js_v amp_gsa amp_ct amp_tf""".split()
 )
 _MOBILE = frozenset({"www", "m", "mobile", "amp"})
-# `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` is left of the
-# markup that an address was cut from: `<https://example.org/a.pdf>`.
+# `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` remains of the
+# markup around an address: `<https://example.org/a.pdf>`.
 _AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/|%3E)+\Z")
 _AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
 _AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
@@ -29,19 +29,19 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _MAX_TITLE_BYTES = 255
-LONGEST_ADDRESS = 8000  # characters of a page's address, as most servers take them
+LONGEST_ADDRESS = 8000  # maximum characters of a page's address, as most servers accept them
 PREPRINT_SERVERS = frozenset(
     "advance.sagepub.com africarxiv.org arxiv.org authorea.com biorxiv.org chemrxiv.org chinaxiv.org eartharxiv.org "
     "eprint.iacr.org medrxiv.org preprints.org psyarxiv.com researchsquare.com sportrxiv.org ssrn.com "
     "techrxiv.org".split()
 )
-"""Hosts, with all below them."""
-PREPRINT = "preprint"  # how a reference list marks such a source
+"""Hosts of preprint servers, including their subdomains."""
+PREPRINT = "preprint"  # label of such a source in a reference list
 
 
 @functools.lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
-    """Return the same address for the many spellings of one page.
+    """Return one address for all spellings of a page's address.
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
     names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the
@@ -106,9 +106,9 @@ def _requoted(path: str) -> str:
 
 
 def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
-    """Return a text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
+    """Return a text in a Unicode form; runs of over 30 combining marks are split by a joiner (UAX #15, D4).
 
-    Python puts the marks behind a letter in order in the square of their number: a megabyte of them takes an hour.
+    Python sorts the marks after a letter in quadratic time: a megabyte of them would take an hour.
     """
     if not text.isascii():
         text = _many_marks().sub("\\g<0>\u034f", text)
@@ -117,9 +117,9 @@ def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
 
 @functools.cache
 def _many_marks() -> re.Pattern[str]:
-    """Match 30 marks in front of another one."""
+    """Return a pattern for 30 combining marks before another one."""
     known = map(chr, range(0x300, 0x1F000))
-    marks = "".join(one for one in known if unicodedata.combining(unicodedata.normalize("NFKD", one)[0]))
+    marks = "".join(char for char in known if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
     return re.compile(f"[{marks}]{{30}}(?=[{marks}])")
 
 
@@ -159,7 +159,7 @@ def is_wiki_language(code: str) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Return whether a page of MediaWiki may have this title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
+    """Return whether MediaWiki allows a title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
     return 0 < len(text.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES and _INVALID_IN_TITLE.isdisjoint(text)
 
 

@@ -11,28 +11,28 @@ _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
 _HAN_KANA = re.compile(f"[{HAN_KANA}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MAX_WORD_CHARS = 64
-_stemmers = threading.local()  # a stemmer keeps the word that it is at
+_stemmers = threading.local()  # a stemmer object has state
 
 
 @cache
 def english_stop_words() -> frozenset[str]:
-    """Return English stop words in lower case, those of bm25s (NLTK's list)."""
+    """Return the English stop words of bm25s (NLTK's list) in lower case."""
     from bm25s.stopwords import STOPWORDS_EN_PLUS
 
     return frozenset(STOPWORDS_EN_PLUS)
 
 
 def terms(text: str) -> list[str]:
-    """Return the index terms of a text, in order, repeated ones too: folded English stems; bigrams of Han and kana."""
+    """Return the index terms of a text in order, with repetitions: folded English stems; bigrams of Han and kana."""
     stop, text = english_stop_words(), _folded(text)
     unspaced = _HAN_KANA.search(text)
-    found: list[str] = []
+    index_terms: list[str] = []
     for word in _WORD.findall(text):
         if unspaced and _HAN_KANA.match(word):
-            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+            index_terms += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         elif word not in stop:
-            found.append(stem(word))
-    return found
+            index_terms.append(stem(word))
+    return index_terms
 
 
 @lru_cache(maxsize=1 << 16)

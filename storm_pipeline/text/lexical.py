@@ -30,10 +30,10 @@ class LexicalIndex:
 
     Args:
         texts: the fields of each entry: text and weight (how many times its terms are counted).
-        floor: minimum coverage of a match, in [0, 1]. Unknown words weigh as much as the rarest known ones, so a
-            query of mostly unknown words finds nothing.
+        floor: minimum coverage of a match, in [0, 1]. Unknown words weigh as much as the rarest known ones, so a query
+            of mostly unknown words matches nothing.
         base: added to the inverse document frequency of every word in computing coverage, >= 0. Above 0, words that
-            occur in all texts count too, as is needed if all texts are about one subject.
+            occur in all texts count too, which is needed if all texts are about one subject.
         tokenize: text → terms; pass a cached function to share work.
     """
 
@@ -64,11 +64,11 @@ class LexicalIndex:
         scores, covered = np.zeros(self._size, np.float32), np.zeros(self._size, np.float32)
         total = 0.0
         for term in query_terms:
-            found = self._bm25.get_scores([term])
-            holds = found > 0
+            term_scores = self._bm25.get_scores([term])
+            holds = term_scores > 0
             rarity = self._base + self._rarity(max(1, int(holds.sum())))
             total += rarity
-            scores += found
+            scores += term_scores
             covered += rarity * holds
         coverage = covered / total
         matching = np.flatnonzero((scores > 0) & (coverage >= self._floor))

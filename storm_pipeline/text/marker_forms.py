@@ -10,9 +10,9 @@ from storm_pipeline.text.identity import in_form
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
-"""Brackets that mark no citation → characters in their place, so that nothing takes them for markers."""
+"""Brackets that are not markers → characters in their place."""
 WEAK = ("labelled", "curly", "round", "angle")
-"""Forms that are markers only in replies without any others, where all of a form are at the ends of clauses."""
+"""Forms that are markers only in replies without other forms, if every occurrence ends a clause."""
 _BRACKETS = re.escape(OPENING + CLOSING)
 _NOUN = (
     r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
@@ -54,7 +54,7 @@ ANY_FORM = re.compile(
     | (?P<angle> <(?P<in_angle>[^<>\n/=]{{1,40}})>)"""
 )
 IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
-"""The forms that are looked for in text whose numbers have an unknown meaning."""
+"""The forms that count in texts whose numbers have an unknown meaning."""
 _NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
 _AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
@@ -76,19 +76,19 @@ _CARD = re.compile(
 )
 """An element about a citation that holds its number alone, or within another element."""
 _DEFINITION = re.compile(r"^[ \t]{0,3}\[\^\d{1,3}\]:[^\n]*(?:\n|\Z)", re.M)
-"""A line that says what a footnote is: ``[^2]: title``."""
+"""The definition of a footnote: ``[^2]: title``."""
 _CITE_TAG = re.compile(r"\[/?cite_?(?:start|end)\]\s?|\[/cite\]", re.I)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A part of a text that has the form of a marker, wherever it is."""
+    """A part of a text in the form of a marker, at any place."""
 
     start: int
     end: int
     form: str  # the group of ANY_FORM, or "labelled"
-    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; of a mark none
-    lead: int = -1  # where the first of the candidates starts that stand before it, joined with it
+    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; none for a mark
+    lead: int = -1  # start of the first candidate joined with it
 
     @property
     def is_single(self) -> bool:
@@ -96,13 +96,13 @@ class Candidate:
         return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
 
     def is_within(self, shown: int | None) -> bool:
-        """Return whether each of its numbers was shown; any but 0 if it is not known how many were."""
+        """Return whether each of its numbers was shown; if their count is unknown, any number but 0."""
         most = 10**9 if shown is None else shown
         return all(1 <= number <= most for item in self.items for number in item)
 
 
 def with_tags_as_markers(text: str) -> str:
-    """Replace citing tags in a reply by markers, behind what they span, and remove definitions of footnotes."""
+    """Replace citing tags in a reply by markers after the tagged text, and remove definitions of footnotes."""
     text = text.replace("&#91;", "[").replace("&#93;", "]")
     if "[^" in text:
         text = _DEFINITION.sub("", text)
@@ -111,41 +111,41 @@ def with_tags_as_markers(text: str) -> str:
     return _CITE_TAG.sub("", text)
 
 
-def _with_marker(found: re.Match[str]) -> str:
-    return found["text"] + "".join(f"[{number}]" for number in _NUMBER.findall(found["numbers"]))
+def _with_marker(match: re.Match[str]) -> str:
+    return match["text"] + "".join(f"[{number}]" for number in _NUMBER.findall(match["numbers"]))
 
 
 def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:
-    """Yield, in order, what has a form of markers and can cite what was shown.
+    """Yield, in order, the parts of a text that have the form of markers and can cite a number shown.
 
-    Code and formulas, years, exponents, and intervals from 0 or behind an operator cite nothing.
+    Excludes code, formulas, years, exponents, and intervals from 0 or after an operator.
     """
     text, at = _without_code(text), 0
     before = Candidate(-1, -1, "")
-    while found := form.search(text, at):
-        kind = str(found.lastgroup)
-        one = Candidate(*found.span(), kind) if kind == "mark" else _read(found, kind, shown)
-        if one:
-            before = replace(one, lead=before.lead if are_joined(text, before, one) else one.start)
+    while match := form.search(text, at):
+        kind = str(match.lastgroup)
+        candidate = Candidate(*match.span(), kind) if kind == "mark" else _read(match, kind, shown)
+        if candidate:
+            before = replace(candidate, lead=before.lead if are_joined(text, before, candidate) else candidate.start)
             yield before
-        at = found.end() if one else found.start() + 1
+        at = match.end() if candidate else match.start() + 1
 
 
-def are_joined(text: str, one: Candidate, following: Candidate) -> bool:
-    """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
-    gap = following.start - one.end
-    return one.end >= 0 and gap < _LONGEST_JOIN and bool(JOINED.fullmatch(text, one.end, following.start))
+def are_joined(text: str, first: Candidate, second: Candidate) -> bool:
+    """Return whether only a comma or conjunction is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    gap = second.start - first.end
+    return first.end >= 0 and gap < _LONGEST_JOIN and bool(JOINED.fullmatch(text, first.end, second.start))
 
 
 def _without_code(text: str) -> str:
     if "`" not in text and "$" not in text:
         return text
-    return _CODE.sub(lambda own: own[0] if ANY_FORM.fullmatch((own[2] or own[3]).strip()) else " " * len(own[0]), text)
+    return _CODE.sub(lambda m: m[0] if ANY_FORM.fullmatch((m[2] or m[3]).strip()) else " " * len(m[0]), text)
 
 
-def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | None:
-    """Return a match as a candidate; None if its contents are something else."""
-    inner = next(text for name, text in found.groupdict().items() if name.startswith("in_") and text)
+def _read(match: re.Match[str], form: str, shown: int | None) -> Candidate | None:
+    """Return the candidate of a match; None if its content is not a citation."""
+    inner = next(text for name, text in match.groupdict().items() if name.startswith("in_") and text)
     if form == "raised":
         inner = _on_the_line(inner, shown)
     inner = in_form(inner, "NFKC")
@@ -157,30 +157,30 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
             form = "element"  # (Source 1), (see [1])
     elif form == "bracket" and (labelled := _ANY_LABEL.fullmatch(inner.strip())):
         form, items = "labelled", ((_value(labelled[1]),) * 2,)
-    one = Candidate(*found.span(), form, items)
-    return one if items and _may_cite(one, found.string, shown) else None
+    candidate = Candidate(*match.span(), form, items)
+    return candidate if items and _may_cite(candidate, match.string, shown) else None
 
 
-def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
-    """Return whether the numbers can be of what was shown, and nothing before them makes them something else."""
-    before = text[max(0, one.start - 4) : one.start].rstrip("\\")
-    numbers = [number for item in one.items for number in item]
-    if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
+def _may_cite(candidate: Candidate, text: str, shown: int | None) -> bool:
+    """Return whether the numbers were shown, and the text before them does not make them an index or a formula."""
+    before = text[max(0, candidate.start - 4) : candidate.start].rstrip("\\")
+    numbers = [number for item in candidate.items for number in item]
+    if 0 in numbers and (not candidate.is_single or before[-1:].isalnum()):
         return False  # [0, 1], a[0]
     if max(numbers) > max(999, shown or 0):
         return False  # [1999]
-    if one.form == "raised" and before[-1:] in _OPENED:
+    if candidate.form == "raised" and before[-1:] in _OPENED:
         return False
-    if one.form == "raised" and (_BASE.search(before) or (max(numbers) in (2, 3) and _UNIT.search(before))):
+    if candidate.form == "raised" and (_BASE.search(before) or (max(numbers) in (2, 3) and _UNIT.search(before))):
         return False  # 10⁶, km²
-    if one.form != "bracket" and not one.is_within(shown):
+    if candidate.form != "bracket" and not candidate.is_within(shown):
         return False
     last = before.rstrip()[-1:]
     return not (last and last not in "|~>^" and unicodedata.category(last) == "Sm")  # x = [1, 2]
 
 
 def _on_the_line(raised: str, shown: int | None) -> str:
-    """Return raised digits as plain ones; a number beyond all that were shown is split into its digits."""
+    """Return superscript digits as plain ones; a number greater than all shown is split into its digits."""
     plain = in_form(raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","), "NFKC")
     return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
 

@@ -1,6 +1,7 @@
 """Citation markers in a text: forms of :mod:`storm_pipeline.text.marker_forms` at the end of a clause. Pure functions.
 
-Within a clause only a single number that was shown is one, written as the others: ``the dam [3]``, not ``aged [5-8]``.
+Within a clause, only a single number that was shown is a marker, in the form of the others: ``the dam [3]``, not ``aged
+[5-8]``.
 """
 
 import re
@@ -32,7 +33,7 @@ _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
 _ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
-"""Punctuation directly behind a bracket after which the clause goes on."""
+"""Punctuation directly after a bracket that continues the clause."""
 _STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
 _WRAPPED = re.compile(
     rf"[`_{{]((?:{MARKS.pattern})+)[`_}}]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
@@ -42,13 +43,13 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
 
 def mark(number: int) -> str:
-    """Return the citation of what was shown under a number, in characters of no text; 0 cites nothing shown."""
+    """Return the mark that cites a number, in reserved characters; 0 is a citation of nothing shown."""
     return str(number).translate(_DIGITS) + "\ufdea"
 
 
-def marked_number(found: str) -> int:
+def marked_number(citation: str) -> int:
     """Return the number of a :func:`mark`."""
-    return int(found[:-1].translate(_PLAIN_DIGITS))
+    return int(citation[:-1].translate(_PLAIN_DIGITS))
 
 
 def literal(text: str) -> str:
@@ -62,7 +63,7 @@ def with_brackets(text: str) -> str:
 
 
 def without_reserved(text: str) -> str:
-    """Remove the characters of :func:`mark` and :func:`literal`, which Unicode assigns to no text."""
+    """Remove the characters of :func:`mark` and :func:`literal`, which occur in no real text."""
     return _RESERVED.sub("", text)
 
 
@@ -79,12 +80,14 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
     text = with_tags_as_markers(text) if is_reply else text
     pieces: list[str] = []
     at = 0
-    for one in _with_spans(_markers(text, ANY_FORM, shown, is_reply=is_reply), text):
-        gap = text[at : one.start]
+    for marker in _with_spans(_markers(text, ANY_FORM, shown, is_reply=is_reply), text):
+        gap = text[at : marker.start]
         pieces.append("" if at and gap.strip() and JOINED.fullmatch(gap) else gap)
-        pieces.append(text[one.start : one.end] if one.form == "mark" else "".join(map(mark, _numbers(one, shown))))
-        at = one.end
-    return _WRAPPED.sub(lambda found: found[1] or found[3], "".join((*pieces, text[at:])))
+        pieces.append(
+            text[marker.start : marker.end] if marker.form == "mark" else "".join(map(mark, _numbers(marker, shown)))
+        )
+        at = marker.end
+    return _WRAPPED.sub(lambda match: match[1] or match[3], "".join((*pieces, text[at:])))
 
 
 def without_markers(text: str, fill: str = "") -> str:
@@ -92,94 +95,94 @@ def without_markers(text: str, fill: str = "") -> str:
     if not _RESERVED.search(text) and not any(char in text for char in OPENING):
         return text
     pieces, at = [], 0
-    for one in _markers(text, IN_BRACKETS, None):
-        pieces += [text[at : one.start], fill * (one.end - one.start)]
-        at = one.end
+    for marker in _markers(text, IN_BRACKETS, None):
+        pieces += [text[at : marker.start], fill * (marker.end - marker.start)]
+        at = marker.end
     return "".join((*pieces, text[at:])) if pieces else text
 
 
 def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: bool = False) -> list[Candidate]:
-    found = list(candidates(text, form, shown))
-    standing = _standing(text, [one for one in found if one.form not in WEAK], shown)
-    if any(one.form not in ("raised", "mark") for one in standing):
-        standing = [one for one in standing if text[one.start] not in RAISED]  # 1904³ in a text that cites by [1]
+    options = list(candidates(text, form, shown))
+    standing = _standing(text, [candidate for candidate in options if candidate.form not in WEAK], shown)
+    if any(candidate.form not in ("raised", "mark") for candidate in standing):
+        standing = [c for c in standing if text[c.start] not in RAISED]  # 1904³ in a text that cites by [1]
     if standing or not is_reply:
         return standing
-    each = ([one for one in found if one.form == weak] for weak in WEAK)
-    return next((own for own in each if own and _kept(text, own) == own), [])
+    each = ([candidate for candidate in options if candidate.form == weak] for weak in WEAK)
+    return next((group for group in each if group and _kept(text, group) == group), [])
 
 
-def _standing(text: str, found: Sequence[Candidate], shown: int | None) -> list[Candidate]:
-    """Return the candidates in places of markers: at the end of a clause, or in places like those."""
-    ends = _kept(text, found)
-    spaced = {_is_spaced(text, one) for one in ends if one.form not in ("mark", "raised")} or {True, False}
+def _standing(text: str, options: Sequence[Candidate], shown: int | None) -> list[Candidate]:
+    """Return the candidates in positions of markers: at the end of a clause, or in a similar position."""
+    ends = _kept(text, options)
+    spaced = {_is_spaced(text, c) for c in ends if c.form not in ("mark", "raised")} or {True, False}
 
-    def may_stand(one: Candidate) -> bool:
-        is_alike = one.form == "raised" or _is_spaced(text, one) in spaced
-        after = text[one.end : one.end + 1]  # a word, which is not glued to it where scripts put spaces between words
+    def may_stand(c: Candidate) -> bool:
+        is_alike = c.form == "raised" or _is_spaced(text, c) in spaced
+        after = text[c.end : c.end + 1]  # a word, separated in scripts with spaces between words
         is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
-        return is_alike and one.is_single and one.is_within(shown) and is_before_word
+        return is_alike and c.is_single and c.is_within(shown) and is_before_word
 
-    return _kept(text, found, may_stand)
+    return _kept(text, options, may_stand)
 
 
 def _kept(
-    text: str, found: Sequence[Candidate], is_kept: Callable[[Candidate], bool] = lambda _: False
+    text: str, options: Sequence[Candidate], is_kept: Callable[[Candidate], bool] = lambda _: False
 ) -> list[Candidate]:
-    """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
+    """Return the candidates at the ends of clauses, those before markers, and those that ``is_kept`` accepts."""
     kept: list[Candidate] = []
-    for one in reversed(found):
-        if one.form == "mark" or _ends_clause(text, one, kept[-1] if kept else None) or is_kept(one):
-            kept.append(one)
+    for candidate in reversed(options):
+        if candidate.form == "mark" or _ends_clause(text, candidate, kept[-1] if kept else None) or is_kept(candidate):
+            kept.append(candidate)
     return kept[::-1]
 
 
-def _is_spaced(text: str, one: Candidate) -> bool:
-    return one.start == 0 or text[one.start - 1].isspace()
+def _is_spaced(text: str, candidate: Candidate) -> bool:
+    return candidate.start == 0 or text[candidate.start - 1].isspace()
 
 
-def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
-    """Return whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
-    if marker and are_joined(text, one, marker):
-        return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
-    after = text[one.end : one.end + 1]
-    if after and after in ")）" and not one.is_single:  # (95% CI [1, 3]) was
-        following = _FOLLOWING.match(text, one.end + 1)[2]  # type: ignore[index]
+def _ends_clause(text: str, candidate: Candidate, marker: Candidate | None) -> bool:
+    """Return whether a clause ends after a candidate: in the text, or in the marker after it."""
+    if marker and are_joined(text, candidate, marker):
+        return candidate.is_single or not text[candidate.end : marker.start].isspace()  # aged [5-8] [2]
+    after = text[candidate.end : candidate.end + 1]
+    if after and after in ")）" and not candidate.is_single:  # (95% CI [1, 3]) was
+        following = _FOLLOWING.match(text, candidate.end + 1)[2]  # type: ignore[index]
         return not following.isalnum() or following.isupper()
-    if not after or _is_ending(after) or (after in "'’" and not text[one.end + 1 : one.end + 2].isalpha()):
+    if not after or _is_ending(after) or (after in "'’" and not text[candidate.end + 1 : candidate.end + 2].isalpha()):
         return True
-    is_stopped = bool(_STOPPED.search(text[max(0, one.lead - 6) : one.lead]))
+    is_stopped = bool(_STOPPED.search(text[max(0, candidate.lead - 6) : candidate.lead]))
     if not after.isspace():
-        before = text[one.lead - 1]
+        before = text[candidate.lead - 1]
         begins = (after.isalpha() and not after.islower()) or (after.isdigit() and before in "。！？｡")
         return is_stopped and not before.isspace() and begins
-    gap, following = _FOLLOWING.match(text, one.end).groups()  # type: ignore[union-attr]
+    gap, following = _FOLLOWING.match(text, candidate.end).groups()  # type: ignore[union-attr]
     if following.islower():
         return False
-    begins = following.isupper() and bool(_LINE_START.search(text[max(0, one.lead - 10) : one.lead]))
+    begins = following.isupper() and bool(_LINE_START.search(text[max(0, candidate.lead - 10) : candidate.lead]))
     is_word = following.isalnum() or following in "([{（“„«\"'‘"
     return "\n" in gap or is_stopped or begins or not is_word
 
 
 def _is_ending(char: str) -> bool:
-    """Return whether a character directly behind a bracket ends its clause: punctuation and marks, in any script."""
+    """Return whether a character directly after a bracket ends its clause: punctuation and marks, in any script."""
     return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
 
 
-def _with_spans(found: Sequence[Candidate], text: str) -> list[Candidate]:
-    """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
+def _with_spans(markers: Sequence[Candidate], text: str) -> list[Candidate]:
+    """Return the markers, with two joined by a dash as one range: ``[1]–[3]``."""
     made: list[Candidate] = []
-    for one in found:
-        is_span = made and text[made[-1].end : one.start].strip() in ("-", "–", "—")
-        if is_span and all(own.is_single and own.items for own in (made[-1], one)):
-            made[-1] = replace(made[-1], end=one.end, items=((made[-1].items[0][0], one.items[0][0]),))
+    for candidate in markers:
+        is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
+        if is_span and all(end.is_single and end.items for end in (made[-1], candidate)):
+            made[-1] = replace(made[-1], end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
         else:
-            made.append(one)
+            made.append(candidate)
     return made
 
 
-def _numbers(one: Candidate, shown: int) -> Iterator[int]:
-    """Yield the numbers shown that a marker cites, and 0 for each end of a range that was not."""
-    for ends in one.items:
+def _numbers(marker: Candidate, shown: int) -> Iterator[int]:
+    """Yield the numbers that a marker cites: those shown, and 0 for each end of a range that was not shown."""
+    for ends in marker.items:
         invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
         yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

@@ -1,4 +1,4 @@
-"""Names of authors, read from the one line in which a page, a service or a byline states them."""
+"""Names of authors, parsed from the line in which a page, a service or a byline states them."""
 
 import re
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_.'’-]*(?:[.'’-]+[^\W\d_]*)*")
 class Name:
     """A person's or an institution's name."""
 
-    family: str  # the family name, particles such as ``van`` included; the whole name where it cannot be parted
-    given: str = ""  # given names; empty where the name is not parted
+    family: str  # the family name with particles such as ``van``; the whole name if it cannot be split
+    given: str = ""  # given names; empty if the name is not split
 
     @property
     def natural(self) -> str:
@@ -32,15 +32,15 @@ class Name:
 
 
 def read_names(text: str | None) -> tuple[Name, ...]:
-    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``; an institution's is whole."""
+    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``; institutions are not split."""
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
 
 def person_names(line: str) -> tuple[str, ...]:
-    """Return the persons, as ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``, else nothing."""
+    """Return the persons, as ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``."""
     plain = _NOTE_MARKS.sub("", _BY.sub("", " ".join(line.split())))
-    parts = [part for part in (one.strip(" .;,") for one in _BETWEEN_NAMES.split(plain)) if part]
+    parts = [part for part in (part.strip(" .;,") for part in _BETWEEN_NAMES.split(plain)) if part]
     names = [_name(part) for part in parts]
     if not all(name.given and len(name.natural.split()) <= _MOST_WORDS for name in names):
         return ()

@@ -13,22 +13,22 @@ from storm_pipeline.text.words import folded_words
 _SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
 """Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
 PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
-"""Prefixes that these programs put before a file's name in place of its title."""
+"""Programs that put their name before the file's name instead of a title."""
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
 _DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)", re.A)
-_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
+_WORDS = 0.5  # minimum share of letters, digits and spaces in a text of words
 _BARS = (" - ", " – ", " — ", " | ")
 _LABELS = (
     "published posted publish publication veröffentlicht publié publicado pubblicato gepubliceerd publicerad",
     "updated modified update modification aktualisiert geändert jour actualizado aggiornato",
 )
 _TOP, _HEADER = 4000, 20_000  # characters of a page that are searched for its date, and for its title with the date
-_TITLE, _BELOW = 3, 3  # words of the title, lines below that may be its date
+_TITLE, _BELOW = 3, 3  # words of the title; lines below it that may be its date
 
 
 def plain_text(value: object) -> str:
-    """Return a string without control characters, surrogates and soft hyphens, spaces collapsed; empty for others."""
+    """Return a string without control characters, surrogates and soft hyphens, spaces collapsed; else ""."""
     if not isinstance(value, str):
         return ""
     return " ".join(value.translate(_SPACES).split())
@@ -88,10 +88,10 @@ def iso_date(value: object) -> str | None:
 
 
 def stated_date(text: str, title: str = "") -> str | None:
-    """Return the day of publication, else of change, that a line near the top of a page states.
+    """Return the day of publication, else of change, stated by a line near the top of a page.
 
-    The line is a label and a date; or a date alone, within three lines below the page's title. None where such lines
-    name several days.
+    The line is a label and a date; or a date alone, within three lines below the page's title. None if such lines state
+    several days.
     """
     from storm_pipeline.text.languages import detect
 
@@ -102,16 +102,16 @@ def stated_date(text: str, title: str = "") -> str | None:
             return days.pop() if len(days) == 1 else None
     header = [line for part in text[:_HEADER].splitlines() if (line := part.strip(" *#_|"))]
     words, below = folded_words(title), set[str]()
-    for i, own in enumerate(map(folded_words, header)):
-        least = min(len(own), len(words))  # sites add their names to titles
-        if least >= _TITLE and own[:least] == words[:least]:
+    for i, line_words in enumerate(map(folded_words, header)):
+        least = min(len(line_words), len(words))  # sites add their names to titles
+        if least >= _TITLE and line_words[:least] == words[:least]:
             below |= {day for line in header[i + 1 : i + 1 + _BELOW] if (day := _day(line, language))}
     return below.pop() if len(below) == 1 else None
 
 
 def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
-    found = (word for word in line.split()[:3] if word.strip(":*").lower() in labels)
-    _, label, rest = line.partition(next(found, "\n"))
+    label_words = (word for word in line.split()[:3] if word.strip(":*").lower() in labels)
+    _, label, rest = line.partition(next(label_words, "\n"))
     if not label:
         return ""
     rest = rest.partition("|")[0].removeprefix(" date").strip(" :*-–—")
@@ -129,22 +129,22 @@ def _day(line: str, language: str) -> str:
 
     known = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
     try:
-        found = parse(line, languages=[language], settings=known)
-    except ValueError:  # a language that it does not know
-        found = parse(line, languages=["en"], settings=known)
-    return found.date().isoformat() if found and found.year >= 1990 else ""
+        date = parse(line, languages=[language], settings=known)
+    except ValueError:  # a language that dateparser does not know
+        date = parse(line, languages=["en"], settings=known)
+    return date.date().isoformat() if date and date.year >= 1990 else ""
 
 
 def found_year(text: str) -> str:
     """Return the first year of four digits in a text, from 1500 to 2099; empty if there is none."""
-    found = _YEAR.search(text)
-    return found[0] if found else ""
+    match = _YEAR.search(text)
+    return match[0] if match else ""
 
 
 def found_doi(text: str) -> str:
     """Return the first DOI in a text, in lower case; empty if there is none."""
-    found = _DOI.search(text)
-    return found[0].rstrip(".,;)]}").lower() if found else ""
+    match = _DOI.search(text)
+    return match[0].rstrip(".,;)]}").lower() if match else ""
 
 
 def page_number(value: object) -> int | None:
@@ -153,7 +153,7 @@ def page_number(value: object) -> int | None:
 
 
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
-    """Return a query on one line, of at most so many characters and words (>= 1), cut between words if possible."""
+    """Return a query on one line, within limits of characters and words (>= 1), split between words if possible."""
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
         return line

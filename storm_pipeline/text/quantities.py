@@ -1,4 +1,4 @@
-"""Numbers in digits and dates of texts, compared by value. Signs, magnitudes, months and eras are babel's."""
+"""Comparison of numbers in digits and dates by value. Signs, magnitudes, months and eras come from babel."""
 
 import functools
 import re
@@ -35,7 +35,7 @@ class _Quantity(NamedTuple):
 def missing(
     sentence: str, sources: Iterable[str], *, language: str = "en", source_languages: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Return the numbers in digits and the dates of a sentence that no source states: as spelt, in order, each once.
+    """Return the distinct numbers in digits and dates of a sentence that no source states, as spelt, in order.
 
     Values must be equal. A year in a decade or century supports it. Number words, digits within names, months alone
     and citation markers are ignored. Takes linear time; never raises.
@@ -45,9 +45,9 @@ def missing(
         language: ISO 639-1 code, by which "1.234" is read; ``source_languages`` in the same order as the sources.
     """
     claimed = _claimed(sentence, language)
-    texts = [_stated(*own) for own in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
+    texts = [_stated(*p) for p in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
     stated = _Stated(texts)
-    lacking = (one for one in claimed if not stated.supports(one[2]))
+    lacking = (mention for mention in claimed if not stated.supports(mention[2]))
     return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in lacking))
 
 
@@ -62,13 +62,18 @@ def month_names(language: str) -> dict[str, int]:
 
 @functools.lru_cache(maxsize=4096)
 def _claimed(text: str, language: str) -> tuple[_Mention, ...]:
-    found, taken = list[_Mention](), set[int]()
-    for start, end, one in _mentions(text, language):
+    mentions, taken = list[_Mention](), set[int]()
+    for start, end, value in _mentions(text, language):
         is_part, is_name = not taken.isdisjoint(range(start, end)), _IN_NAME.search(text, max(0, start - 2), start)
         taken.update(range(start, end))
-        if not is_part and not is_name and one != _Quantity(Decimal(1)) and (one.low or one.day or not one.month):
-            found.append((start, end, one))
-    return tuple(sorted(found))
+        if (
+            not is_part
+            and not is_name
+            and value != _Quantity(Decimal(1))
+            and (value.low or value.day or not value.month)
+        ):
+            mentions.append((start, end, value))
+    return tuple(sorted(mentions))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -77,13 +82,13 @@ def _stated(text: str, language: str) -> frozenset[_Quantity]:
 
 
 class _Stated:
-    """All that texts state, as tables, since a sentence and its texts may have very many numbers."""
+    """The quantities that texts state, as tables for fast look-up."""
 
     def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:
         self._all = frozenset[_Quantity]().union(*texts)
         plain = sorted((q.low, q.low + q.years) for q in self._all if not q.month)
         self._lows = [low for low, _ in plain]
-        self._ends = list(accumulate((end for _, end in reversed(plain)), min))[::-1]  # the first one from a low on
+        self._ends = list(accumulate((end for _, end in reversed(plain)), min))[::-1]  # the first end from a low on
         dated = [q for q in self._all if q.month]
         self._dates = {(low, q.month, day) for q in dated for low in (q.low, None) for day in (q.day, 0)}
         self._numbered, self._yearless = defaultdict[Any, set[int]](set), defaultdict[Any, set[int]](set)
@@ -95,7 +100,7 @@ class _Stated:
                 self._yearless[q.month, 0].add(place)
 
     def supports(self, claimed: _Quantity) -> bool:
-        """Return whether a text states the value, a year of the period, or the date, even with its year elsewhere."""
+        """Return whether a text states the value, a year of the period, or the date, possibly with a separate year."""
         low, years, month, day = claimed
         if not month:
             at = bisect_left(self._lows, low)
@@ -107,53 +112,53 @@ class _Stated:
 
 
 def _mentions(text: str, language: str) -> Iterator[_Mention]:
-    """Return an iterator over the dates of a text, its periods, and all its numbers, also those within the others."""
+    """Return an iterator over a text's dates, periods and numbers, including numbers within dates and periods."""
     plain = without_markers(text, "\0").translate(str.maketrans("，．／٫٬", ",./.,"))
     return chain(_dates(plain, language), _periods(plain, language), _numbers(plain, language))
 
 
 def _dates(text: str, language: str) -> Iterator[_Mention]:
     days = list[tuple[tuple[int, int], str, str, str]]()  # span, year, month, day
-    for found in _IN_DIGITS.finditer(text):
-        year, one, two = found.group(1, 2, 3) if found[1] else found.group(7, 6, 4)
-        days.append((found.span(), year, one, two))
-        if found[5] in ("/", "-") and language in ("", "en"):  # 3/8/2022
-            days.append((found.span(), year, two, one))
+    for match in _IN_DIGITS.finditer(text):
+        year, first, second = match.group(1, 2, 3) if match[1] else match.group(7, 6, 4)
+        days.append((match.span(), year, first, second))
+        if match[5] in ("/", "-") and language in ("", "en"):  # 3/8/2022
+            days.append((match.span(), year, second, first))
     for month in re.finditer(r"[^\W\d_]+", text):
         if number := month_names(language).get(month[0]):
             before = _DAY_BEFORE.search(text, max(0, month.start() - 9), month.start())
             behind = _DAY_BEHIND.match(text, month.end())
             dated = _YEAR.match(text, (behind or month).end())
             span = (before or month).start(), (dated or behind or month).end()
-            for day in [own[1] for own in (before, behind) if own] or ["0"]:
+            for day in [match[1] for match in (before, behind) if match] or ["0"]:
                 days.append((span, dated[1] if dated else "0", str(number), day))
-    for own, year, n, of_month in days:
+    for extent, year, n, of_month in days:
         if 1 <= int(n) <= 12 and int(of_month) <= monthrange(int(year) or 2000, int(n))[1]:
-            yield *own, _Quantity(Decimal(year), 1, int(n), int(of_month))
+            yield *extent, _Quantity(Decimal(year), 1, int(n), int(of_month))
 
 
 def _periods(text: str, language: str) -> Iterator[_Mention]:
-    for found in re.finditer(r"(?<!\d)(\d\d)?(\d0)(?:(?:['’]?s|er)(?![^\W\d_])|年代)", text):  # 1990s
-        yield *found.span(), _Quantity(Decimal((found[1] or "19") + found[2]), 10)
-    for found in re.finditer(r"(?<!\d)(\d\d)(\d\d)[-–/](\d\d)(?![-/\d])", text):  # 1914–18
-        yield *found.span(3), _Quantity(Decimal(found[1] + found[3]))
-    for found in _patterns(language)[1].finditer(text):
-        for own in _NTH.finditer(text, *found.span()):
-            n = _ROMAN.index(own[1]) if own[1] in _ROMAN else int(own[1])
-            yield *own.span(), _Quantity(Decimal(-100 * n if found["era"] else 100 * n - 100), 100)
+    for match in re.finditer(r"(?<!\d)(\d\d)?(\d0)(?:(?:['’]?s|er)(?![^\W\d_])|年代)", text):  # 1990s
+        yield *match.span(), _Quantity(Decimal((match[1] or "19") + match[2]), 10)
+    for match in re.finditer(r"(?<!\d)(\d\d)(\d\d)[-–/](\d\d)(?![-/\d])", text):  # 1914–18
+        yield *match.span(3), _Quantity(Decimal(match[1] + match[3]))
+    for match in _patterns(language)[1].finditer(text):
+        for ordinal in _NTH.finditer(text, *match.span()):
+            n = _ROMAN.index(ordinal[1]) if ordinal[1] in _ROMAN else int(ordinal[1])
+            yield *ordinal.span(), _Quantity(Decimal(-100 * n if match["era"] else 100 * n - 100), 100)
 
 
 def _numbers(text: str, language: str) -> Iterator[_Mention]:
     number, _, scales, decimal = _patterns(language)
-    for found in number.finditer(text):
-        total, sign = Decimal(0), -1 if found["era"] or text.endswith(("紀元前", "公元前"), 0, found.start()) else 1
-        for digits, names in re.findall(r"([\d.,'’\s]*\d)(\D*)", found["own"]):  # two or more: 1億2000万
+    for match in number.finditer(text):
+        total, sign = Decimal(0), -1 if match["era"] or text.endswith(("紀元前", "公元前"), 0, match.start()) else 1
+        for digits, names in re.findall(r"([\d.,'’\s]*\d)(\D*)", match["own"]):  # two or more: 1億2000万
             whole, _, part = digits.partition(decimal)
             value = Decimal(f"{''.join(filter(str.isdecimal, whole))}.{part or 0}")
             total += value * prod(scales.get(name, 1) for name in names.casefold().replace("-", " ").split())
-        yield *found.span(), _Quantity(sign * total)
+        yield *match.span(), _Quantity(sign * total)
         if names.casefold() == "m":  # 5m, of metres
-            yield *found.span(), _Quantity(value)
+            yield *match.span(), _Quantity(value)
 
 
 @functools.cache
@@ -162,14 +167,14 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], dict[str
     from babel.units import format_unit
 
     both = _locale("en"), _locale(language)
-    widths = (width for one in both for width in one.compact_decimal_formats.values())
+    widths = (width for locale in both for width in locale.compact_decimal_formats.values())
     forms = (form for width in widths for table in width.values() for form in table.items())
     named = ((size, re.fullmatch(r"(0+)\s?'?([^\W\d]+)'?\.?'?", form.pattern)) for size, form in forms)  # 0 Mio'.'
-    scales = {"bn": 10**9} | {one[2].casefold(): int(size) // 10 ** (len(one[1]) - 1) for size, one in named if one}
+    scales = {"bn": 10**9} | {m[2].casefold(): int(size) // 10 ** (len(m[1]) - 1) for size, m in named if m}
     scale = "|".join(name if re.fullmatch("[a-z]", name) else rf"[\s-]?{re.escape(name)}" for name in scales)
-    eras = ["BCE", "B.C", "B.C.E", *(names[0] for one in both for names in one.eras.values() if len(names[0]) > 1)]
+    eras = ["BCE", "B.C", "B.C.E", *(names[0] for lo in both for names in lo.eras.values() if len(names[0]) > 1)]
     era = "|".join(sorted((r"[.\s-]{0,3}".join(re.findall(r"\w+", name)) for name in eras), reverse=True))
-    centuries = {format_unit(n, "duration-century", "long", locale=one)[2:] for one in both for n in (1, 2, 5)}
+    centuries = {format_unit(n, "duration-century", "long", locale=locale)[2:] for locale in both for n in (1, 2, 5)}
     century = rf"(?i:{'|'.join(sorted({*centuries, '世紀', '世纪', '세기'}, reverse=True))})[a-zß-ÿа-я]{{0,2}}"
     decimal = "," if both[1].number_symbols["latn"]["decimal"] == "," else "."
     group = f"['’\u2009\u202f\xa0{'. ' if decimal == ',' else ','}]"

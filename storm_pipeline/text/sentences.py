@@ -1,6 +1,6 @@
 """Sentences of texts in any language. Linear in the text's length.
 
-Stops in abbreviations (``sentences.toml`` lists them), ordinals, and pairs of brackets or quotation marks end none.
+Stops in abbreviations (listed in ``sentences.toml``), ordinals, brackets and quotations do not end a sentence.
 """
 
 import functools
@@ -33,7 +33,7 @@ _BOUNDARY = re.compile(
     rf"(?P<gap>[\s{_MARK}]*+(?:(?<={_MARK})\.\s+)?)(?=\S)"
 )
 _NEXT = re.compile(r"[^\w\s]{0,4}([^\W_]{1,30})")
-_REACH = 24  # characters before a full stop that are searched for an abbreviation
+_REACH = 24  # characters searched for an abbreviation before a full stop
 _TOKEN = re.compile(r"[^\s(\[{«„“\"'’‘—]*$")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
@@ -41,7 +41,7 @@ _MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
 """Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
 _COMPLETE = re.compile(rf"[{_STOPS}](?:[{_CLOSING}“«‹*_{_MARK}]|[ \u00a0\u202f][»›])*$")
 """Ends of sentences in any language; German closes quotations with what opens them elsewhere."""
-_AFTER_QUOTATION = ("って", "と")  # what goes on with the sentence behind a Japanese one
+_AFTER_QUOTATION = ("って", "と")  # particles that continue the sentence after a Japanese quotation
 
 
 def ordinals_have_stops(language: str) -> bool:
@@ -70,7 +70,7 @@ def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) 
     return [piece for start, end in spans if (piece := text[start:end].strip())]
 
 
-@functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
+@functools.lru_cache(maxsize=4096)  # the lines of a text are checked for every prompt that shows it
 def is_complete(sentence: str) -> bool:
     """Return whether a sentence has a word, ends in a stop, not in "e.g." or "Dr.", and closes its brackets."""
     plain = without_markers(sentence).strip()
@@ -80,8 +80,8 @@ def is_complete(sentence: str) -> bool:
 
 
 def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
-    """Return the text with other characters for the full stops of names; empty if there are none."""
-    known = {one.strip() for name in names for one in (name, name.partition(" (")[0])}
+    """Return the text with placeholders for the full stops in names; empty if there are none."""
+    known = {form.strip() for name in names for form in (name, name.partition(" (")[0])}
     stopped = sorted((n for n in known if n != n.translate(_HIDDEN) and has_word(n)), key=len, reverse=True)
     if not stopped or text != text.translate(_SHOWN):
         return ""
@@ -115,12 +115,12 @@ def _sentences_in(masked: str, offset: int, end: int, language: str) -> Iterator
     line = _PAIR.sub(_with_stops_hidden_inside, masked[offset:end])
     start = checked = 0
     has_words = False
-    for found in _BOUNDARY.finditer(line):
-        has_words = has_words or has_word(line[checked : found.start()])
-        checked = found.start()
-        if has_words and _is_end(line, start, found, language):
-            yield offset + start, offset + found.end()
-            start = checked = found.end()
+    for match in _BOUNDARY.finditer(line):
+        has_words = has_words or has_word(line[checked : match.start()])
+        checked = match.start()
+        if has_words and _is_end(line, start, match, language):
+            yield offset + start, offset + match.end()
+            start = checked = match.end()
             has_words = False
     yield offset + start, end
 
@@ -130,16 +130,16 @@ def _with_stops_hidden_inside(pair: re.Match[str]) -> str:
     return pair[0].removesuffix(end).translate(_HIDDEN) + end
 
 
-def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
+def _is_end(line: str, start: int, match: re.Match[str], language: str) -> bool:
     """Return whether the sentence that starts at ``start`` ends at this stop."""
-    following = _NEXT.match(line, found.end())
+    following = _NEXT.match(line, match.end())
     word = following[1] if following else ""
-    if found["stop"][-1] in _FULL_WIDTH:
-        return not word[:1].islower() and not (found["closed"] and line.startswith(_AFTER_QUOTATION, found.end()))
-    if not found["gap"] or word[:1].islower():
+    if match["stop"][-1] in _FULL_WIDTH:
+        return not word[:1].islower() and not (match["closed"] and line.startswith(_AFTER_QUOTATION, match.end()))
+    if not match["gap"] or word[:1].islower():
         return False
-    before = line[max(start, found.start() - _REACH) : found.start()]
-    return found["stop"] != "." or not _is_abbreviated(before, word, language)
+    before = line[max(start, match.start() - _REACH) : match.start()]
+    return match["stop"] != "." or not _is_abbreviated(before, word, language)
 
 
 def _is_abbreviated(before: str, following: str, language: str) -> bool:
@@ -153,7 +153,7 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
     is_short = _LETTERS.fullmatch(token) or token in _ABBREVIATIONS.get(language, _EVERYWHERE)
     if not is_short or _MAY_END.search(before.rstrip(_MARK)):
         return False
-    # In English a word that is often the first of a sentence ends it behind an abbreviation.
+    # In English, a frequent first word of sentences after an abbreviation starts a new sentence.
     return language != "en" or len(following) == 1 or following.lower() not in english_stop_words()
 
 

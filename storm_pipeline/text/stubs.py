@@ -1,6 +1,6 @@
-"""Imports at first use: names that a module passes on (its stub, ``.pyi``, lists them), and seams.
+"""Lazy imports: re-exported names, which a module's stub (``.pyi``) lists, and seams.
 
-A seam is what a lower room gets of a higher one, which it does not know: the package's ``__init__`` fills it.
+A seam lets a lower room call a higher one without importing it: the package's ``__init__`` fills it.
 """
 
 import ast
@@ -13,14 +13,14 @@ _FILLERS: dict[str, str] = {}
 
 
 def names_of(file: str) -> dict[str, str]:
-    """Return name → the module that defines it, for all that the stub beside a module's file imports."""
+    """Return name → defining module for all imports of the stub beside a module's file."""
     tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
-    """Return a module's ``__getattr__``, which imports what defines a name; AttributeError for any other name."""
+    """Return a module's ``__getattr__``, which imports a name's module; AttributeError for unknown names."""
 
     def look_up(name: str) -> object:
         if name not in names:
@@ -31,10 +31,10 @@ def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
 
 
 def fill(**fillers: str) -> None:
-    """Register the modules that fill seams; each is imported when something is asked of it."""
+    """Register the modules that fill seams; each is imported at first use."""
     _FILLERS.update(fillers)
 
 
 def filled(seam: str) -> Any:
-    """Return the module that fills a seam. Raises KeyError: there is none."""
+    """Return the module that fills a seam. Raises KeyError: no module does."""
     return import_module(_FILLERS[seam])

@@ -11,17 +11,17 @@ from typing import Any, Literal
 from storm_pipeline.text.identity import in_form
 
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
-"""A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""
+"""Emphasis: a pair of marks around at most 500 characters (the second group); not in ``M*A*S*H``."""
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-"""Control characters, lone surrogates, noncharacters, and what changes the direction of the text behind it."""
+"""Control characters, lone surrogates, noncharacters, and characters that override the text's direction."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-⓿])")
-GENITIVE = re.compile(r"['’]s?$")  # behind a word
+GENITIVE = re.compile(r"['’]s?$")  # after a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Characters of Chinese and Japanese, for a set in a pattern; no spaces are between their words."""
+"""Characters of Chinese and Japanese, which have no spaces between words, for a set in a pattern."""
 
 
 def words(text: str) -> list[str]:
@@ -45,7 +45,7 @@ def folded_words(text: str) -> list[str]:
 
 
 def caseless(text: str) -> str:
-    """Lower the case of a text, so that ``in`` finds what ``re.IGNORECASE`` finds of lower-case Latin letters."""
+    """Lower the case of a text, so that ``in`` matches Latin letters as ``re.IGNORECASE`` does."""
     low = text.lower()
     return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
 
@@ -55,18 +55,18 @@ def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
     return in_form(text if text.isascii() else _BEHIND_NUMBER.sub(" ", text), form)
 
 
-def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
+def foreign_script_share(text: str, like: str, allowed: frozenset[str] = frozenset()) -> float:
     """Return the share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
-    A script counts as used from 5 % of the letters of the reference, ``like``; if that has none, nothing is foreign.
-    ``own``: scripts that are never foreign, by their Unicode names.
+    A script counts as used from 5 % of the letters of the reference, ``like``; if that has no letters, no script is
+    foreign. ``allowed``: Unicode names of scripts that are never foreign.
     """
-    known, found = _scripts(like), _scripts(text)
+    known, scripts = _scripts(like), _scripts(text)
     total = sum(known.values())
-    if not total or not found:
+    if not total or not scripts:
         return 0.0
-    used = own | {script for script, letters in known.items() if letters * 20 >= total}
-    return sum(n for script, n in found.items() if script not in used) / sum(found.values())
+    used = allowed | {script for script, letters in known.items() if letters * 20 >= total}
+    return sum(n for script, n in scripts.items() if script not in used) / sum(scripts.values())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -84,9 +84,9 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
         return []
     left, spelt = _folded(a), words(unified(a))
-    found = SequenceMatcher(None, left, _folded(b), autojunk=False).find_longest_match()
-    own = spelt if len(spelt) == len(left) else left  # folding may split a word
-    return list(own[found.a : found.a + found.size])
+    match = SequenceMatcher(None, left, _folded(b), autojunk=False).find_longest_match()
+    spelling = spelt if len(spelt) == len(left) else left  # folding may split a word
+    return list(spelling[match.a : match.a + match.size])
 
 
 def numbers(text: str) -> set[str]:
@@ -105,7 +105,7 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """Put a text on one line: collapse white space, and remove characters as :func:`without_controls`."""
+    """Put a text on one line: collapse white space and remove characters as :func:`without_controls` does."""
     return " ".join(without_controls(text).split())
 
 
@@ -122,7 +122,7 @@ def encodable(text: str) -> str:
 
 
 def encodable_values(value: Any) -> Any:
-    """Make all texts of JSON values :func:`encodable`, the keys of objects included; other values are unchanged."""
+    """Make all texts of JSON values, including keys, :func:`encodable`; other values are unchanged."""
     if isinstance(value, list):
         return [encodable_values(item) for item in value]
     if isinstance(value, dict):
@@ -137,7 +137,7 @@ def _word_in(text: str) -> re.Pattern[str]:
 
 @functools.cache
 def _any_word() -> re.Pattern[str]:
-    """Match words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
+    """Return a pattern for words: a Han or kana character; a number; or letters with marks and inner apostrophes."""
     marks = "".join(chr(i) for i in range(0x300, 0x10000) if unicodedata.category(chr(i)) in {"Mn", "Mc"})
     letter = rf"(?:(?![{HAN_KANA}])[^\W_][{marks}]*)"
     return re.compile(rf"[{HAN_KANA}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")

@@ -277,7 +277,7 @@ def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, tw
         box[0].write(TOPIC)
     sinks = [CallbackSink(events.append)]
     with dspy.context(lm=own(two[1])):
-        without_model(two[0], tmp_path, sinks=sinks).resume(folder(tmp_path), own=Settings(lm=two[0].lm))
+        without_model(two[0], tmp_path, sinks=sinks).resume(folder(tmp_path), user=Settings(lm=two[0].lm))
     assert not two[1].asked
     assert any("the run was begun with openai/fake" in one.detail for one in events if isinstance(one, Noted))
 

@@ -111,7 +111,7 @@ class FakeStorm:
         self._go(topic)
         return OUTLINE
 
-    def resume(self, folder: Path, *, accept_damage: bool = False, own: Settings | None = None) -> Article:
+    def resume(self, folder: Path, *, accept_damage: bool = False, user: Settings | None = None) -> Article:
         type(self).accepted = accept_damage
         if self.ending:
             raise self.ending

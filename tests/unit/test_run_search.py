@@ -155,4 +155,4 @@ def test_a_page_that_leads_to_what_is_kept_out_is_left_out(tmp_path: Path) -> No
 def test_an_engine_knows_whether_it_searches_own_documents_alone(tmp_path: Path, spec: str, own: bool) -> None:
     (tmp_path / "a.txt").write_text("Silk was sold in the markets of Samarkand and Bukhara for many centuries.")
     settings = Settings(search=spec.format(tmp_path / "a.txt"), cache=tmp_path / "cache")
-    assert open_engine(settings).own is own
+    assert open_engine(settings).is_private is own

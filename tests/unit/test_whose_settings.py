@@ -345,9 +345,9 @@ def test_topics_of_a_batch_have_settings_of_their_own_where_they_are_allowed() -
     with pytest.raises(SettingsError, match="made with --lm openai/a, which"):
         Batch.open(made.folder)
     with pytest.raises(SettingsError, match="add --allow-columns lm"):
-        Batch.open(made.folder, own=Settings(lm="openai/a"))
+        Batch.open(made.folder, user=Settings(lm="openai/a"))
     Batch.open(made.folder, Settings(lm="openai/a")).close()  # given for all topics, it comes before their own
-    with Batch.open(made.folder, own=Settings(lm="openai/a", workers=2, length="long"), allow=["lm"]) as batch:
+    with Batch.open(made.folder, user=Settings(lm="openai/a", workers=2, length="long"), allow=["lm"]) as batch:
         (row,) = made.rows
         settings = batch._settings(row)
     assert (settings.lm, settings.turns, settings.workers, settings.length) == ("openai/b", 2, 2, "short")

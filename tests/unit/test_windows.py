@@ -11,7 +11,7 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
-from storm_pipeline.models.prices import ASSUMED, settled, why_less, window_of
+from storm_pipeline.models.prices import ASSUMED, fit_to_window, window_note, window_of
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
@@ -76,7 +76,7 @@ def asked(program: Program, inputs: Mapping[str, Any], **settings: Any) -> tuple
     ],
 )
 def test_evidence_follows_the_window(given: dict[str, Any], words: int) -> None:
-    assert settled(Settings.build(given)).evidence_words == words
+    assert fit_to_window(Settings.build(given)).evidence_words == words
 
 
 @given(
@@ -90,23 +90,23 @@ def test_evidence_is_settled_once_and_never_more_than_asked_for(
 ) -> None:
     given = {"lm": lm, "context": context, "evidence": evidence, "depth": depth, "writing": "whole"}
     asked_for = Settings.build({name: value for name, value in given.items() if value is not None})
-    made = settled(asked_for)
-    assert settled(made) == made
+    made = fit_to_window(asked_for)
+    assert fit_to_window(made) == made
     assert 0 < made.evidence_words <= asked_for.evidence_words
     assert made.evidence_words * 2 <= (window_of(asked_for, "writer") or ASSUMED) / 2
     assert made.interview_words <= asked_for.interview_words
-    assert bool(why_less(asked_for)) == (made.evidence_words < asked_for.evidence_words)
-    larger = settled(asked_for.model_copy(update={"context": 2 * (context or 2048) + 10**6}))
+    assert bool(window_note(asked_for)) == (made.evidence_words < asked_for.evidence_words)
+    larger = fit_to_window(asked_for.model_copy(update={"context": 2 * (context or 2048) + 10**6}))
     assert larger.evidence_words >= made.evidence_words
 
 
 def test_a_user_is_told_why_there_is_less() -> None:
-    told = why_less(Settings(lm="openai/gpt-4", depth=3, writing="whole"))
+    told = window_note(Settings(lm="openai/gpt-4", depth=3, writing="whole"))
     assert "1,536 words" in told
     assert "6,000" in told
     assert "openai/gpt-4 holds 8,192 tokens" in told
-    assert "--context" in why_less(Settings(lm="openai/mine", evidence=6000))
-    assert not why_less(Settings(lm="openai/gpt-4o", depth=3))
+    assert "--context" in window_note(Settings(lm="openai/mine", evidence=6000))
+    assert not window_note(Settings(lm="openai/gpt-4o", depth=3))
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -162,7 +162,7 @@ def test_no_prompt_has_more_than_a_known_window(language: str, window: int) -> N
 
 
 def test_the_usual_evidence_of_a_small_window_is_shown_whole() -> None:
-    words = settled(Settings(lm="openai/x", context=8192)).evidence_words
+    words = fit_to_window(Settings(lm="openai/x", context=8192)).evidence_words
     lines = [f"[{i}] A title of a page (a-site.org, 2020-01-01): {ENGLISH * 10}" for i in range(words // (10 * WORDS))]
     inputs: dict[str, Any] = dict.fromkeys(("language", "style"), "")
     outline = "\n".join(f"# Heading {i}\n## A subheading\n## Another one" for i in range(7))

@@ -33,9 +33,11 @@ def write_batch(
         at_once: articles written concurrently, 1 to 64.
         sinks: receive all events, see :class:`storm_pipeline.interfaces.batch.BatchSink`.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
-        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's own take precedence.
+        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's settings take
+            precedence.
 
-    Returns one row per topic, failed ones included; :func:`resume_batch` retries those. Raises as :meth:`Batch.create`.
+    Returns one row per topic, including failed ones, which :func:`resume_batch` retries. Errors as for
+    :meth:`Batch.create`.
     """
     given = Settings.build(settings)
     with Batch.create(
@@ -54,7 +56,7 @@ def resume_batch(
     open_storm: "Callable[[Settings], Storm] | None" = None,
     **settings: Any,
 ) -> BatchReport:
-    """Resume a batch: finished articles are kept, interrupted and failed topics resumed, the rest started.
+    """Resume a batch: keep finished articles, resume interrupted and failed topics, start the others.
 
     Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """

@@ -22,16 +22,16 @@ from storm_pipeline.types import is_plausible
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 _STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
 _ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
-_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders: of one part
+_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders, without separators
 _SAVE_PAUSE = 20.0  # minimum pause between saves of ``batch.json``, in multiples of the last save's duration
 
 
 class BatchStore(AbstractContextManager["BatchStore"]):
-    """The folder of one batch. Use it in ``with``. Not thread-safe: callers serialise changes.
+    """The folder of a batch. Use it in ``with``. Not thread-safe: callers must serialise changes.
 
-    ``batch.json`` holds the format, the settings of the batch, and a row per topic with the folder of its run. It is
-    written atomically when the batch starts and ends, and now and then in between; ``journal.jsonl`` holds every
-    change at once, so that the state of a killed batch can be restored.
+    ``batch.json`` has the format, the settings of the batch, and a row per topic with the folder of its run. It is
+    written atomically at the start, at the end, and sometimes in between; ``journal.jsonl`` has every change, so that
+    the state of a killed batch can be restored.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
@@ -44,7 +44,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         except BaseException:
             self._lock.release()
             raise
-        self.settings: dict[str, Any] = self._state["settings"]  # those given explicitly, as JSON values
+        self.settings: dict[str, Any] = self._state["settings"]  # explicit ones, as JSON values
         self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
         self.at_once: int = self._state["at_once"]  # articles written concurrently
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
@@ -66,7 +66,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
     ) -> "BatchStore":
         """Make a new folder ``<name>-<time>`` below ``root``.
 
-        Raises RunError: it cannot be made or written; SettingsError: it would be too large to be read again.
+        Raises RunError: it cannot be made or written; SettingsError: it would be too large to read.
         """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
@@ -74,7 +74,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
         store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
-        if (folder / _STATE).stat().st_size > LARGEST_STATE // 2:  # rows become longer, and it must be read again
+        if (folder / _STATE).stat().st_size > LARGEST_STATE // 2:  # rows grow, and the file must remain readable
             store.discard()
             store.close()
             raise SettingsError(f"{len(rows):,} topics are too much for one batch: split the list")
@@ -84,7 +84,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
     def open(cls, folder: Path) -> "BatchStore":
         """Open the folder of an existing batch.
 
-        Raises RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
+        Raises RunError: not a batch's folder, damaged, of a newer version, or locked by another process.
         """
         return cls(folder, read_batch(folder))
 
@@ -99,7 +99,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
             self.save()
 
     def save(self, **facts: Any) -> None:
-        """Write ``batch.json``, with facts about the batch as a whole. Raises RunError: it cannot be written."""
+        """Write ``batch.json`` with totals of the batch. Raises RunError: it cannot be written."""
         start = time.monotonic()
         self._state |= facts
         whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
@@ -112,7 +112,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self._next_save = now + _SAVE_PAUSE * (now - start)
 
     def discard(self) -> None:
-        """Delete the folder when it is closed: no topic could be begun."""
+        """Delete the folder on closing, if no topic could begin."""
         self._discarded = True
 
     def close(self) -> None:
@@ -142,14 +142,14 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
 
 def is_batch(folder: Path) -> bool:
-    """Whether a folder is that of a batch."""
+    """Return whether a folder is a batch's."""
     return (folder / _STATE).is_file()
 
 
 def read_batch(folder: Path) -> dict[str, Any]:
-    """Content of ``batch.json``, ``topics`` as rows; it may be older than the journal.
+    """Return the content of ``batch.json``, with ``topics`` as rows; it may be older than the journal.
 
-    Raises RunError: there is none, it is damaged, or it is of a newer version.
+    Raises RunError: it is missing, damaged, or of a newer version.
     """
     path = folder / _STATE
     required = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
@@ -168,6 +168,6 @@ def read_batch(folder: Path) -> dict[str, Any]:
 
 
 def _check_row(path: Path, row: TopicStatus) -> None:
-    """Refuse a row by which a batch from elsewhere would reach other folders, or count what cannot be."""
+    """Raise an error for a row with a path outside of the batch, or with impossible counts."""
     if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):
         raise RunError(f"{path} is damaged: the folder or the usage of topic {row.number} cannot be: restore the file")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 AT_ONCE = 2
-_IDLE_STORMS = 2  # idle ``Storm`` objects kept open, for topics that alternate between settings
+_IDLE_STORMS = 2  # idle ``Storm`` objects kept for topics that alternate between settings
 _LOG = logging.getLogger(__name__)
 
 
@@ -40,7 +40,7 @@ class Batch(AbstractContextManager["Batch"]):
 
     Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. Topics with
     equal settings share one :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the
-    embedder is shared by all that name the same one. No article is kept in memory.
+    embedder is shared by name. No article is kept in memory.
 
     Args:
         store: the batch's folder.
@@ -89,8 +89,8 @@ class Batch(AbstractContextManager["Batch"]):
         """Create a batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
-            SettingsError: a request names a setting that does not exist, there is none, the outline cannot be used,
-                ``at_once`` is out of range, or no topic has the keys that it needs.
+            SettingsError: an unknown setting, no requests, an unusable outline, ``at_once`` out of range, or missing
+                keys for every topic.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
@@ -117,7 +117,7 @@ class Batch(AbstractContextManager["Batch"]):
         folder: Path | str,
         settings: Settings | None = None,
         *,
-        own: Settings | None = None,
+        user: Settings | None = None,
         allow: Iterable[str] = (),
         at_once: int | None = None,
         accept_damage: bool = False,
@@ -128,19 +128,19 @@ class Batch(AbstractContextManager["Batch"]):
 
         Args:
             folder: the batch's folder.
-            settings: those set explicitly override the settings of the batch and of its topics. A model, an engine and
-                the like with which the batch was made have to be given again, as for
-                :meth:`storm_pipeline.storm.Storm.resume`.
-            own: as for :meth:`storm_pipeline.storm.Storm.resume`.
-            allow: settings that its topics may have of their own beside those that say what is written.
+            settings: explicit ones override the settings of the batch and of its topics. Its model, engine and other
+                non-default settings must be given again, as for :meth:`storm_pipeline.storm.Storm.resume`.
+            user: as for :meth:`storm_pipeline.storm.Storm.resume`.
+            allow: settings that its topics may have in addition to content settings.
             at_once: articles written concurrently; default: as before.
             accept_damage: as for the class.
             sinks: as for the class.
             open_storm: as for the class.
 
         Raises:
-            SettingsError: ``at_once`` is out of range, or the batch was made with what is not given; it says which.
-            RunError: it is not a batch's folder, is damaged, or another process is writing to it.
+            SettingsError: ``at_once`` is out of range, or settings of the batch must be given again; the message names
+                them.
+            RunError: not a batch's folder, damaged, or locked by another process.
         """
         if at_once is not None:
             _check_at_once(at_once)
@@ -148,7 +148,7 @@ class Batch(AbstractContextManager["Batch"]):
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
-            shared = _shared(store, settings or Settings(), own, {*overrides, *allow})
+            shared = _shared(store, settings or Settings(), user, {*overrides, *allow})
         except SettingsError:
             store.close()
             raise
@@ -161,23 +161,22 @@ class Batch(AbstractContextManager["Batch"]):
 
     @property
     def running(self) -> bool:
-        """Whether a run has passed its set-up, so that stopping gracefully saves work."""
+        """Whether a run is in progress after its set-up, so that a graceful stop saves work."""
         return self._set_up.is_set()
 
     def stop(self) -> None:
-        """Start no further topic, and stop the runs gracefully; safe from any thread or signal handler."""
+        """Start no more topics, and stop the runs gracefully; safe from any thread or signal handler."""
         self._halt.set()
 
     def run(self) -> BatchReport:
-        """Write every topic that has no article yet.
+        """Write all topics without an article.
 
-        A failed topic is a row of the report, and the others go on. If an endpoint refuses its key, topics with the
-        same models and key are left waiting.
+        A failed topic is a row of the report, and the others continue. If an endpoint refuses its key, topics with the
+        same models and key remain waiting.
 
         Raises:
-            SettingsError: nothing can be begun with the settings of a new batch, and no topic has its own; the folder
-                is deleted.
-            RunError: the batch's folder can no longer be written; the runs under way were stopped gracefully.
+            SettingsError: no topic of a new batch can begin with its settings; the folder is deleted.
+            RunError: the batch's folder can no longer be written; the active runs were stopped gracefully.
         """
         start = time.monotonic()
         store = self._store
@@ -191,8 +190,8 @@ class Batch(AbstractContextManager["Batch"]):
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
-        own = any(row.request.settings for row in rows)
-        if store.is_new and not own and len(self._wrong_settings) == len(rows):
+        has_row_settings = any(row.request.settings for row in rows)
+        if store.is_new and not has_row_settings and len(self._wrong_settings) == len(rows):
             store.discard()
             raise self._wrong_settings[0]
         return report
@@ -253,9 +252,9 @@ class Batch(AbstractContextManager["Batch"]):
         return replace(row, state="failed", error=reason)
 
     def _settings(self, row: TopicStatus) -> Settings:
-        own = row.request.settings
-        shared = {n: v for n, v in self._shared.items() if n not in displaced({"lm"} & own.keys())}
-        values = {n: v for n, v in {**shared, **own}.items() if n not in self._left_out}
+        row_settings = row.request.settings
+        shared = {n: v for n, v in self._shared.items() if n not in displaced({"lm"} & row_settings.keys())}
+        values = {n: v for n, v in {**shared, **row_settings}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
     def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
@@ -287,7 +286,7 @@ class Batch(AbstractContextManager["Batch"]):
             try:
                 self._store.put(row)
             except RunError:
-                self.stop()  # here, so that this thread begins no other topic
+                self.stop()  # here, so that this thread begins no further topic
                 raise
             self._notify(lambda sink: sink.row(row))
 
@@ -297,23 +296,23 @@ class Batch(AbstractContextManager["Batch"]):
                 call(sink)
 
 
-def _shared(store: BatchStore, given: Settings, own: Settings | None, allowed: set[str]) -> dict[str, Any]:
-    """Return the settings with which all topics of a batch go on.
+def _shared(store: BatchStore, given: Settings, user: Settings | None, allowed: set[str]) -> dict[str, Any]:
+    """Return the settings with which all topics of a batch continue.
 
-    Raises SettingsError: it was made with a model or the like that is not given, or a topic has its own that no
-    ``allowed`` names.
+    Raises SettingsError: a model or another setting must be given again, or a topic has a setting that is not
+    ``allowed``.
     """
     if all(row.state == "written" for row in store.rows):
-        return store.settings  # nobody is asked
+        return store.settings  # no model is asked
     default = Settings().model_dump(mode="json")
-    settings = resumed_settings(store.folder, default | store.settings, given, own)
+    settings = resumed_settings(store.folder, default | store.settings, given, user)
     others = {name for row in store.rows for name in row.request.settings if name not in CONTENT | allowed}
     if others:
         raise SettingsError(
             f"topics of {store.folder} have settings of their own that are for you to decide: add --allow-columns "
             f"{','.join(sorted(others))} to go on with them, or give them as options"
         )
-    named = store.settings.keys() | given.model_fields_set | (own.model_fields_set - CONTENT if own else set())
+    named = store.settings.keys() | given.model_fields_set | (user.model_fields_set - CONTENT if user else set())
     return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -> "Callable[[Settings], Storm]":
-    """Return a function that gives any thread the ``Storm`` with some settings, keeping the ``size`` used last.
+    """Return a thread-safe function from settings to a ``Storm``, with a cache of the last ``size`` ones.
 
-    One that is no longer kept lives until its runs end. ``open_storm`` makes one; None: the class itself does.
+    An evicted object lives until its runs end. ``open_storm``: factory; None: the class itself.
     """
     kept, lock = lru_cache(size)(open_storm or _default_storm), threading.Lock()
 
     def get(settings: Settings) -> "Storm":
-        with lock:  # so that of equal settings one alone is made
+        with lock:  # one object for equal settings
             return kept(settings)
 
     return get

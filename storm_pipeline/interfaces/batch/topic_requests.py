@@ -1,4 +1,4 @@
-"""The topics that a batch is to write, with their own settings, and the files that list them."""
+"""The topics of a batch with their settings, and files that list them."""
 
 import csv
 import io
@@ -18,24 +18,24 @@ from storm_pipeline.text.files import read_bounded
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
-_MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # of a list: the state of a larger batch could not be read again
-_VALUE_SEPARATOR = "|"  # occurs neither in URLs nor in titles of wiki pages
+_MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # maximum topics: the state of a larger batch could not be read
+_VALUE_SEPARATOR = "|"  # does not occur in URLs or titles of wiki pages
 
 
 @dataclass(frozen=True)
 class TopicRequest:
-    """A topic to write about, with its own settings."""
+    """A topic to write about, with its settings."""
 
     topic: str  # topic of the article, as for :meth:`storm_pipeline.storm.Storm.write`
     # fields of :class:`storm_pipeline.settings.Settings` that differ from the batch's
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    # where it was read, such as ``topics.csv, line 3``; ignored when requests are compared
+    # its origin, such as ``topics.csv, line 3``; ignored in comparisons
     place: str = field(default="", compare=False)
 
     def plain(self) -> "TopicRequest":
         """Return the normalised request as JSON values: single spaces in the topic, settings by field name.
 
-        The values of settings are validated later, when the topic is written.
+        Values of settings are validated when the topic is written.
 
         Raises SettingsError: a setting is unknown, given twice, only valid for the batch, or not a JSON value.
         """
@@ -68,17 +68,16 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
 
     A ``.txt`` has one topic per line; blank lines and lines that begin with ``#`` are skipped. A ``.csv`` has a header
     with a column ``topic``, and other columns named as settings; an empty cell sets nothing, and several values of one
-    setting are separated by ``|``. A ``.jsonl`` has one object per line, with ``topic`` and settings. The character
-    encoding is detected; the delimiter of a ``.csv`` may be a comma, semicolon or tab.
+    setting are separated by ``|``. A ``.jsonl`` has one object per line, with ``topic`` and settings. The encoding is
+    detected; the delimiter of a ``.csv`` may be a comma, semicolon or tab.
 
     Args:
         path: the file.
-        allow: settings that the file may give beside those that say what is written
-            (:data:`storm_pipeline.settings.CONTENT`), such as ``lm``: lists of topics are data, often
-            another's.
+        allow: settings, such as ``lm``, that the file may set in addition to :data:`storm_pipeline.settings.CONTENT`,
+            since lists of topics may come from others.
 
-    Raises SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid or
-    gives a setting that it may not.
+    Raises SettingsError: the file cannot be read, has no topic, or an invalid line or setting; the message names the
+    line.
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -107,9 +106,9 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
 
 
 def require_some_keys(settings: Mapping[str, Any], requests: Sequence[TopicRequest]) -> None:
-    """Check that the keys of at least one topic are set; topics that lack theirs fail by themselves.
+    """Check that the keys of at least one topic are set; topics without theirs fail later.
 
-    ``settings``: those of the batch. Raises SettingsError: no topic can be begun; says what the first one lacks.
+    ``settings``: of the batch. Raises SettingsError: no topic can begin; the message is the first one's.
     """
     problems: list[str] = []
     for request in requests:
@@ -161,7 +160,7 @@ def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
 
 
 def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
-    """Return the rows below the header, each with its place, and the names in the header."""
+    """Return the rows below the header with their origins, and the names in the header."""
     for delimiter in _DELIMITERS:
         rows = _rows(name, text, delimiter)
         place, first = next(rows, (name, []))
@@ -181,7 +180,7 @@ def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]]
 
 
 def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows of a table that are not empty, cells stripped, each with the number of its first line."""
+    """Yield the non-empty rows of a table with stripped cells, each with the number of its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -207,7 +206,7 @@ def _normalised(name: str) -> str:
 
 
 def _values(name: str, value: Any) -> Any:
-    """Split the text of a setting that takes several values."""
+    """Split the text of a setting with several values."""
     if isinstance(value, str) and get_origin(Settings.model_fields[name].annotation) is tuple:
         return [part.strip() for part in value.split(_VALUE_SEPARATOR) if part.strip()]
     return value

@@ -33,14 +33,14 @@ from storm_pipeline.text.configuration.variables import use_files
 ENTRY_POINTS = "storm_pipeline.commands"  # group of entry points: command → a ``typer.Typer``
 FILES = ("--config", "--env-file")  # options of all commands
 _ABSENT = {"experiment": ("storm-bench", "Compare methods on a data set (needs the package storm-bench).")}
-"""Commands of our own distributions: which one has it, and its line of the help while that is not installed."""
+"""Commands of our other distributions: the distribution, and the help line if it is not installed."""
 
 
 class StormGroup(TyperGroup):
-    """The commands of the package, then those that are added."""
+    """The commands of the package, then those of plug-ins."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; the options for files that all commands take may also follow the name of the command."""
+        """Parse the arguments; options common to all commands may also follow the command's name."""
         end = args.index("--") if "--" in args else len(args)
         named: list[str] = []
         for place in range(end - 1, -1, -1):
@@ -56,10 +56,10 @@ class StormGroup(TyperGroup):
         return [*super().list_commands(ctx), *sorted({*_added(), *_ABSENT})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of this name, the package's own first; None if there is none."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None:
-            return own
+        """Return the command of this name, the package's first; None if unknown."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
         if cmd_name in _added():
             return _loaded(_added()[cmd_name])
         return _absent(cmd_name) if cmd_name in _ABSENT else None
@@ -83,15 +83,15 @@ def _loaded(entry: EntryPoint) -> Any:
 
 
 def _absent(name: str) -> Any:
-    """Return a command that says which package it needs, whatever its arguments."""
+    """Return a command that accepts any arguments and names the missing package."""
     package, line = _ABSENT[name]
     whatever = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
-    def said() -> None:
+    def complain() -> None:
         with Guard():
             raise MissingExtraError(f"`storm {name}` needs the package {package}: pip install {package}")
 
-    return TyperCommand(name, callback=said, short_help=line, context_settings=whatever, rich_markup_mode=None)
+    return TyperCommand(name, callback=complain, short_help=line, context_settings=whatever, rich_markup_mode=None)
 
 
 app = typer.Typer(
@@ -152,8 +152,8 @@ def storm(
 
 
 def main() -> None:
-    """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
-    if sys.getfilesystemencoding() != "utf-8":  # a locale such as C: neither topics nor names of files could be read
+    """Run the command line; an interruption (Ctrl-C, SIGTERM) not handled by a command ends the process at once."""
+    if sys.getfilesystemencoding() != "utf-8":  # a locale such as C could not represent topics or file names
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this very program
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tune_process()
@@ -163,9 +163,9 @@ def main() -> None:
         if ending.code == INTERRUPTED:
             end_now()
         raise
-    except (OSError, StormError) as error:  # of the help and the version; commands handle their own
+    except (OSError, StormError) as error:  # from help and version; commands handle their errors
         silence_stdout()
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:  # a second one, while the first was being handled
+    except KeyboardInterrupt:  # a second one while the first is handled
         end_now()

@@ -34,7 +34,7 @@ def batch(
     ] = False,
     guard: Guard,
 ) -> None:
-    """Write an article about each topic of TOPICS_FILE, each in its own run below one folder.
+    """Write an article about each topic of TOPICS_FILE, as runs in one folder.
 
     Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
     topics with `storm resume FOLDER`.
@@ -51,11 +51,11 @@ def batch(
 def resume_batch(
     folder: Path, settings: "Settings", allow_columns: str, guard: Guard, shown: Shown, *, accept_damage: bool
 ) -> None:
-    """Resume a batch; ``settings`` are those given on the command line."""
+    """Resume a batch; ``settings``: from the command line."""
     from storm_pipeline.interfaces.batch import Batch
 
-    own, allow = configured(folder=None), _names(allow_columns)
-    _run(partial(Batch.open, folder, settings, own=own, allow=allow, accept_damage=accept_damage), guard, shown)
+    user, allow = configured(folder=None), _names(allow_columns)
+    _run(partial(Batch.open, folder, settings, user=user, allow=allow, accept_damage=accept_damage), guard, shown)
 
 
 def _names(allow_columns: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""``storm check`` and ``storm refresh``: an article judged against its sources, as they were or are now."""
+"""``storm check`` and ``storm refresh``: judging an article by its stored or current sources."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
 _TEXTS = (".md", ".txt", ".wiki")
-_FAILED = 3  # exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong
+_FAILED = 3  # exit status if sentences fail; 0: none, 1: error, 2: wrong setting or option
 
 
 _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
@@ -42,9 +42,9 @@ def check(
     apply: Annotated[bool, flag("--apply", "Make the edits of --fix in the file.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Judge every sentence of ARTICLE by the sources that it cites, and print those that they do not support.
+    """Judge every sentence of ARTICLE by the sources that it cites, and print the unsupported ones.
 
-    Sources are taken from the article, from its folder or --pages, and else fetched from the web. Ends with 3 if
+    Sources are taken from the article, from its folder or --pages, else fetched from the web. Exit status 3 if
     sentences fail, for use in scripts.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
@@ -64,8 +64,8 @@ def check(
     if as_json:
         say(report.to_json(checked))
     elif not nothing_read:
-        if found := report.rows(checked):
-            show_table(report.COLUMNS, found)
+        if rows := report.rows(checked):
+            show_table(report.COLUMNS, rows)
         say(report.summary(checked))
     if nothing_read:
         why = next(iter(checked.unread.values()))
@@ -78,7 +78,7 @@ def check(
 
 
 def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, apply: bool) -> None:
-    """Print the proposed edits as a diff, of the file's text where it is text, else of the article as Markdown."""
+    """Print the proposed edits as a diff of the file's text, or of the article's Markdown for other files."""
     from storm_pipeline.output.check.fixing import applied, diff
 
     is_text = file.suffix in _TEXTS
@@ -86,8 +86,8 @@ def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, a
     after, left = applied(before, proposals)
     if changes := diff(before, after, file.name):
         say(printable_lines(changes))
-    for one in left:
-        tell(printable(f"cannot be placed: {one.before} → {one.after or '(deleted)'}"))
+    for proposal in left:
+        tell(printable(f"cannot be placed: {proposal.before} → {proposal.after or '(deleted)'}"))
     if apply and after != before:
         write_atomically(file, after)
         tell(f"changed {file}")
@@ -134,10 +134,10 @@ def refresh(
 ) -> None:
     """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
 
-    Sources that are files are read only in the folders that --files names: the article of somebody else may name any.
+    Local files are read only in the folders given by --files, since an untrusted article may cite any file.
 
-    With --to, writes the article as JSON, Markdown and a page: those sentences cite what their pages say now, all
-    others stay as they are. Ends with 3 if a sentence has lost its support.
+    With --to, writes the article as JSON, Markdown and HTML: those sentences cite current passages, the others are
+    unchanged. Exit status 3 if a sentence has lost its support.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
@@ -148,33 +148,37 @@ def refresh(
     article = article_of(run)
     judge = open_judge(settings.judge, settings)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
-    found = refreshed(article, judge, fetch, files or ())
-    _print_changes(found)
-    failing = [own for own in found.checked.sentences if own.place in found.failing]
-    result = found.checked.article
+    result = refreshed(article, judge, fetch, files or ())
+    _print_changes(result)
+    failing = [sentence for sentence in result.checked.sentences if sentence.place in result.failing]
+    article = result.checked.article
     if rewrite and failing:
-        result = with_proposals(result, _proposals(found.checked, failing, judge, settings))
+        article = with_proposals(article, _proposals(result.checked, failing, judge, settings))
     if to is not None:
-        texts = {"article.json": result.to_json(), "article.md": result.to_markdown(), "article.html": result.to_html()}
+        texts = {
+            "article.json": article.to_json(),
+            "article.md": article.to_markdown(),
+            "article.html": article.to_html(),
+        }
         _write(to, texts)
         say("\n".join(str(to / name) for name in texts))
     if failing:
         raise typer.Exit(_FAILED)
 
 
-def _print_changes(found: "Refreshed") -> None:
+def _print_changes(result: "Refreshed") -> None:
     from storm_pipeline.output.check.refreshing import NOT_NAMED
 
     rows = [
-        (str(own.place + 1), own.kind, "no" if own.place in found.failing else "", own.source, own.text, own.reason)
-        for own in found.changes
+        (str(c.place + 1), c.kind, "no" if c.place in result.failing else "", c.source, c.text, c.reason)
+        for c in result.changes
     ]
     if rows:
         show_table(("sentence", "passage", "supported", "source", "text", "why"), rows)
-    sentences = len({own.place for own in found.changes})
-    lost = len(found.failing)
+    sentences = len({change.place for change in result.changes})
+    lost = len(result.failing)
     say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {lost} not supported now")
-    if any(own.reason == NOT_NAMED for own in found.changes):
+    if any(change.reason == NOT_NAMED for change in result.changes):
         tell("files are read only in the folders that you name: --files DIR")
-    if found.uncompared:
-        tell(f"not compared, since the words are a search engine's: {counted(found.uncompared, 'citation')}")
+    if result.uncompared:
+        tell(f"not compared, since the words are a search engine's: {counted(result.uncompared, 'citation')}")

@@ -1,4 +1,4 @@
-"""``storm compile``: programs improved for a model, from the user's own articles."""
+"""``storm compile``: improving programs for a model with the user's articles."""
 
 import sys
 from collections.abc import Callable
@@ -42,9 +42,9 @@ def compile_programs(
 ) -> None:
     """Improve programs for the model of --lm with the articles of --train, and measure the gain on others.
 
-    Use the set with `storm write TOPIC --programs SET`. Topics are split: the gain is measured on those that neither
-    the examples nor the choice among candidates came from. A compilation that was killed goes on where it ended;
-    --max-tokens and --max-cost bind it.
+    Use the set with `storm write TOPIC --programs SET`. Topics are split: the gain is measured on topics used neither
+    for examples nor for choosing candidates. A killed compilation continues where it ended; --max-tokens and --max-cost
+    apply.
     """
     if names[0] in _INSTEAD:
         _INSTEAD[names[0]](names[1:])
@@ -62,8 +62,8 @@ def compile_programs(
     jobs = [job(name, articles, settings, optimizer) for name in names]
     _announce(jobs, (teacher_lm, reflection_lm))
     embedder = shared_embedder(settings.embedder, settings.cache, None)
-    for one in jobs:
-        compile_program(one, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
+    for next_job in jobs:
+        compile_program(next_job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
     _show(_read(to))
     say(str(to))
 
@@ -85,14 +85,14 @@ def _show_programs(_: list[str]) -> None:
     from storm_pipeline.optimize.tasks import TASKS
 
     rows = [
-        (one.program, one.metric_name, one.optimizer, one.role, " ".join(recipes_that_ask(one.program)) or "–")
-        for one in TASKS.values()
+        (task.program, task.metric_name, task.optimizer, task.role, " ".join(recipes_that_ask(task.program)) or "–")
+        for task in TASKS.values()
     ]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
 
 
-def _gain(one: "Compiled") -> str:
-    return f"{one.before:.3f} → {one.after:.3f} [{one.interval[0]:+.3f}, {one.interval[1]:+.3f}]"
+def _gain(compiled: "Compiled") -> str:
+    return f"{compiled.before:.3f} → {compiled.after:.3f} [{compiled.interval[0]:+.3f}, {compiled.interval[1]:+.3f}]"
 
 
 def _show_set(places: list[str]) -> None:
@@ -105,19 +105,19 @@ def _read(folder: Path) -> "CompiledSet":
     from storm_pipeline.models.compiled_sets import read_set
     from storm_pipeline.models.programs import Programs
 
-    found = read_set(folder)
-    found.apply(Programs())
-    return found
+    compiled_set = read_set(folder)
+    compiled_set.apply(Programs())
+    return compiled_set
 
 
-def _show(found: "CompiledSet") -> None:
+def _show(compiled_set: "CompiledSet") -> None:
     columns = ("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls")
     rows = []
-    for name, one in found.programs.items():
-        topics = f"{len(one.topics)} + {len(one.held_back)}"
-        rows.append((name, one.model, one.optimizer, one.metric, _gain(one), topics, str(one.calls)))
+    for name, entry in compiled_set.programs.items():
+        topics = f"{len(entry.topics)} + {len(entry.held_back)}"
+        rows.append((name, entry.model, entry.optimizer, entry.metric, _gain(entry), topics, str(entry.calls)))
     show_table(columns, rows)
 
 
 _INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set}
-"""What a word in place of a program shows instead of compiling."""
+"""Words in place of a program that show information instead of compiling."""

@@ -40,10 +40,10 @@ def list_assets(*, cache: _Cache = None) -> None:
     from storm_pipeline.run import assets
 
     settings = _settings(cache)
-    present = {one.name: bool(assets.path_of(one.name, settings.cache)) for one in assets.catalogue()}
+    present = {asset.name: bool(assets.path_of(asset.name, settings.cache)) for asset in assets.catalogue()}
     rows = [
-        (one.name, f"{one.download_bytes / 1e6:.0f} MB", present[one.name], one.licence, one.purpose)
-        for one in assets.catalogue()
+        (asset.name, f"{asset.download_bytes / 1e6:.0f} MB", present[asset.name], asset.licence, asset.purpose)
+        for asset in assets.catalogue()
     ]
     if settings.embedder != assets.EMBEDDER and local_folder(settings.embedder) is None:  # not a pinned download
         is_loaded = is_here(settings.embedder, settings.cache)
@@ -61,7 +61,7 @@ def pull(
     quiet: Annotated[bool, flag("--quiet -q", "Show no progress.")] = False,
     cache: _Cache = None,
 ) -> None:
-    """Fetch missing downloads; without names, those that the default settings need."""
+    """Fetch missing downloads; without names, those of the default settings."""
     if names and every:
         raise SettingsError("give either names or --all, not both")
     from storm_pipeline.interfaces.progress.run_progress import ProgressSink
@@ -78,7 +78,7 @@ def pull(
 @assets_app.command()
 @guarded
 def verify(names: _Names = None, *, cache: _Cache = None) -> None:
-    """Verify the hashes of downloads; without names, of all that are present."""
+    """Verify the hashes of downloads; without names, of all present ones."""
     from storm_pipeline.run import assets
 
     folder = _settings(cache).cache

@@ -31,7 +31,7 @@ def estimate(
 ) -> None:
     """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
 
-    The numbers follow from the settings by a formula; no service is called. Each is the likely one, with its range in
+    A formula computes the numbers from the settings; no service is called. Each likely number has its range in
     brackets.
     """
     from storm_pipeline.interfaces.estimate import estimate as estimate_run
@@ -54,8 +54,8 @@ def _as_json(estimate: "Estimate") -> dict[str, object]:
 
 
 def _show(estimate: "Estimate") -> None:
-    def amounts(one: "EstimateRow | Estimate") -> list[str]:
-        return [*(number.amounts() for number in (one.calls, one.tokens_in, one.tokens_out)), _dollars(one.dollars)]
+    def amounts(row: "EstimateRow | Estimate") -> list[str]:
+        return [*(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)), _dollars(row.dollars)]
 
     rows = [(row.stage, f"{row.role}: {row.program}", *amounts(row)) for row in estimate.rows]
     show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])

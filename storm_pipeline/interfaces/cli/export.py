@@ -32,7 +32,7 @@ def export(
     from storm_pipeline.output.export.formats import FORMATS, export_format, write
 
     if run is None and to is None:
-        rows = [(one.name, f"article{one.suffix}", one.about) for one in FORMATS.values()]
+        rows = [(format_.name, f"article{format_.suffix}", format_.about) for format_ in FORMATS.values()]
         show_table(("format", "file", "what it is"), rows)
         return
     if run is None or to is None:
@@ -40,7 +40,7 @@ def export(
     names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
     formats = list(map(export_format, names))
     article = article_of(run)
-    if any(one.name == "wikitext" for one in formats):
+    if any(format_.name == "wikitext" for format_ in formats):
         formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
     folder = out or (run if run.is_dir() else run.parent)
     for chosen in formats:
@@ -51,20 +51,20 @@ def export(
 def _accepted(
     article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
 ) -> "list[ArticleFormat]":
-    """Return the formats to write, without wikitext if it is refused, and show the sources that Wikipedia rejects."""
+    """Return the formats to write, without wikitext if not allowed, and print the sources that Wikipedia rejects."""
     from storm_pipeline.output.export.wikitext import objections
 
-    found = objections(article)
-    for one in found:
-        tell(printable(f"Wikipedia does not accept [{one.number}] {one.source}: it {one.reason}"))
-    circular = sum(one.is_wikipedia for one in found)
+    rejected = objections(article)
+    for objection in rejected:
+        tell(printable(f"Wikipedia does not accept [{objection.number}] {objection.source}: it {objection.reason}"))
+    circular = sum(objection.is_wikipedia for objection in rejected)
     if not circular or is_asked:
         return formats
     why = f"{circular} of {len(article.references)} sources are Wikipedia, which is no source for wikitext"
     if not is_all:
         raise SettingsError(f"{why}: write it nevertheless with --cite-wikipedia")
     tell(f"wikitext is left out: {why} (--cite-wikipedia)")
-    return [one for one in formats if one.name != "wikitext"]
+    return [format_ for format_ in formats if format_.name != "wikitext"]
 
 
 def article_of(run: Path) -> "Article":

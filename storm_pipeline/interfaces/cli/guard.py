@@ -1,4 +1,4 @@
-"""How commands end: an error is one line on standard error and an exit code; a first interruption stops the work.
+"""Ends of commands: one line on standard error and an exit code for errors, graceful stops for interruptions.
 
 The first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once.
 """
@@ -37,19 +37,19 @@ _STOPPING = tuple(
 class Guard:
     """A context manager and event sink around a command's work.
 
-    As a sink it records the run's folder, for messages. As a context manager it silences libraries' warnings and logs
+    As a sink it records the run's folder for messages. As a context manager it silences libraries' warnings and logs
     unless ``debug``, and turns an error into one line on standard error and an exit
     code: 2 for a setting, 130 when interrupted, 1 for everything else.
     """
 
     def __init__(self, *, debug: bool = False, options: Mapping[str, Any] | None = None) -> None:
         self._debug = debug
-        self._options = options or {}  # the settings that the command was given
+        self._options = options or {}  # settings from the command's options
         self._silenced = ExitStack()
         self.folder: Path | None = None
 
     def emit(self, event: Event) -> None:
-        """Record the run's folder, as long as there is one."""
+        """Record the run's folder, if it exists."""
         if isinstance(event, RunStarted) and event.folder:
             self.folder = Path(event.folder)
         if isinstance(event, RunStopped) and not event.kept:
@@ -57,7 +57,7 @@ class Guard:
 
     @property
     def resume_command(self) -> str:
-        """The command that resumes the run, with the options that it has to be given again."""
+        """The command that resumes the run, with the options that must be given again."""
         from storm_pipeline.method.saved_settings import as_options
 
         return " ".join(filter(None, [f"storm resume {self.folder}", as_options(self._options)]))
@@ -99,7 +99,7 @@ class Guard:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the option ``--debug``, and run it in a :class:`Guard`, its argument ``guard`` if it has one."""
+    """Add the option ``--debug`` to a command and run it in a :class:`Guard`, its argument ``guard`` if it has one."""
     parameters = dict(inspect.signature(command).parameters)
     takes_guard = parameters.pop("guard", None) is not None
 
@@ -110,7 +110,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     parameters["debug"] = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_Debug)
     vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
-    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    run.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
     return run
 
 
@@ -125,10 +125,10 @@ class Stoppable(Protocol):
 
 @contextmanager
 def stopping(work: Stoppable) -> Iterator[None]:
-    """While the block runs, the first interruption stops ``work`` gracefully, and the second ends the process.
+    """Stop ``work`` gracefully at the first interruption in the block, and end the process at the second.
 
-    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. A signal that
-    the command was started to ignore, as ``nohup`` does with SIGHUP, stays ignored.
+    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. Signals ignored
+    at the start, such as SIGHUP with ``nohup``, stay ignored.
     """
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -149,7 +149,7 @@ def stopping(work: Stoppable) -> Iterator[None]:
 
 
 def end_now() -> None:
-    """Exit without waiting for threads, which may wait for a model for minutes."""
+    """Exit without waiting for threads, which may be waiting for a model."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,7 +1,7 @@
-"""A command-line option for every field of ``Settings``, generated from the fields; parameters that commands share.
+"""Command-line options generated from the fields of ``Settings``, and parameters shared by commands.
 
-The options are generated when a command that has them is parsed, not when this module is imported: the settings need
-pydantic, and ``storm --help`` does not.
+The options are generated when a command is parsed, not at import, since the settings import pydantic, which ``storm
+--help`` does not need.
 """
 
 import inspect
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 _PANELS = {"lm": "Language models", "perspectives": "Research", "embedder": "Writing", "out": "Folders"}
 """Field → heading of the help text for that field and those after it."""
 _COMMON = tuple("lm search depth length perspectives style article_language source_policy max_cost out".split())
-"""Settings that most people change, which the help lists first."""
+"""Common settings, which the help lists first."""
 
-_ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
+_ALL = "storm_pipeline.all_settings"  # key of a context's ``meta``, set while the help shows all settings
 _HELP_ALL = "help_all"
 
 
 def option(names: str, metavar: str | None, text: str, **more: Any) -> Any:
-    """Return an option: its names, separated by spaces, what stands for its value in the help, and its help."""
+    """Return an option with its space-separated names, the placeholder of its value, and its help."""
     return typer.Option(*names.split(), metavar=metavar, help=text, **more)
 
 
 def flag(names: str, text: str) -> Any:
-    """Return an option that has no value."""
+    """Return an option without a value."""
     return option(names, None, text)
 
 
@@ -59,9 +59,9 @@ Runs = Annotated[Path | None, option("--out", "DIR", "Folder of runs; default: r
 
 
 class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[misc]
-    """A command that takes every setting as an option; given values are in ``ctx.obj``, by field name.
+    """A command with every setting as an option; given values are in ``ctx.obj``, by field name.
 
-    Values stay strings; ``Settings`` alone validates them. ``--help`` shows what most people set, ``--help-all`` all.
+    Values are strings, validated by ``Settings``. ``--help`` shows common settings, ``--help-all`` all.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,17 +69,17 @@ class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[
 
     @property
     def _own(self) -> set[str]:
-        """The command's own parameters, which a setting of the same name gives way to."""
+        """The command's parameters, which override settings of the same name."""
         return {param.name for param in self.params}
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's own parameters and the settings."""
+        """Return the command's parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
         shown = _options(every=ctx.meta.get(_ALL, False))
         return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
 
     def invoke(self, ctx: Any) -> Any:
-        """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
+        """Move the given settings from the parameters to ``ctx.obj``."""
         from storm_pipeline.settings import Settings
 
         ctx.params.pop(_HELP_ALL)
@@ -93,7 +93,7 @@ class SettingsCommand(_WithSettings, TyperCommand):
 
 
 class SettingsGroup(_WithSettings, TyperGroup):
-    """A command with settings that has subcommands too."""
+    """A command with settings and subcommands."""
 
 
 @cache
@@ -114,7 +114,7 @@ def _help_all(number: int) -> Any:
 
 @cache
 def _options(*, every: bool) -> tuple[Any, ...]:
-    """Return an option for each setting, common ones first; help shows ``every`` one, or only the common ones."""
+    """Return an option for each setting, common ones first; the help shows all if ``every``, else the common ones."""
     from storm_pipeline.settings import Settings, option_name
 
     annotations: dict[str, Any] = {}
@@ -136,7 +136,7 @@ def _options(*, every: bool) -> tuple[Any, ...]:
 
 
 def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
-    """Return the options that Typer derives from a function whose parameters are annotated like this."""
+    """Return the options that Typer derives from a function with these annotations."""
 
     def holder(**_: Any) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Writing results to standard output, which may be a closed pipe or a file on a full disk; and questions."""
+"""Output to standard output, which may be a closed pipe or on a full disk; and interactive questions."""
 
 import dataclasses
 import io
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 def configured(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
-    """Return what :func:`storm_pipeline.interfaces.configuration.layers.configured` returns, imported on use."""
+    """Return the settings of :func:`storm_pipeline.interfaces.configuration.layers.configured`, imported on use."""
     from storm_pipeline.interfaces.configuration import layers
 
     return layers.configured(given, folder=folder)
 
 
 def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
-    """Return the settings with the model that the user chooses on the terminal; unchanged where nothing is to be asked.
+    """Return the settings with the model chosen by the user on the terminal; unchanged without a question.
 
-    Away from a terminal nothing is asked, and the run itself says which model writes. Raises typer.Abort: the user
-    interrupted the question.
+    Without a terminal there is no question, and the run reports the model. Raises typer.Abort: the user interrupted the
+    question.
     """
     from storm_pipeline.settings import Settings
     from storm_pipeline.text.configuration.providers import provider_with_key
@@ -48,27 +48,27 @@ def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings
     return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})
 
 
-_BROKEN_PIPE = 141  # a shell's exit code for a program ended by SIGPIPE
+_BROKEN_PIPE = 141  # exit code of shells for SIGPIPE
 _PIPE_WIDTH = 200
 
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """What a command that writes shows: its result with progress and a summary, without them, or its events instead."""
+    """Output options of a writing command: its result with or without progress and summary, or its events."""
 
     quiet: bool
     json_events: bool
 
     @property
     def nothing_else(self) -> bool:
-        """Whether neither progress nor questions belong between what is printed."""
+        """Whether progress and questions are disabled."""
         return self.quiet or self.json_events
 
 
 def say(text: str) -> None:
-    """Write a result to standard output; ends the command quietly if the pipe is closed.
+    """Write a result to standard output; end the command quietly if the pipe is closed.
 
-    Raises StormError: it cannot be written, since the disk is full for instance.
+    Raises StormError: it cannot be written, for example to a full disk.
     """
     try:
         typer.echo(text)
@@ -81,7 +81,7 @@ def say(text: str) -> None:
 
 
 def tell(text: str, *, nl: bool = True) -> None:
-    """Write to standard error, without control characters, unless the terminal is closed: no result depends on it."""
+    """Write to standard error without control characters; ignore a closed terminal."""
     with suppress(OSError):
         typer.echo(printable_lines(text), err=True, nl=nl)
 
@@ -92,12 +92,12 @@ def is_interactive() -> bool:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table, as wide as the terminal or 200 columns in a pipe; cells wrap instead of being cut off."""
+    """Write a table of the terminal's width, or 200 columns in a pipe; cells are wrapped, not truncated."""
     say(table_text(columns, rows))
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as :func:`show_table` writes it, without control characters."""
+    """Return the text of :func:`show_table` without control characters."""
     from rich.console import Console
     from rich.table import Table
 
@@ -107,7 +107,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         column.overflow = "fold"
     for row in rows:
         table.add_row(*(printable_lines(cell).expandtabs(1) for cell in row))
-    stdout, text = Console(), io.StringIO()  # not captured: a capture ends with a write to standard output
+    stdout, text = Console(), io.StringIO()  # not by capture, which ends with a write to standard output
     width = stdout.width if stdout.is_terminal else _PIPE_WIDTH
     console = Console(
         file=text, width=width, force_terminal=stdout.is_terminal, markup=False, highlight=False, emoji=False
@@ -117,7 +117,7 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def distinct_lines(lines: Iterable[str], most: int, hint: str = "") -> list[str]:
-    """Return the first ``most`` distinct lines with how often each came, and a line that counts the others."""
+    """Return the first ``most`` distinct lines with their counts, and a line with the number of others."""
     distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
     more = len(distinct) - most
     return distinct[:most] + ([f"and {more} others{hint}"] if more > 0 else [])
@@ -129,14 +129,14 @@ def silence_stdout() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
-    except OSError:  # standard output has no file descriptor
+    except OSError:  # without a file descriptor
         return
 
 
 class EventLines:
-    """A sink that writes JSON lines to standard output; if that is not possible any more, the work goes on.
+    """A sink that writes JSON lines to standard output; after a write error, the work continues.
 
-    It takes the events of one run, or of a batch, whose lines have the number of the topic as ``order``.
+    It receives the events of a run, or of a batch with the topic's number as ``order``.
     """
 
     def __init__(self, work: str) -> None:

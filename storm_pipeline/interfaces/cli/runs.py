@@ -42,7 +42,7 @@ def runs(*, out: Runs = None, as_json: Json = False) -> None:
 def show(run: Annotated[Path, argument("RUN", "Folder of the run.")], *, as_json: Json = False) -> None:
     """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
 
-    Read-only; the run may be under way or killed.
+    Read-only; the run may be active or killed.
     """
     from storm_pipeline.interfaces.listing import read_timeline, run_entry
 

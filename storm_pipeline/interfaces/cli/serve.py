@@ -1,4 +1,4 @@
-"""``storm serve`` with its tokens, and ``storm mcp``: runs for other programs."""
+"""``storm serve`` and ``storm mcp``: runs for other programs."""
 
 import logging
 from collections.abc import Iterator
@@ -55,11 +55,11 @@ def serve(
     budget: _Budget = None,
     go_on: _GoOn = False,
 ) -> None:
-    """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles; MCP is at /mcp.
+    """Serve runs over HTTP: other programs start, follow and stop runs, and fetch articles; MCP is at /mcp.
 
-    The settings apply to every run. Callers send the token that the environment variable STORM_API_TOKEN holds, or one
-    that `storm serve token add` made, with which they have access to their own runs alone. A token is required unless
-    the server listens on this machine only.
+    The settings apply to every run. Callers send the owner's token, set in STORM_API_TOKEN, or a token of `storm serve
+    token add`, which gives access to their own runs only. A token is required unless only this machine can reach the
+    server.
     """
     if ctx.invoked_subcommand:
         return
@@ -89,7 +89,7 @@ def mcp(
     budget: _Budget = None,
     go_on: _GoOn = False,
 ) -> None:
-    """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
+    """Serve runs to an assistant by the Model Context Protocol on standard input and output.
 
     The settings apply to every run.
     """
@@ -105,7 +105,7 @@ def mcp(
 def _service(
     settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
 ) -> "Iterator[RunService]":
-    """Yield the service with its logs shown; ``go_on`` resumes the runs that earlier servers left."""
+    """Yield the service with its logs shown; ``go_on``: resume unfinished runs of earlier servers."""
     from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
     from storm_pipeline.interfaces.server.run_service import RunService
     from storm_pipeline.interfaces.server.serving import require_runnable
@@ -124,7 +124,7 @@ def _service(
 
 
 def _show_logs() -> None:
-    """Show warnings and errors on standard error, which commands that print results silence."""
+    """Show warnings and errors on standard error, which other commands silence."""
     from storm_pipeline.run.log import RedactingFormatter
 
     logging.disable(logging.NOTSET)

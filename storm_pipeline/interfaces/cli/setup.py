@@ -1,4 +1,4 @@
-"""``storm init`` and ``storm doctor``: writing a configuration, and checking it."""
+"""``storm init`` and ``storm doctor``: writing and checking a configuration."""
 
 import json
 from functools import partial
@@ -20,7 +20,7 @@ def init(
     yes: Annotated[bool, flag("--yes -y", "Accept the proposed values without asking.")] = False,
     force: Annotated[bool, flag("--force", "Replace your storm.toml if it exists.")] = False,
 ) -> None:
-    """Ask five questions and write your storm.toml, which every command reads, whatever the folder.
+    """Ask five questions and write your storm.toml, which every command reads in any folder.
 
     Keys are never written: set them in the environment, or in a file that --env-file names.
     """
@@ -34,7 +34,7 @@ def init(
     values = {name: value for name, value in answers.items() if value != ""}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, _toml(values))  # in place of a link, never where it leads
+        write_atomically(file, _toml(values))  # replaces a link instead of following it
     except OSError as error:
         raise SettingsError(cannot_write(file, error)) from error
     say(str(file.absolute()))
@@ -43,32 +43,31 @@ def init(
 
 @guarded
 def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "Ask no model.")] = False) -> None:
-    """Show what is configured and from where, and what a run needs: what is set up, what is missing.
+    """Show the configuration and its origins, and check what a run needs.
 
-    Each model but an embedded one is asked for at most 16 tokens; nothing is downloaded. Exit code 1: something is
-    missing.
+    Asks each hosted model for at most 16 tokens; downloads nothing. Exit code 1: something is missing.
     """
     from storm_pipeline.interfaces.configuration.diagnosis import diagnose
     from storm_pipeline.interfaces.configuration.layers import configuration
 
     settings, given = configured(ctx.obj), configuration(ctx.obj)
-    rows = [(n, printable(redacted(str(one.value))), one.origin or "the command line") for n, one in given.items()]
+    rows = [(n, printable(redacted(str(v.value))), v.origin or "the command line") for n, v in given.items()]
     if rows:
         show_table(("setting", "value", "from"), rows)
         say("")
     findings = diagnose(settings, call=not no_call)
-    show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
-    if any(one.state == "missing" for one in findings):
+    show_table(("", "checked", "found"), [(finding.state, finding.subject, finding.detail) for finding in findings])
+    if any(finding.state == "missing" for finding in findings):
         raise typer.Exit(1)
 
 
 def _questions() -> dict[str, tuple[str, str]]:
-    """Return the question and the proposed answer for each setting; an empty answer leaves the setting out."""
+    """Return the question and the default answer for each setting; an empty answer leaves the setting out."""
     from storm_pipeline.sources.search.registry import choose
     from storm_pipeline.text.configuration.providers import PROVIDERS, provider_with_key
 
     provider, engine = provider_with_key(), choose()
-    examples = ", ".join(one.model for one in PROVIDERS[:2])
+    examples = ", ".join(provider.model for provider in PROVIDERS[:2])
     return {
         "lm": (
             f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of your own server, or embedded: articles "
@@ -86,7 +85,7 @@ def _questions() -> dict[str, tuple[str, str]]:
 
 
 def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
-    """Ask the user until the setting accepts the answer, and return it; return the proposal unless ``ask``."""
+    """Return the first valid answer of the user, or the proposal unless ``ask``."""
     from storm_pipeline.settings import Settings
 
     while ask:

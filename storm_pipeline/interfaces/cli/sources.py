@@ -1,4 +1,4 @@
-"""What articles are made from: the commands ``storm search``, ``storm documents`` and ``storm sources``."""
+"""The commands ``storm search``, ``storm documents`` and ``storm sources``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,7 +27,7 @@ _NO_PLACE = "Domain or domain/path that is never allowed; repeatable."
 @search_app.command("engines")
 @guarded
 def list_engines() -> None:
-    """List the search engines: requirements, whether free, key variable, supported filters, and what they find."""
+    """List the search engines: requirements, whether free, key variable, supported filters, and results."""
     from storm_pipeline.sources.search.registry import engines
 
     show_table(("engine", "needs", "free", "variable", "filters", "finds"), [_row(info) for info in engines()])
@@ -59,25 +59,25 @@ def documents(
         str, option("--ocr-language", "CODE", "Language of the scans by Tesseract's code: deu+eng.")
     ] = "eng",
 ) -> None:
-    """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
+    """Show the documents in FOLDER: readable ones with their citation data, and why others cannot be read."""
     from storm_pipeline.sources.documents.reader import recognise, take_inventory
     from storm_pipeline.text.configuration.variables import default_cache
 
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
-    found = take_inventory(folder, default_cache())
-    if ocr and found.scans:
-        for scan in found.scans:
+    inventory = take_inventory(folder, default_cache())
+    if ocr and inventory.scans:
+        for scan in inventory.scans:
             try:
                 say(printable(str(recognise(scan, ocr_language))))
-            except CorpusError as error:  # the others may be recognised all the same
+            except CorpusError as error:  # others may still be recognised
                 tell(printable(str(error)))
-        found = take_inventory(folder, default_cache())
-    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in found.documents]
+        inventory = take_inventory(folder, default_cache())
+    rows = [(d.title, d.record.authors, d.published or "", len(d.pages)) for d in inventory.documents]
     if rows:
         show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
-    say(printable(found.summary))
-    for problem in found.problems:
+    say(printable(inventory.summary))
+    for problem in inventory.problems:
         tell(printable(problem))
 
 
@@ -90,7 +90,7 @@ def check(
     allow: Annotated[list[str] | None, option("--allow", "PLACE", _PLACE)] = None,
     deny: Annotated[list[str] | None, option("--deny", "PLACE", _NO_PLACE)] = None,
 ) -> None:
-    """Show whether a policy allows pages, how they are classified, and why."""
+    """Show whether a policy allows pages, with their classification and the reason."""
     from storm_pipeline.sources.reliable.catalogue import load_catalogue
     from storm_pipeline.sources.reliable.policies import SourcePolicy, policy_named
 

@@ -9,12 +9,12 @@ _MOST_PROBLEMS = 5
 
 
 def of_article(article: Article) -> str:
-    """Return a summary of an article: its size, uncited sentences and questions asked, its usage, its problems."""
-    told = list(article.sentences())
-    words = sum(length_in_words(sentence.text) for sentence in told)
-    uncited = sum(not sentence.citations for sentence in told)
+    """Return a summary of an article: size, uncited sentences, questions, usage, problems."""
+    sentences = list(article.sentences())
+    words = sum(length_in_words(sentence.text) for sentence in sentences)
+    uncited = sum(not sentence.citations for sentence in sentences)
     sections, references = counted(len(article.sections), "section"), counted(len(article.references), "reference")
-    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(told)} sentences uncited"]
+    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(sentences)} sentences uncited"]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{counted(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
@@ -23,7 +23,7 @@ def of_article(article: Article) -> str:
 
 
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
-    """Return a summary of an outline: sections and headings; usage; problems."""
+    """Return a summary of an outline: sections, headings, usage, problems."""
     headings = sum(1 for _ in outline.titles())
     size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
     lines = [size, _usage(usage), *_problems(problems)]
@@ -31,15 +31,19 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
 
 
 def _off_topic(article: Article) -> list[str]:
-    """Return a warning that names the sections whose sentences and cited passages have no word of the topic."""
+    """Return a warning that names the sections without a word of the topic in sentences and cited passages."""
     topic = stem_set(article.title, article.language)
-    snippets = {one.id: one for source in article.sources for one in source.snippets}
+    snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
 
     def speaks_of_it(section: Section) -> bool:
-        own = list(section.sentences())
-        cited = [snippets[c.snippet_id] for s in own for c in s.citations if c.snippet_id in snippets]
-        foreign = any(one.language and one.language[:2] != article.language for one in cited)
-        texts = [section.heading, *(s.text for s in own), *(f"{one.title} {one.text}" for one in cited)]
+        sentences = list(section.sentences())
+        cited = [snippets[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in snippets]
+        foreign = any(snippet.language and snippet.language[:2] != article.language for snippet in cited)
+        texts = [
+            section.heading,
+            *(s.text for s in sentences),
+            *(f"{snippet.title} {snippet.text}" for snippet in cited),
+        ]
         return foreign or any(topic & stem_set(text, article.language) for text in texts)
 
     silent = [section.heading for section in article.sections if not speaks_of_it(section)] if topic else []

@@ -24,7 +24,7 @@ _Budget = Annotated[float | None, option("--budget", "DOLLARS", "What its runs m
 @token_app.command("add")
 @guarded
 def add(ctx: typer.Context, name: _Name, *, budget: _Budget = None, out: _Out = None) -> None:
-    """Make the token NAME, and print it this once: only its hash is kept."""
+    """Make the token NAME and print it once: only its hash is stored."""
     say(_tokens(ctx, out).add(name, budget))
     tell(f"give it to {name}, who sends it as `Authorization: Bearer …`; it is not shown again")
 
@@ -32,16 +32,16 @@ def add(ctx: typer.Context, name: _Name, *, budget: _Budget = None, out: _Out = 
 @token_app.command("list")
 @guarded
 def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
-    """List the tokens with their budgets, and what their runs have cost this month where they have one."""
+    """List the tokens with their budgets and their cost of this month."""
     from storm_pipeline.interfaces.server.budget import Budgets
     from storm_pipeline.interfaces.server.callers import Caller
 
     tokens = _tokens(ctx, out)
     rows = []
-    for one in tokens.all():
-        budget = Budgets(tokens.folder, None).of(Caller(one.name, one.budget))
+    for token in tokens.all():
+        budget = Budgets(tokens.folder, None).of(Caller(token.name, token.budget))
         spent = ("-", "-") if budget is None else (f"{budget.most:g}", f"{budget.spent:.2f}")
-        rows.append((one.name, one.created, "revoked" if one.revoked else "valid", *spent))
+        rows.append((token.name, token.created, "revoked" if token.revoked else "valid", *spent))
     if rows:
         show_table(("name", "created", "state", "dollars a month", "spent"), rows)
     else:
@@ -51,13 +51,13 @@ def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
 @token_app.command("revoke")
 @guarded
 def revoke(ctx: typer.Context, name: _Name, *, out: _Out = None) -> None:
-    """Refuse the token NAME from now on; a running server does so at once. Its runs stay, and go on."""
+    """Revoke the token NAME, at once for a running server. Its runs are kept and continue."""
     _tokens(ctx, out).revoke(name)
     tell(f"{name} is refused from now on")
 
 
 def _tokens(ctx: typer.Context, out: Path | None) -> "Tokens":
-    """Return the tokens in the folder of runs. ``ctx``: of a command, below that of ``storm serve``."""
+    """Return the tokens in the folder of runs. ``ctx``: context of a subcommand of ``storm serve``."""
     from storm_pipeline.interfaces.server.callers import Tokens
 
     given = dict(ctx.obj or {})

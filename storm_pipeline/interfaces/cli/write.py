@@ -76,7 +76,7 @@ def write(
         def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
             from storm_pipeline.storm import write_from
 
-            return write_from(storm, piece, topic, accept_damage=accept_damage, own=configured(folder=None))
+            return write_from(storm, piece, topic, accept_damage=accept_damage, user=configured(folder=None))
 
         _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
     else:
@@ -95,8 +95,8 @@ def answer(
 ) -> None:
     """Search for QUESTION and answer it at length, along an outline, every sentence traceable to a source.
 
-    Prints the paths of the answer in Markdown and HTML, and a summary on standard error. The answer is a run like an
-    article's: `storm resume`, `storm show` and `storm export` take it.
+    Prints the paths of the answer in Markdown and HTML, and a summary on standard error. `storm resume`, `storm show`
+    and `storm export` work as for articles.
     """
     shown = Shown(quiet, json_events)
     settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
@@ -126,10 +126,10 @@ def resume(
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    What the run's settings say of the writing stays, but for options. Its model, engine and the like have to be those
-    of your configuration, or options again: a line names those that are missing. The result of a finished run is
-    printed again. In a batch, finished articles are kept, and all other topics are resumed or started. Where files of
-    the run were lost or changed, so that much would be bought again, it asks first; without a terminal it needs --yes.
+    The run's content settings apply, unless options override them. Its model, engine and other settings must be in your
+    configuration or given again as options; a message names missing ones. The result of a finished run is printed
+    again. In a batch, finished articles are kept, and all other topics are resumed or started. If files of the run were
+    lost or changed, so that paid calls would be repeated, it asks first; without a terminal it needs --yes.
     """
     from storm_pipeline.interfaces.batch import is_batch
     from storm_pipeline.settings import Settings
@@ -144,7 +144,7 @@ def resume(
         guard.folder = run
 
     def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
-        return storm.resume(run, accept_damage=accept_damage, own=configured(folder=None))
+        return storm.resume(run, accept_damage=accept_damage, user=configured(folder=None))
 
     _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
 
@@ -157,7 +157,7 @@ def _run(
     *,
     yes: bool = False,
 ) -> None:
-    """Do the work, and print the paths of its article or its outline, and a summary."""
+    """Do the work; print the paths of its article, or its outline, and a summary."""
     from storm_pipeline.interfaces.cli import summary
     from storm_pipeline.method.outlines import outline_to_markdown
     from storm_pipeline.run.ledger import Ledger
@@ -180,7 +180,7 @@ def _run(
 
 
 def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
-    """Return the result of ``work(accept_damage=…)``, for a damaged run only if the user agrees or gave --yes."""
+    """Return the result of ``work(accept_damage=…)``; for a damaged run, only with the user's consent or --yes."""
     try:
         return work(accept_damage=yes)
     except DamagedRunError as error:
@@ -208,9 +208,9 @@ def _with_progress(
 
     with ExitStack() as stack:
         progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
-        own: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
+        run_sinks: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
         from storm_pipeline.storm import Storm
 
-        storm = Storm(settings, sinks=[*sinks, *own])
+        storm = Storm(settings, sinks=[*sinks, *run_sinks])
         stack.enter_context(stopping(storm))
         return work(storm, accept_damage)

@@ -1,1 +1,1 @@
-"""Settings given on the command line, in files and in the environment, and what a run with them needs."""
+"""Settings from the command line, files and the environment, and checks of a run's requirements."""

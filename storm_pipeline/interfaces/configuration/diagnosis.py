@@ -1,4 +1,4 @@
-"""What a run with given settings needs, whether it is there, and what is missing; nothing is downloaded."""
+"""Checks of the requirements of a run with given settings, without downloads."""
 
 import os
 import shutil
@@ -21,22 +21,22 @@ from storm_pipeline.text.formatting import printable
 
 State = Literal["ok", "missing", "note"]
 _SHOWN_PROBLEMS = 5
-_EXTRAS: dict[str, list[str]] = table_beside(__file__)  # extra → a module of it, and what it is for
+_EXTRAS: dict[str, list[str]] = table_beside(__file__)  # extra → one of its modules, and its purpose
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked."""
+    """The result of a check."""
 
-    subject: str  # what, such as ``model openai/gpt-4o``
-    state: State  # ``ok``; ``missing``, without which no run can begin; or ``note``
-    detail: str  # what was found and, if it is missing, what to do
+    subject: str  # subject, such as ``model openai/gpt-4o``
+    state: State  # ``ok``, ``missing`` (no run can begin) or ``note``
+    detail: str  # result and, if missing, remedy
 
 
 def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
     """Check models, search engine, sentence encoder, folders and extras, in this order.
 
-    ``call``: ask each hosted model for at most 16 tokens; the embedded one is not started.
+    ``call``: ask each hosted model for at most 16 tokens; the embedded model is not started.
     """
     return (
         *_models(settings, call=call),
@@ -61,8 +61,8 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
             continue
         try:
             use = key_use(name, settings)
-            said = _asked(name, settings) if call else "not asked"
-            yield Finding(subject, "ok", f"{said}; {use}")
+            answer = _asked(name, settings) if call else "not asked"
+            yield Finding(subject, "ok", f"{answer}; {use}")
         except StormError as error:
             yield Finding(subject, "missing", printable(str(error)))
     provider = provider_with_key()
@@ -72,7 +72,7 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
 
 
 def _asked(name: str, settings: Settings) -> str:
-    from storm_pipeline.models.asking import try_model  # here, since DSPy takes long to load
+    from storm_pipeline.models.asking import try_model  # local import: DSPy loads slowly
 
     return try_model(name, settings)
 
@@ -93,7 +93,7 @@ def _embedded(subject: str, name: str, settings: Settings) -> Finding:
 def _download(subject: str, asset: str, settings: Settings) -> Finding:
     if path_of(asset, settings.cache):
         return Finding(subject, "ok", "downloaded")
-    size = next(one.download_bytes for one in catalogue() if one.name == asset)
+    size = next(known_asset.download_bytes for known_asset in catalogue() if known_asset.name == asset)
     return Finding(
         subject, "note", f"{size / 1e6:.0f} MB to download at the first run (or now: `storm assets pull {asset}`)"
     )
@@ -136,12 +136,12 @@ def _corpora(spec: str) -> list[str]:
 def _documents(path: Path, settings: Settings) -> Iterator[Finding]:
     """Yield findings on the content of a folder of documents and on the first files that cannot be read."""
     subject = f"documents {path}"
-    found = take_inventory(path, settings.cache)
-    yield Finding(subject, "ok" if found.documents else "missing", found.summary)
-    for problem in found.problems[:_SHOWN_PROBLEMS]:
+    inventory = take_inventory(path, settings.cache)
+    yield Finding(subject, "ok" if inventory.documents else "missing", inventory.summary)
+    for problem in inventory.problems[:_SHOWN_PROBLEMS]:
         yield Finding(subject, "note", problem)
-    if len(found.problems) > _SHOWN_PROBLEMS:
-        yield Finding(subject, "note", f"{len(found.problems) - _SHOWN_PROBLEMS} more: `storm documents {path}`")
+    if len(inventory.problems) > _SHOWN_PROBLEMS:
+        yield Finding(subject, "note", f"{len(inventory.problems) - _SHOWN_PROBLEMS} more: `storm documents {path}`")
 
 
 def _encoder(settings: Settings) -> Finding:
@@ -154,8 +154,8 @@ def _encoder(settings: Settings) -> Finding:
 
 
 def _folder(what: str, folder: Path) -> Finding:
-    """Return a finding that says whether a folder, or the nearest existing one above it, can be written."""
-    existing = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    """Return a finding on whether a folder, or its nearest existing parent, is writable."""
+    existing = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Finding(f"folder of {what}", "missing", f"{folder} cannot be written: check its permissions")
     free = shutil.disk_usage(existing).free

@@ -1,16 +1,16 @@
-"""Settings from files and the environment, for programs that people start; the library itself reads none of them.
+"""Settings from files and the environment, for programs; the library reads none of them.
 
-A setting comes from the first of these places that has it:
+A setting comes from the first of these places that sets it:
 
-1. what the caller gives, such as the options of a command,
-2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``), then the file that ``--env-file`` names,
-3. the file that ``--config`` names,
+1. the caller, such as the options of a command,
+2. the environment, ``STORM_<SETTING>`` (``STORM_LM``, ``STORM_MAX_COST``), then the file of ``--env-file``,
+3. the file of ``--config``,
 4. ``storm.toml`` of the current folder,
 5. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
 6. the user's ``storm.toml``, see :func:`storm_pipeline.text.configuration.variables.user_configuration`.
 
-The files of the current folder may be another's: they say what is written (:data:`storm_pipeline.settings.CONTENT`),
-and anything else in them is an error. Keys of providers and search engines come from variables alone.
+The files of the current folder are untrusted: they may only set content (:data:`storm_pipeline.settings.CONTENT`);
+other settings in them are an error. Keys of providers and search engines only come from variables.
 """
 
 import os
@@ -27,7 +27,7 @@ from storm_pipeline.text.files import read_toml
 
 @dataclass(frozen=True)
 class Given:
-    """A setting's value, and the place that it comes from (``STORM_LM``, ``storm.toml``; empty: the caller)."""
+    """A setting's value and its origin (``STORM_LM``, ``storm.toml``; empty: the caller)."""
 
     value: Any
     origin: str = ""
@@ -37,25 +37,25 @@ def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Pat
     """Return the settings of the configuration, overridden by ``given``.
 
     Args:
-        folder: the folder whose files are read; None reads no folder's, only what is the user's own.
+        folder: the folder whose files are read; None: only the user's configuration.
 
-    Raises SettingsError: a file cannot be read, a setting is unknown or invalid, or a folder's file gives one that only
-    the user may; names the place.
+    Raises SettingsError: an unreadable file, an unknown or invalid setting, or one that a folder's file must not set;
+    the message names the origin.
     """
-    found = configuration(given, folder)
+    values = configuration(given, folder)
     try:
-        return Settings.build({name: one.value for name, one in found.items()})
+        return Settings.build({name: value.value for name, value in values.items()})
     except InvalidSettingError as error:
-        origin = found[error.setting].origin if error.setting in found else ""
+        origin = values[error.setting].origin if error.setting in values else ""
         if not origin:
             raise
         raise InvalidSettingError(f"{error} (from {origin})", error.setting) from None
 
 
 def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> dict[str, Given]:
-    """Return every setting that has a value, with its origin; the module lists the places in order.
+    """Return every configured setting with its origin, in the order of places described by the module.
 
-    Raises SettingsError: as for :func:`configured`, but that values are not checked.
+    Raises SettingsError: as for :func:`configured`, but values are not checked.
     """
     named = named_files()
     layers = [
@@ -66,10 +66,10 @@ def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = 
         of_variables(os.environ),
         {name: Given(value) for name, value in (given or {}).items()},
     ]
-    found: dict[str, Given] = {}
+    values: dict[str, Given] = {}
     for layer in layers:
-        found = {name: one for name, one in found.items() if name not in displaced(layer)} | layer
-    return found
+        values = {name: value for name, value in values.items() if name not in displaced(layer)} | layer
+    return values
 
 
 def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
@@ -77,17 +77,17 @@ def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
     if folder is None:
         return []
     project, file = folder / "pyproject.toml", folder / "storm.toml"
-    own = {os.path.realpath(one) for one in (user_configuration(), named_files().config) if one}
-    layers = [of_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in own else of_toml(file)]
-    others = {name: one.origin for layer in layers for name, one in layer.items() if name not in CONTENT}
+    user_files = {os.path.realpath(path) for path in (user_configuration(), named_files().config) if path}
+    layers = [of_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in user_files else of_toml(file)]
+    others = {name: value.origin for layer in layers for name, value in layer.items() if name not in CONTENT}
     if others:
-        said = "; ".join(
+        places = "; ".join(
             f"{place} sets {', '.join(_with_ways(name) for name in others if others[name] == place)}"
             for place in dict.fromkeys(others.values())
         )
         raise SettingsError(
-            f"{said}: a folder's file says only what is written, such as length and style; take that out, and use the "
-            f"options or variables, your own {user_configuration()} (`storm init`), or a file that --config names"
+            f"{places}: a folder's file says only what is written, such as length and style; take that out, and use "
+            f"the options or variables, your own {user_configuration()} (`storm init`), or a file that --config names"
         )
     return layers
 
@@ -97,15 +97,15 @@ def _with_ways(name: str) -> str:
 
 
 def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
-    """Return the settings that variables give; ``where`` completes their origin."""
-    found = {}
+    """Return the settings in variables; ``where`` completes their origin."""
+    values = {}
     for name, field in Settings.model_fields.items():
         variable = OWN + name.upper()
         if text := variables.get(variable, "").strip():
             many = get_origin(field.annotation) is tuple
             value = [part.strip() for part in text.split(",") if part.strip()] if many else text
-            found[name] = Given(value, variable + where)
-    return found
+            values[name] = Given(value, variable + where)
+    return values
 
 
 def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:

@@ -1,4 +1,4 @@
-"""What compiling costs at most, before anything is asked."""
+"""Maximum cost of compiling, before any call."""
 
 from collections.abc import Iterable
 
@@ -9,20 +9,20 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
 from storm_pipeline.optimize.optimizers import MOST_SHOWN
 
-_READ = 3  # examples with feedback that a model sees when it writes new instructions, at least
+_READ = 3  # minimum examples with feedback in a prompt for new instructions
 
 
 def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
-    """Return a job's cost in US dollars if it makes all calls that it may; None if a model's price is unknown.
+    """Return the maximum cost of a job in US dollars; None if a model's price is unknown.
 
-    Each call is taken to be as dear as the dearest model makes it, ``models`` included, with as many examples as an
-    optimiser shows, and replies of the length that is expected of a small model.
+    Each call is priced by the most expensive model, including ``models``, with the optimiser's number of examples, and
+    replies of the length expected of a small model.
     """
     settings, program = job.settings, Programs().named()[job.task.program]
     inputs = [dict(example.inputs()) for example in flat(*job.split)]
-    prompts = [PromptAdapter().format(program.predict.signature, program.shown, own) for own in inputs]
-    prompt = sum(count_tokens([str(message["content"]) for message in own]) for own in prompts) / len(inputs)
-    example = sum(count_tokens([str(own)]) for own in inputs) / len(inputs) + program.token_limit
+    prompts = [PromptAdapter().format(program.predict.signature, program.shown, values) for values in inputs]
+    prompt = sum(count_tokens([str(message["content"]) for message in values]) for values in prompts) / len(inputs)
+    example = sum(count_tokens([str(values)]) for values in inputs) / len(inputs) + program.token_limit
     writing = (job.candidates + 1) * (job.optimizer == "gepa")
     sent = job.most_calls * (prompt + MOST_SHOWN * example) + writing * (prompt + _READ * 2 * example)
     known = parse_prices(settings.prices)

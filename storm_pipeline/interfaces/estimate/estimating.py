@@ -1,4 +1,4 @@
-"""Estimating calls, tokens and dollars of a run by a formula."""
+"""Estimates of a run's calls, tokens and dollars by a formula."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from storm_pipeline.interfaces.estimate.formula import (
     usage,
 )
 from storm_pipeline.method.user_pieces import parse_pieces, read_outline
-from storm_pipeline.models.prices import full_name, parse_prices, price_of, reasons_by_default, settled
+from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
@@ -34,12 +34,12 @@ class Range:
 
     @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
-        """Return the sum of the ranges, as if all were low at once or high at once."""
+        """Return the sum of the ranges, adding lows, likely numbers and highs."""
         summands = list(ranges)
         return cls(sum(r.low for r in summands), sum(r.likely for r in summands), sum(r.high for r in summands))
 
     def amounts(self) -> str:
-        """Return the range in words: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        """Return the range as text: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
         low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
         return likely if low == high else f"{likely} ({low}–{high})"
 
@@ -57,7 +57,7 @@ class EstimateRow:
     model: str  # name of the model as in the settings
     calls: Range  # number of calls
     tokens_in: Range  # prompt tokens of all calls
-    tokens_out: Range  # completion tokens of all calls, thinking included
+    tokens_out: Range  # completion tokens of all calls, including thinking
     dollars: Range | None  # US dollars; None if the model's price is unknown
 
 
@@ -66,40 +66,40 @@ class Estimate:
     """Estimated usage of a run."""
 
     topic: str  # topic of the article
-    recipe: str  # the method that writes it
+    recipe: str  # name of the method
     rows: tuple[EstimateRow, ...]  # one per program and stage, in the order of stages
     searches: Range  # queries sent to the search engine
     prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
-    notes: tuple[str, ...]  # what the numbers leave out or assume, a sentence each
+    notes: tuple[str, ...]  # omissions and assumptions, one sentence each
 
     @property
     def calls(self) -> Range:
-        """Calls in all."""
+        """Total number of calls."""
         return Range.sum(row.calls for row in self.rows)
 
     @property
     def tokens_in(self) -> Range:
-        """Prompt tokens in all."""
+        """Total prompt tokens."""
         return Range.sum(row.tokens_in for row in self.rows)
 
     @property
     def tokens_out(self) -> Range:
-        """Completion tokens in all."""
+        """Total completion tokens."""
         return Range.sum(row.tokens_out for row in self.rows)
 
     @property
     def dollars(self) -> Range | None:
-        """US dollars in all; None if the price of any model is unknown."""
+        """Total US dollars; None if the price of any model is unknown."""
         return None if self.unpriced else self.known_dollars
 
     @property
     def known_dollars(self) -> Range:
-        """US dollars of the models whose price is known."""
+        """US dollars of the models with known prices."""
         return Range.sum(row.dollars for row in self.rows if row.dollars is not None)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Names of the models whose price is unknown."""
+        """Names of the models with unknown prices."""
         return tuple(name for name, price in self.prices if price is None)
 
 
@@ -112,20 +112,19 @@ def estimate(
     outline_only: bool = False,
     outline: Outline | Path | str | None = None,
 ) -> Estimate:
-    """Estimate calls, tokens and dollars of a run by a formula; no service is called and nothing is written.
+    """Estimate calls, tokens and dollars of a run by a formula, without calls or files.
 
-    The likely numbers are those of English text, of sources that have enough to say, and without a server's prefix
-    cache. ``low`` and ``high`` are two thirds and four thirds of the likely calls, half and twice the likely tokens;
-    the range is no guarantee (caps in the settings are).
+    The likely numbers are for English texts, sufficient sources, and no prefix cache. ``low`` and ``high`` are two
+    thirds and four thirds of the likely calls, half and twice the likely tokens; the range is not a guarantee (caps in
+    the settings are).
 
     Args:
         recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`.
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.
-        outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
+        outline: the user's, as for :meth:`storm_pipeline.storm.Storm.write`; replaces the calls for an outline.
 
-    Raises SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price in the
-    settings is invalid.
+    Raises SettingsError: empty topic, unknown recipe, unusable outline, or invalid price in the settings.
     """
     topic = " ".join(topic.split())
     if not topic:
@@ -136,7 +135,7 @@ def estimate(
     plan = _plan(settings, topic, recipe, outline_only=outline_only, outline=outline)
     rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
     names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
-    parse_prices(settings.prices)  # one that is malformed is an error, whatever is asked
+    parse_prices(settings.prices)  # a malformed one is always an error
     models = dict.fromkeys(settings.lm_of(row.role) for row in rows)
     prices = {full_name(name, settings): known_price(name, settings) for name in models}
     shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
@@ -147,16 +146,16 @@ def estimate(
 def _plan(
     settings: Settings, topic: str, recipe: str, *, outline_only: bool, outline: Outline | Path | str | None
 ) -> Plan:
-    """Return what a run is to do. Raises SettingsError: the outline cannot be used, or an extract is asked in vain."""
-    own, given = for_recipe(settings, "outline" if outline_only else recipe), None
+    """Return the plan of a run. Raises SettingsError: the outline or an extract cannot be used."""
+    plan_settings, given = for_recipe(settings, "outline" if outline_only else recipe), None
     if outline is not None:
         require_outline(recipe)
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
-    return Plan(settled(own), recipe, outline_only, len(given.sections) if given else 0)
+    return Plan(fit_to_window(plan_settings), recipe, outline_only, len(given.sections) if given else 0)
 
 
 def known_price(model: str, settings: Settings) -> Price | None:
-    """Return a model's price: as the settings have it, else LiteLLM's; None if none is known."""
+    """Return a model's price from the settings, else from LiteLLM; None if unknown."""
     return price_of(full_name(model, settings), parse_prices(settings.prices))
 
 
@@ -164,12 +163,12 @@ def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> 
     thought = [row.calls * number for number in (REASONING if reasons_by_default(model) else (0, 0, 0))]
     *usual, high = TOKENS
     factors = (*usual, high * (FOREIGN if _is_foreign(settings) else 1))
-    sent = [factor * row.tokens_in for factor in factors]
-    told = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
-    dollars = Range(*(price.cost(one, 0, other) for one, other in zip(sent, told, strict=True))) if price else None
+    prompt = [factor * row.tokens_in for factor in factors]
+    completion = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
+    dollars = Range(*(price.cost(t, 0, t) for t, t in zip(prompt, completion, strict=True))) if price else None
     low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
-    calls = Range(low, likely, likely if row.stage == "conversations" else most)  # which have no more turns than set
-    rounded = (Range(*map(round, numbers)) for numbers in (sent, told))
+    calls = Range(low, likely, likely if row.stage == "conversations" else most)  # not more turns than set
+    rounded = (Range(*map(round, numbers)) for numbers in (prompt, completion))
     return EstimateRow(row.stage, row.role, row.program, model, calls, next(rounded), next(rounded), dollars)
 
 
@@ -179,7 +178,7 @@ def _searches(plan: Plan) -> Range:
 
 
 def _is_foreign(settings: Settings) -> bool:
-    """Return whether sources or article are in another language than English."""
+    """Return whether sources or article are not in English."""
     return {settings.source_language or "en", settings.article_language} != {"en"}
 
 

@@ -1,7 +1,7 @@
-"""The formula of an estimate: calls and tokens of each program in each stage are sums of what the settings determine.
+"""The formula of an estimate: calls and tokens of each program and stage are sums of terms of the settings.
 
-``formula.toml`` has the coefficients, fitted to whole runs by ``python -m storm_benchmarks.estimate_fit``. What every
-prompt of a program begins with, instructions and examples, is no coefficient: it is counted as it is.
+``formula.toml`` has the coefficients, fitted to whole runs by ``python -m storm_benchmarks.estimate_fit``. The constant
+part of a program's prompts, instructions and examples, is counted exactly.
 """
 
 import math
@@ -18,19 +18,19 @@ from storm_pipeline.sources.search.registry import is_collection
 from storm_pipeline.text.files import table_beside
 
 CHARACTERS_PER_TOKEN = 4.3
-"""In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
+"""In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's."""
 _PIECE = re.compile(r"\d+|[^\w\s]+")
 _MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
-FOREIGN = 2  # tokens of a text in another language than English, at most, per token in English
+FOREIGN = 2  # maximum ratio of tokens of a text in another language to English
 
 
 def count_tokens(messages: Sequence[str]) -> float:
-    """Return the tokens of a prompt that consists of these messages."""
+    """Return the tokens of a prompt with these messages."""
     return sum(map(_tokens_of, messages)) + _MESSAGE_OVERHEAD * len(messages)
 
 
 def _tokens_of(text: str) -> float:
-    """Return the tokens of a text by its length; in lists of numbers each number and each sign counts as one."""
+    """Estimate the tokens of a text by its length; in lists of numbers, each number and sign counts as one."""
     pieces = _PIECE.findall(text)
     letters = len("".join(text.split())) - sum(map(len, pieces))
     return max(len(text), letters + CHARACTERS_PER_TOKEN * len(pieces)) / CHARACTERS_PER_TOKEN
@@ -40,16 +40,16 @@ TABLE = table_beside(__file__)
 ROWS = {key: dict(zip(("calls", "in", "out"), terms, strict=True)) for key, terms in TABLE["rows"].items()}
 """Stage, role and program → the terms of its calls, tokens in and tokens out."""
 ASKED = {recipe: frozenset(programs.split()) for recipe, programs in TABLE["asked"].items()}
-"""Recipe → the programs that it asks; compiling another one changes nothing in its articles."""
+"""Recipe → the programs that it asks; compiling others does not change its articles."""
 _WORDS = TABLE["words"]
 CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
-"""Low, likely and high numbers, as shares of the likely ones."""
+"""Low, likely and high numbers as multiples of the likely one."""
 REASONING = tuple(TABLE["range"]["reasoning"])
-"""Tokens per call, low, likely and high, of a model that reasons by default; assumed, providers publish none."""
+"""Assumed reasoning tokens per call (low, likely, high) of a model that reasons by default."""
 _OUTLINING = frozenset(("related topics", "perspectives", "conversations", "draft outline", "outline"))
 """Stages until the outline."""
 _OUTLINERS = ("draft", "refine", "plan")  # programs that make outlines
-_UNCHECKED = frozenset(("memory",))  # programs of texts that no judge reads
+_UNCHECKED = frozenset(("memory",))  # programs of texts that are not judged
 _ANSWERS = frozenset(("answer", "plain_answer"))
 _CHUNKS = frozenset(("rr", "rprr"))  # recipes that read single passages
 _WHOLE = _ANSWERS | {"article"}  # programs of texts without sections
@@ -57,7 +57,7 @@ _WHOLE = _ANSWERS | {"article"}  # programs of texts without sections
 
 @dataclass(frozen=True)
 class RowUsage:
-    """What the calls of one program in one stage take, beside reasoning."""
+    """Calls and tokens of a program in a stage, without reasoning."""
 
     stage: str
     role: Role
@@ -69,71 +69,71 @@ class RowUsage:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is to do."""
+    """The inputs of an estimate."""
 
     settings: Settings
     recipe: str  # name of a built-in method
     outline_only: bool = False  # whether it ends with the outline
-    given: int = 0  # number of the sections of the user's outline; 0 if there is none
+    given: int = 0  # number of sections in the user's outline; 0 without one
 
     @property
     def asked(self) -> frozenset[str]:
         """The programs that the run asks."""
         as_outlined = "orag" if self.outline_only and self.recipe == "rag" else self.recipe
-        own = ASKED[as_outlined] - frozenset(_OUTLINERS if self.given else ())
-        if own & _UNCHECKED:
-            return own
-        return own | {"remarks"} | ({"check"} if self.settings.judge_of_run == "model" else frozenset())
+        programs = ASKED[as_outlined] - frozenset(_OUTLINERS if self.given else ())
+        if programs & _UNCHECKED:
+            return programs
+        return programs | {"remarks"} | ({"check"} if self.settings.judge_of_run == "model" else frozenset())
 
     @property
     def sections(self) -> int:
-        """The sections that the article probably has."""
+        """The expected number of sections."""
         wanted = round(self.settings.article_words / _WORDS["section"])
         return self.given or min(self.settings.max_sections, max(_WORDS["sections"], wanted))
 
     @property
     def result_words(self) -> float:
-        """Words that a search result brings: of its page, if pages are read."""
+        """Expected words per search result, of its page if pages are read."""
         reads = self.settings.read_pages
         is_read = reads == "always" or (reads == "auto" and not is_collection(self.settings.search.partition(":")[0]))
         return float(_WORDS["page" if is_read else "snippet"])
 
     def sizes(self) -> dict[str, float]:
-        """Return by name the numbers to which calls and tokens are proportional: calls, sections or words."""
-        own, asked, sections = self.settings, self.asked, self.sections
-        interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
-        reads = "page_notes" in asked and own.reading_tokens > 0
-        turns, is_answer = interviews * own.turns, bool(asked & _ANSWERS)
+        """Return name → number (of calls, sections or words) for the terms of the formula."""
+        settings, asked, sections = self.settings, self.asked, self.sections
+        interviews = (settings.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
+        reads = "page_notes" in asked and settings.reading_tokens > 0
+        turns, is_answer = interviews * settings.turns, bool(asked & _ANSWERS)
         findings = turns * _WORDS["findings"] + reads * _WORDS["pages"] * _WORDS["noted"]
         passage = min(self.result_words, _WORDS["passage"])
-        found = own.top_k * (passage if self.recipe in _CHUNKS else self.result_words)
-        answer = own.evidence_words * (1 if is_answer else _WORDS["answer_share"])
-        shown = min(answer, _WORDS["passages"] * passage, own.queries * own.top_k * self.result_words)
-        section = findings / sections * passage * _WORDS["cited"] if turns else min(own.evidence_words, found)
-        told = shown if is_answer else sections * section if "section" in asked or turns else found
-        target = own.answer_words if is_answer else own.article_words
-        words = words_asked(target, math.inf if asked & _UNCHECKED else told)
+        searched = settings.top_k * (passage if self.recipe in _CHUNKS else self.result_words)
+        answer = settings.evidence_words * (1 if is_answer else _WORDS["answer_share"])
+        shown = min(answer, _WORDS["passages"] * passage, settings.queries * settings.top_k * self.result_words)
+        section = findings / sections * passage * _WORDS["cited"] if turns else min(settings.evidence_words, searched)
+        material = shown if is_answer else sections * section if "section" in asked or turns else searched
+        target = settings.answer_words if is_answer else settings.article_words
+        words = words_asked(target, math.inf if asked & _UNCHECKED else material)
         return {
             "once": 1,
             "topic": "points" in asked or not (turns or is_answer),
-            "contents": bool(own.related_topics),
-            "related": min(own.related_topics, _WORDS["related"]),
-            "group": bool(own.perspectives),
-            "perspectives": own.perspectives,
+            "contents": bool(settings.related_topics),
+            "related": min(settings.related_topics, _WORDS["related"]),
+            "group": bool(settings.perspectives),
+            "perspectives": settings.perspectives,
             "interviews": interviews,
             "turns": turns,
-            "earlier": (own.turns - 1) / 2,
-            "others": own.perspectives * ("points" in asked),
-            "queries": own.queries,
+            "earlier": (settings.turns - 1) / 2,
+            "others": settings.perspectives * ("points" in asked),
+            "queries": settings.queries,
             "shown": shown,
-            "told": min(turns * _WORDS["answer"] if turns else found, own.interview_words),
+            "told": min(turns * _WORDS["answer"] if turns else searched, settings.interview_words),
             "talk": turns * _WORDS["answer"],
-            "found": 0 if turns else found,
+            "found": 0 if turns else searched,
             "findings": findings,
             "batches": math.ceil(findings / _WORDS["batch"]),
             "read": reads,
             "pages": reads * _WORDS["pages"],
-            "reading": reads * own.reading_tokens,
+            "reading": reads * settings.reading_tokens,
             "headings": sections,
             "points": sections * ("points" in asked),
             "sections": sections * ("section" in asked),
@@ -143,35 +143,35 @@ class Plan:
             "whole": bool(asked & _WHOLE),
             "question": is_answer,
             "searched": "plan" in asked,
-            "edited": own.editing == "on" and "edit" in asked,
+            "edited": settings.editing == "on" and "edit" in asked,
             "lead": "lead" in asked,
             "judged": "check" in asked,
         }
 
 
 def usage(plan: Plan, programs: Programs) -> Iterator[RowUsage]:
-    """Yield the estimated usage of a run, a row per step in the order of its stages."""
+    """Yield the estimated usage of a run, one row per program and stage."""
     sizes, known = plan.sizes(), programs.for_settings(plan.settings).named()
     longest = plan.settings.reply_tokens or math.inf
-    for key, own in ROWS.items():
+    for key, row in ROWS.items():
         stage, role, program = key.split(", ")
-        calls = total(own["calls"], sizes)
+        calls = total(row["calls"], sizes)
         if program not in plan.asked or calls <= 0 or (plan.outline_only and stage not in _OUTLINING):
             continue
         number, begins = len(known[program].predictors()), calls * overhead(known[program])
-        made, sent, told = (total(own[what], sizes) * share_of(what, number) for what in ("calls", "in", "out"))
-        yield RowUsage(stage, cast("Role", role), program, made, begins + sent, min(told, made * longest))
+        made, sent, completion = (total(row[what], sizes) * share_of(what, number) for what in ("calls", "in", "out"))
+        yield RowUsage(stage, cast("Role", role), program, made, begins + sent, min(completion, made * longest))
 
 
 def recipes_that_ask(program: str) -> list[str]:
-    """Return the recipes that ask a program; for the judge and what the writer is asked of its doubts, when all do."""
+    """Return the recipes that ask a program; all for the judge and the answers to its remarks."""
     if program in {"check", "remarks"}:
         return [f"all with sources{', unless --judge off' if program == 'check' else ''}"]
     return [recipe for recipe, asked in ASKED.items() if program in asked]
 
 
 def share_of(what: str, predictors: int) -> float:
-    """Return the factor by which a program's predictors multiply its ``what``; an outline is shorter than its text."""
+    """Return the factor for several predictors of a program; an outline is shorter than its text."""
     return 1 + _WORDS["planned"] * (predictors - 1) if what == "out" else predictors
 
 
@@ -181,15 +181,15 @@ def searches(plan: Plan) -> float:
 
 
 def overhead(program: Program) -> float:
-    """Return the tokens of one call's prompts without inputs: instructions, form of the reply, examples."""
+    """Return the tokens of a call's prompts without inputs: instructions, reply format, examples."""
     adapter = PromptAdapter()
     prompts = (
-        adapter.format(own.signature, program.shown if own is program.predict else own.demos, {})
-        for own in program.predictors()
+        adapter.format(predictor.signature, program.shown if predictor is program.predict else predictor.demos, {})
+        for predictor in program.predictors()
     )
     return sum(count_tokens([str(message["content"]) for message in prompt]) for prompt in prompts)
 
 
 def total(terms: Mapping[str, float], sizes: Mapping[str, float]) -> float:
-    """Return the sum of terms such as ``turns*earlier``: each coefficient times the sizes named."""
+    """Return the sum of terms such as ``turns*earlier``: each coefficient times the named sizes."""
     return sum(factor * math.prod(sizes[name] for name in names.split("*")) for names, factor in terms.items())

@@ -1,4 +1,4 @@
-"""A batch on the terminal: a live bar for each topic under way, a line as each ends; and its summary."""
+"""Progress of a batch on the terminal: a live bar per active topic, a line per finished one; and a summary."""
 
 import time
 from collections import Counter
@@ -24,7 +24,7 @@ class BatchProgress(Display):
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console, now=now)
         self._states: dict[int, State] = {}
-        self._topics: dict[int, tuple[TopicStatus, SoFar]] = {}  # those under way
+        self._topics: dict[int, tuple[TopicStatus, SoFar]] = {}  # active topics
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
         """Record the states of the topics, and show their counts and the batch's folder."""
@@ -33,7 +33,7 @@ class BatchProgress(Display):
         self.show(f"{_state_counts(self._states)}, in {printable(str(folder))}")
 
     def event(self, number: int, event: ev.Event) -> None:
-        """Update a topic with an event of its run, and print what concerns all topics."""
+        """Update a topic with an event of its run, and print events that concern all topics."""
         with self.guard:
             if number in self._topics:
                 self._take(number, event)
@@ -42,7 +42,7 @@ class BatchProgress(Display):
         self.show(line)
 
     def row(self, row: TopicStatus) -> None:
-        """Set the status of a topic, and print it."""
+        """Set and print the status of a topic."""
         with self.guard:
             self._states[row.number] = row.state
             if row.state == "running":
@@ -87,7 +87,7 @@ class BatchProgress(Display):
 
 
 def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
-    """Return a row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
+    """Return a row per topic with the cells of :data:`SUMMARY_COLUMNS`."""
     return [
         (
             _short_topic(row),
@@ -103,7 +103,7 @@ def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
 
 
 def summary_of(report: BatchReport) -> str:
-    """Return a summary of a batch: its topics by state, and their total usage."""
+    """Return a summary of a batch: topics by state, and total usage."""
     rows, total = report.rows, _sum(*(row.cost for row in report.rows))
     read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
     usage = f"{counted(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"

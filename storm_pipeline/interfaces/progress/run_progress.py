@@ -1,4 +1,4 @@
-"""Progress on the terminal or in a notebook: live bars of what is under way, else lines; and that of a run."""
+"""Progress on the terminal or in a notebook, as live bars or lines; and the progress of a run."""
 
 import importlib.util
 import re
@@ -28,14 +28,14 @@ _MAX_LABEL_LENGTH = 200
 _MAX_TOPIC_LENGTH = 30
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
-_display = threading.Lock()  # held by the run that shows its progress by itself: two at once would overwrite each other
+_display = threading.Lock()  # held by the run that shows its progress, since displays overwrite each other
 
 
 @dataclass
 class SoFar:
-    """What a stage has done: calls, tokens read and written, and steps of the announced total.
+    """Progress of a stage: calls, tokens read and written, and steps of the announced total.
 
-    Also its starts, how many of them are under way, the records that were reused, and what it did last.
+    Also its starts, active threads, reused records, and last action.
     """
 
     calls: int = 0
@@ -49,7 +49,7 @@ class SoFar:
     label: str = ""
 
     def take(self, event: ev.Event) -> None:
-        """Add an event; several starts of one stage, in different threads, are added up."""
+        """Add an event; starts of a stage in several threads are summed."""
         match event:
             case ev.StageStarted():
                 known = self.total is not None and event.total is not None
@@ -70,7 +70,7 @@ class SoFar:
                 self.reused += 1
 
     def facts(self, stage: str) -> str:
-        """Return what the stage has done, in words; empty if nothing is counted."""
+        """Return the progress of the stage in words; empty without counts."""
         unit = _UNITS.get(stage, "steps")
         steps = f"{self.steps} {unit}" if self.total is None else f"{self.steps} of at most {self.total} {unit}"
         facts = [steps if self.steps or self.total is not None else "", f"{self.reused} reused" if self.reused else ""]
@@ -78,10 +78,10 @@ class SoFar:
 
 
 class Display(Progress, ABC):
-    """Base of the sinks that show progress: a bar for each thing under way, totals below, lines above.
+    """Base of progress displays: lines, a bar per active item, and totals below.
 
-    A context manager that restores the terminal; outside its ``with`` block nothing is shown. State and bars are
-    changed while ``guard`` is held, and nothing is printed then.
+    A context manager that restores the terminal; shows nothing outside its ``with`` block. Hold ``guard`` to change
+    state and bars; nothing is printed then.
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
@@ -127,18 +127,18 @@ class Display(Progress, ABC):
         """Return the line below the bars."""
 
     def refresh(self) -> None:
-        """Do nothing: the display is drawn four times a second, and ``guard`` is held where a bar is added."""
+        """Do nothing: the display is drawn four times a second, and ``guard`` is held while a bar is added."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Return the bars, and the totals."""
         if not hasattr(self, "guard"):
-            return ()  # rich asks while it is made
+            return ()  # called by rich's constructor
         with self.guard:
             table, totals = self.make_tasks_table(self.tasks), self.totals()
         return table, Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
 
     def bar(self, key: Hashable, name: str) -> Task:
-        """Return the bar of this key; a new one if there is none."""
+        """Return the bar of this key, which may be new."""
         if key not in self._bars:
             self._bars[key] = self._tasks[self.add_task(name, total=None, facts="", label="")]
         return self._bars[key]
@@ -149,7 +149,7 @@ class Display(Progress, ABC):
             self.remove_task(bar.id)
 
     def download(self, event: ev.Downloading) -> str:
-        """Update the bar of a download; return the line about it, once a quarter, where there are no bars."""
+        """Update the bar of a download; without bars, return a line per quarter."""
         bar, quarter = self.bar(event.name, printable(event.name)), 4 * event.done // max(1, event.total)
         bar.completed, bar.total = event.done, event.total
         facts = bar.fields["facts"] = f"{event.done / 1e6:.0f} of {event.total / 1e6:.0f} MB"
@@ -162,11 +162,11 @@ class Display(Progress, ABC):
         if line and self._active:
             try:
                 self.console.print(Text(line, style=style), soft_wrap=not self.is_live)
-            except OSError:  # such as a full disk: a sink must not end the run
+            except OSError:  # such as a full disk, which must not end the run
                 self._active = False
 
     def note(self, text: str) -> str:
-        """Return the line of a note; empty if one that differs in numbers alone was shown, or 30 others."""
+        """Return the line of a note; empty after 30 notes, or after one that differs only in numbers."""
         line = printable(text)
         kind = re.sub(r"\d+", "0", line)
         self._notes[kind] += 1
@@ -176,8 +176,8 @@ class Display(Progress, ABC):
         return self._shown[kind]
 
     def repeated(self) -> str:
-        """Return lines about the notes that were repeated or not shown."""
-        lines = [f"{self._notes[kind]} times: {one}" for kind, one in self._shown.items() if self._notes[kind] > 1]
+        """Return lines about repeated and hidden notes."""
+        lines = [f"{self._notes[kind]} times: {note}" for kind, note in self._shown.items() if self._notes[kind] > 1]
         unseen = sum(times for kind, times in self._notes.items() if kind not in self._shown)
         return "\n".join([*lines, f"and {unseen} more"] if unseen else lines)
 
@@ -187,7 +187,7 @@ class Display(Progress, ABC):
 
 
 class _Stderr(Console):
-    """A console that stops printing when its reader has gone, instead of ending the run."""
+    """A console that ignores a closed pipe, which must not end the run."""
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
@@ -198,9 +198,9 @@ def _stderr_console() -> Console:
 
 
 class ProgressSink(Display):
-    """An event sink that shows the progress of one run: a bar for each stage under way, and a line as each ends.
+    """An event sink that shows the progress of a run: a bar per active stage, a line per finished one.
 
-    Retries, degradations and failures are lines too, similar ones once.
+    Retries, degradations and failures are lines too, without similar repetitions.
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
@@ -226,29 +226,29 @@ class ProgressSink(Display):
         self.emit(ev.Downloading("", name, done, total))
 
     def totals(self) -> str:
-        """Return the run in one line, what matters most first, since narrow terminals cut off its end."""
+        """Return the run's totals in one line, most important first, since narrow terminals cut off the end."""
         counts, stages = self._counts, self._stages.values()
         parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
         parts += [counted(n, "problem")] if (n := counts["problems"]) else []
         if self._topic:
-            calls, read, written = (sum(getattr(one, n) for one in stages) for n in ("calls", "read", "tokens_out"))
+            calls, read, written = (sum(getattr(stage, n) for stage in stages) for n in ("calls", "read", "tokens_out"))
             tokens = f"{amount(read)} tokens in, {amount(written)} out"
             parts += [counted(self._sources, "source"), counted(calls, "call"), tokens]
         return ", ".join(parts + [f"{n} {word}" for word in ("retries", "reused") if (n := counts[word])])
 
     def _take(self, event: Event) -> None:
-        own = self._stages[event.stage]
-        own.take(event)
+        stage = self._stages[event.stage]
+        stage.take(event)
         self._counts[_COUNTED.get(type(event), "")] += 1
         match event:
             case ev.RunStarted():
                 self._topic = printable(event.topic)
             case ev.Searched():
                 self._sources = max(self._sources, event.sources)
-        if own.running:
+        if stage.running:
             bar = self.bar(event.stage, event.stage)
-            label = printable(own.label)[:_MAX_LABEL_LENGTH]
-            self.update(bar.id, completed=own.steps, total=own.total, facts=own.facts(event.stage), label=label)
+            label = printable(stage.label)[:_MAX_LABEL_LENGTH]
+            self.update(bar.id, completed=stage.steps, total=stage.total, facts=stage.facts(event.stage), label=label)
         else:
             self.end_bar(event.stage)
 
@@ -292,10 +292,10 @@ class ProgressSink(Display):
 
 @contextmanager
 def with_progress(sinks: Sequence[EventSink], wanted: bool | None) -> Iterator[Sequence[EventSink]]:  # noqa: FBT001
-    """Yield the sinks of a run, with one that shows its progress while the block runs.
+    """Yield the sinks of a run, with one that shows its progress within the block.
 
-    ``wanted``: whether to show it; None: if there are no sinks, somebody watches, and no DSPy module (such as one that
-    is evaluated) is the caller. Of several runs at once, the first shows its progress.
+    ``wanted``: whether to show it; None: without sinks, with a terminal or notebook, and not within a DSPy module (such
+    as in an evaluation). Of concurrent runs, the first one shows its progress.
     """
     if wanted is None:
         wanted = not sinks and not dspy.settings.caller_modules and _is_watched()
@@ -310,9 +310,9 @@ def with_progress(sinks: Sequence[EventSink], wanted: bool | None) -> Iterator[S
 
 
 def _is_watched() -> bool:
-    """Return whether this is a notebook, or the main thread of a program whose standard error is a terminal."""
+    """Return whether this is a notebook, or the main thread of a program with a terminal as standard error."""
     if "IPython" in sys.modules and _stderr_console().is_jupyter:
         return True
-    with suppress(AttributeError, ValueError):  # there is none, or it is closed
+    with suppress(AttributeError, ValueError):  # missing or closed
         return threading.current_thread() is threading.main_thread() and sys.stderr.isatty()
     return False

@@ -25,8 +25,8 @@ _BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "The ow
 TEXT = {"schema": {"type": "string"}}
 FILE = {"schema": {"type": "string", "format": "binary"}}
 ARTICLE: dict[str, Any] = {
-    one.media_type: {"schema": {}} if one.media_type.endswith("json") else TEXT if one.is_text else FILE
-    for one in article_formats()
+    format_.media_type: {"schema": {}} if format_.media_type.endswith("json") else TEXT if format_.is_text else FILE
+    for format_ in article_formats()
 }
 """Media types of articles → how their content is described. Markdown, the default, comes first."""
 
@@ -48,17 +48,17 @@ def describe(app: FastAPI, remote: RemoteSettings, is_secured: Callable[[], bool
 
 def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict[str, Any]:
     servers = [{"url": "/", "description": "This server."}]
-    found = get_openapi(
+    schema = get_openapi(
         title=app.title, version=app.version, description=_ABOUT, routes=app.routes, tags=_TAGS, servers=servers
     )
-    schemas = found["components"]["schemas"]
+    schemas = schema["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
         schemas.pop(unused, None)
     schemas |= {"Problem": Problem.model_json_schema(), "ChosenSettings": remote.json_schema()}
     for order in ("RunOrder", "ResumeOrder"):
         schemas[order]["properties"]["settings"] = {"$ref": "#/components/schemas/ChosenSettings"}
     schemas["RunOrder"] |= _combinations()
-    for operation in (operation for path in found["paths"].values() for operation in path.values()):
+    for operation in (operation for path in schema["paths"].values() for operation in path.values()):
         answers = operation["responses"]
         if "HTTPValidationError" in str(answers.get("422")):  # FastAPI adds it to all that has a parameter
             del answers["422"]
@@ -67,8 +67,8 @@ def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict
         elif "401" in answers:
             operation["security"] = [{name: []} for name in _BEARER]
     if secured:
-        found["components"]["securitySchemes"] = _BEARER
-    return found
+        schema["components"]["securitySchemes"] = _BEARER
+    return schema
 
 
 def _combinations() -> dict[str, Any]:

@@ -95,7 +95,7 @@ class Budget:
 
     def available(self, cap: float) -> float | None:
         """Return what a run may spend: its cap, or what is left if no other is under way; None: it must wait."""
-        left = self.most - self.spent - sum(one.left for one in self.reservations)
+        left = self.most - self.spent - sum(reservation.left for reservation in self.reservations)
         return None if left < cap and self.reservations else min(cap, max(0.0, left))
 
     def count(self, cost: float) -> None:
@@ -133,14 +133,14 @@ class Budgets:
             budget.most = caller.budget  # a new token of the name may have another
             return budget
 
-    def check(self, own: Budget | None) -> None:
+    def check(self, caller_budget: Budget | None) -> None:
         """Check that something is left of a caller's budget and the server's. Raises BudgetSpentError: nothing is."""
-        for budget in filter(None, (own, self.server)):
+        for budget in filter(None, (caller_budget, self.server)):
             budget.check()
 
-    def reserve(self, own: Budget | None, cap: float) -> Reservation | None:
+    def reserve(self, caller_budget: Budget | None, cap: float) -> Reservation | None:
         """Reserve what a run may spend of its caller's budget and the server's; None: it must wait."""
-        budgets = tuple(filter(None, (own, self.server)))
+        budgets = tuple(filter(None, (caller_budget, self.server)))
         amounts = [amount for budget in budgets if (amount := budget.available(cap)) is not None]
         if len(amounts) < len(budgets):
             return None

@@ -83,24 +83,24 @@ class Tokens:
         token = f"storm_{secrets.token_urlsafe(32)}"
         made = Token(name=name, sha256=_digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
         with self._writing():
-            if any(one.name == name and not one.revoked for one in self.all()):
+            if any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is a token of the name {name!r}: revoke it first, or choose another name")
-            self._save([*(one for one in self.all() if one.name != name), made])
+            self._save([*(token for token in self.all() if token.name != name), made])
         return token
 
     def revoke(self, name: str) -> None:
         """Refuse a token from now on. Raises SettingsError: there is none of this name; others as :meth:`add`."""
         with self._writing():
-            if not any(one.name == name and not one.revoked for one in self.all()):
+            if not any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is no token of the name {name!r}; `storm serve token list` lists them")
-            self._save([one.model_copy(update={"revoked": one.revoked or one.name == name}) for one in self.all()])
+            self._save([t.model_copy(update={"revoked": t.revoked or t.name == name}) for t in self.all()])
 
     def all(self) -> tuple[Token, ...]:
         """Return all tokens, revoked ones included. Raises SettingsError: the file is damaged or cannot be read."""
         with self._lock:
             try:
-                found = self._path.stat()
-                version = (found.st_mtime_ns, found.st_ino, found.st_size)
+                status = self._path.stat()
+                version = (status.st_mtime_ns, status.st_ino, status.st_size)
                 if version != self._version:
                     self._known, self._version = _TOKENS.validate_json(read_plain(self._path, _MOST_BYTES)), version
                 self.required = True
@@ -114,15 +114,15 @@ class Tokens:
     def find(self, token: str) -> Caller | None:
         """Return the caller with a token; None if it is not valid, or the file cannot be read."""
         digest = _digest(token)
-        return next((Caller(one.name, one.budget) for one in self._valid() if one.sha256 == digest), None)
+        return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == digest), None)
 
     def named(self, name: str) -> Caller | None:
         """Return the caller of a name; None if his token was revoked, or the file cannot be read."""
-        return next((Caller(one.name, one.budget) for one in self._valid() if one.name == name), None)
+        return next((Caller(token.name, token.budget) for token in self._valid() if token.name == name), None)
 
     def _valid(self) -> tuple[Token, ...]:
         try:
-            return tuple(one for one in self.all() if not one.revoked)
+            return tuple(token for token in self.all() if not token.revoked)
         except SettingsError as error:
             logger.warning("nobody but the owner is served: %s", error)
             return ()

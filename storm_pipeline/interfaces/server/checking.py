@@ -111,8 +111,8 @@ class _Turns(AbstractContextManager[None]):
 
     def __enter__(self) -> None:
         with self._changed:
-            own, self._drawn = self._drawn, self._drawn + 1
-            self._changed.wait_for(lambda: own == self._next)
+            turn, self._drawn = self._drawn, self._drawn + 1
+            self._changed.wait_for(lambda: turn == self._next)
 
     def __exit__(self, *error: object) -> None:
         with self._changed:
@@ -129,7 +129,7 @@ class _JudgeInTurns(JudgeWrapper):
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :meth:`Judge.judge`. Raises DatasetError: a sentence is compared with too much."""
-        sizes = [sum(len(one.claim) + len(passage) for passage in one.passages) for one in questions]
+        sizes = [sum(len(question.claim) + len(passage) for passage in question.passages) for question in questions]
         if max(sizes, default=0) > MOST_OF_SENTENCE:
             raise DatasetError(
                 f"a sentence is compared with passages of {MOST_OF_SENTENCE:,} characters at most: cite fewer"
@@ -168,7 +168,7 @@ class ArticleCheck:
         DatasetError: the article has too many sentences or cannot be read, or the owner's judge is a model. Others as
         :func:`storm_pipeline.evidence.judges.opening.open_judge`.
         """
-        if max(map(len, (markdown, *(own.text for own in sources)))) > MOST_CHARACTERS:
+        if max(map(len, (markdown, *(source.text for source in sources)))) > MOST_CHARACTERS:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
@@ -202,7 +202,7 @@ def _read(markdown: str, title: str, sources: Sequence[SentPage] | None, fetch: 
     """Return the article with its sources, or raise DatasetError if it cannot be read."""
     article: dict[str, Any] = {"title": title, "markdown": markdown}
     if sources is not None:  # else the list in the Markdown counts
-        article["sources"] = [own.model_dump() for own in sources]
+        article["sources"] = [source.model_dump() for source in sources]
     with tempfile.TemporaryDirectory(prefix="storm-") as place:
         file = Path(place) / "article.json"
         file.write_text(json.dumps(article), encoding="utf-8")

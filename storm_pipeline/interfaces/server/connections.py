@@ -60,7 +60,7 @@ class BoundedProtocol(H11Protocol):
         self._wait_for_headers()
         others: Collection[Any] = self.connections
         if not self.reach.is_proxy(_address(self)):
-            _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
+            _make_room([connection for connection in others if _address(connection) == _address(self)], _MOST_OF_ONE)
         _make_room(others, _MOST)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -128,8 +128,8 @@ class BoundedProtocol(H11Protocol):
 def _make_room(connections: Collection[Any], most: int) -> None:
     """Close the longest idle connection if there are too many; the newest if none is idle."""
     if len(connections) > most:
-        idle = (one for one in connections if one.is_idle and not one.transport.is_closing())
-        min(idle, key=lambda one: one._since).transport.abort()
+        idle = (c for c in connections if c.is_idle and not c.transport.is_closing())
+        min(idle, key=lambda connection: connection._since).transport.abort()
 
 
 def _address(connection: Any) -> str:

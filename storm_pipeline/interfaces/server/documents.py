@@ -98,7 +98,7 @@ class DocumentSets:
     def create(self, caller: Caller) -> DocumentSet:
         """Make an empty set. Raises ConflictError, FullError: he has as many as he may, or the disk is full."""
         with self._lock, _telling_of_full_disk():
-            if sum(one.caller == caller.name for one in self._all()) >= SETS:
+            if sum(document_set.caller == caller.name for document_set in self._all()) >= SETS:
                 raise ConflictError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
             folder = self.root / uuid4().hex
             folder.mkdir(parents=True)
@@ -111,14 +111,14 @@ class DocumentSets:
 
     def views(self, caller: Caller) -> tuple[DocumentSet, ...]:
         """Return a caller's sets, oldest first."""
-        return tuple(sorted((one for one in self._all() if caller.has_access(one.caller)), key=lambda one: one.created))
+        return tuple(sorted((d for d in self._all() if caller.has_access(d.caller)), key=lambda d: d.created))
 
     def view(self, caller: Caller, name: str) -> DocumentSet:
         """Return a set. Raises UnknownDocumentsError: the caller has none of this name."""
-        found = next((one for one in self.views(caller) if one.documents == name), None)
-        if found is None:
+        match = next((document_set for document_set in self.views(caller) if document_set.documents == name), None)
+        if match is None:
             raise UnknownDocumentsError("there is no set of documents of this name")
-        return found
+        return match
 
     @contextmanager
     def upload(self, caller: Caller, name: str, file: str, announced: int | None) -> Iterator[Upload]:
@@ -163,9 +163,9 @@ class DocumentSets:
         """Record that a run uses a set, which is fixed from then on. Raises as :meth:`path`."""
         with self._lock:
             self.path(caller, name)
-            found = self.view(caller, name)
+            document_set = self.view(caller, name)
             with _telling_of_full_disk():
-                self._save(self.root / name, found.caller, found.created, (*found.runs, run))
+                self._save(self.root / name, document_set.caller, document_set.created, (*document_set.runs, run))
 
     def path(self, caller: Caller, name: str) -> Path:
         """Return the folder of a set that has files. Raises UnknownDocumentsError, ConflictError: there is none."""
@@ -176,25 +176,25 @@ class DocumentSets:
     def forget(self, run: str) -> None:
         """Delete the sets that were used by this run alone, which was deleted. Raises FullError, RunError."""
         with self._lock, _telling_of_full_disk():
-            for one in tuple(self._all()):
-                if run in one.runs and len(one.runs) == 1:
-                    self._remove(one.documents)
-                elif run in one.runs:
-                    rest = tuple(other for other in one.runs if other != run)
-                    self._save(self.root / one.documents, one.caller, one.created, rest)
+            for stored in tuple(self._all()):
+                if run in stored.runs and len(stored.runs) == 1:
+                    self._remove(stored.documents)
+                elif run in stored.runs:
+                    rest = tuple(other_run for other_run in stored.runs if other_run != run)
+                    self._save(self.root / stored.documents, stored.caller, stored.created, rest)
 
     def _room(self, caller: Caller, name: str, file: str) -> int:
         """Bytes that a file may have in a set; the caller holds the lock."""
-        found = self.view(caller, name)
-        self._require_unused(found)
+        document_set = self.view(caller, name)
+        self._require_unused(document_set)
         arriving = [size for of, size in self._arriving.values() if of == name]
-        kept = [one.bytes for one in found.files if one.name != file]
+        kept = [stored.bytes for stored in document_set.files if stored.name != file]
         if len(kept) + len(arriving) >= SET_FILES:
             raise TooLargeError(f"a set of documents has at most {SET_FILES} files")
         return min(FILE_BYTES, SET_BYTES - sum(kept) - sum(arriving))
 
-    def _require_unused(self, found: DocumentSet) -> None:
-        if found.runs:
+    def _require_unused(self, document_set: DocumentSet) -> None:
+        if document_set.runs:
             raise ConflictError("a run uses these documents, so they stay as they are: make another set")
 
     def _all(self) -> Iterator[DocumentSet]:

@@ -160,8 +160,8 @@ class Gate:
         sent = given.strip().encode("utf-8", "replace") if scheme.lower() == "bearer" else b""
         if self._token and hmac.compare_digest(sent, self._token):
             return OWNER
-        found = self._tokens.find(sent.decode())
-        return OWNER if found is None and not self._token and not self._tokens.required else found
+        token = self._tokens.find(sent.decode())
+        return OWNER if token is None and not self._token and not self._tokens.required else token
 
 
 def _is_upload(scope: Scope) -> bool:

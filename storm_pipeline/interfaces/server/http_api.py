@@ -68,16 +68,16 @@ def _own_run(
         ),
     ],
 ) -> str:
-    return service.own(run)
+    return service.accessible(run)
 
 
 _Run = Annotated[str, Depends(_own_run)]
-_Format = Annotated[str, Query(json_schema_extra={"enum": [one.name for one in article_formats()]})]
+_Format = Annotated[str, Query(json_schema_extra={"enum": [format_.name for format_ in article_formats()]})]
 _Style = Annotated[
     str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})
 ]
 _Set = Annotated[str, Path(description="Name of the set of documents.", pattern=ID)]
-_Name = Annotated[str, Path(description="Name of the file, whose ending tells its format.", pattern=NAME)]
+_Name = Annotated[str, Path(description="Name of the file, whose ending names its format.", pattern=NAME)]
 
 
 def create_app(
@@ -198,11 +198,11 @@ async def follow_run(
 ) -> AsyncIterator[ServerSentEvent]:
     """Yield the events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
     try:
-        async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
-            if found is None:
+        async for event in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
+            if event is None:
                 await asyncio.sleep(POLL)
             else:
-                yield ServerSentEvent(data=found[1], id=str(found[0]))
+                yield ServerSentEvent(data=event[1], id=str(event[0]))
         state, reason = await asyncio.to_thread(service.ending, run)
     except UnknownRunError:
         state, reason = "deleted", "the run was deleted"

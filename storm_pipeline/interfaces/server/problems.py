@@ -90,7 +90,7 @@ def answers(*statuses: int, is_open: bool = False, success: int = 200, **about: 
     the status of a success, and ``about``: its headers, content and links as OpenAPI describes them.
     """
     wrong = sorted({*statuses, *_ALWAYS, *(() if is_open else (401,))})
-    problems = {one: {"description": _MEANINGS[one], "content": _CONTENT} | _HEADERS.get(one, {}) for one in wrong}
+    problems = {s: {"description": _MEANINGS[s], "content": _CONTENT} | _HEADERS.get(s, {}) for s in wrong}
     return {success: {"description": "Done.", **about}, **problems}
 
 
@@ -102,7 +102,7 @@ def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
         status, kind = 500, "Unexpected"
         if isinstance(error, StormError):
             is_held = isinstance(error.__cause__, Timeout)  # another process holds the run
-            status = 409 if is_held else next(one for one, kinds in _ERRORS.items() if isinstance(error, kinds))
+            status = 409 if is_held else next(code for code, kinds in _ERRORS.items() if isinstance(error, kinds))
             text, kind = redact(str(error)), type(error).__name__
             headers = {"Retry-After": _BUSY_SECONDS} if status == HTTPStatus.TOO_MANY_REQUESTS else {}
         elif isinstance(error, RequestValidationError):
@@ -124,5 +124,5 @@ def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
 def _methods(request: Request) -> str:
     """All methods of a path; the framework names those of one route, and a path may have several."""
     routes = request.app.router.routes
-    found = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return ", ".join(sorted({method for methods in found for method in methods}))
+    matched = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for methods in matched for method in methods}))

@@ -32,10 +32,10 @@ class Reach:
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is that of a trusted proxy."""
         try:
-            found = ip_address(address)
+            parsed = ip_address(address)
         except ValueError:
             return False
-        return any(found in network for network in self.proxies)
+        return any(parsed in network for network in self.proxies)
 
     def refusal(self, headers: dict[str, str], server: Any) -> str:
         """Return why a request is refused by its headers; empty if it is not.
@@ -43,12 +43,12 @@ class Reach:
         It has to name the server by a name of its own, else a page could reach it by a name that leads here (DNS
         rebinding), and must not come from a page of another site. ``server``: the address that was reached, if known.
         """
-        own = _LOCAL_NAMES | self.names | ({str(server[0]).lower()} if server else set())
+        known_hosts = _LOCAL_NAMES | self.names | ({str(server[0]).lower()} if server else set())
         host = _host(f"//{headers.get('host', '')}").removesuffix(".")
-        if host not in own:
+        if host not in known_hosts:
             return f"this server does not answer to the host {host[:100]!r}: its owner can allow it by --allow-host"
         is_foreign = headers.get("sec-fetch-site") == "cross-site"  # a browser sends no origin with most GETs
-        if _host(headers["origin"]) not in own if "origin" in headers else is_foreign:
+        if _host(headers["origin"]) not in known_hosts if "origin" in headers else is_foreign:
             return "pages of other sites may not call this server"
         return ""
 

@@ -32,9 +32,9 @@ class Redactor:
             return self.text(value)
         if isinstance(value, Mapping):
             return self.values(value)
-        return [self._value(one) for one in value] if isinstance(value, list | tuple) else value
+        return [self._value(element) for element in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:
         """Return the article with the problems in its report redacted, since they quote the errors of services."""
-        problems = tuple(replace(one, detail=self.text(one.detail)) for one in article.report.problems)
+        problems = tuple(replace(problem, detail=self.text(problem.detail)) for problem in article.report.problems)
         return replace(article, report=replace(article.report, problems=problems))

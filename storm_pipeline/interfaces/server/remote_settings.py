@@ -142,11 +142,11 @@ class RemoteSettings:
     def _described(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
         about = {key: schema.pop(key) for key in ("title", "description") if key in schema}
         schema.pop("default", None)
-        forms = [one for one in schema.pop("anyOf", None) or [schema] if one.get("type") != "null"]
+        forms = [s for s in schema.pop("anyOf", None) or [schema] if s.get("type") != "null"]
         if allowed := self.allowed.get(name):
             forms = [{"enum": sorted(allowed)}]
         elif name in CAPS and (cap := getattr(self.owner, name)) is not None:
-            forms = [{**one, "maximum": cap} for one in forms]
+            forms = [{**schema_form, "maximum": cap} for schema_form in forms]
         return about | {"anyOf": [*forms, {"type": "null"}]}
 
     def _owners(self) -> dict[str, Any]:

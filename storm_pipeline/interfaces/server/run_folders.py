@@ -73,26 +73,26 @@ class RunFolders:
         for name, folder in names.items():
             if name not in self._callers and (known := _order(folder)[0]):
                 self._callers[name] = known
-        own = [folder for name, folder in names.items() if self._callers.get(name) == caller]
-        if len(own) + more > RUNS or sum(map(_size, own)) > RUN_BYTES:
+        theirs = [folder for name, folder in names.items() if self._callers.get(name) == caller]
+        if len(theirs) + more > RUNS or sum(map(_size, theirs)) > RUN_BYTES:
             raise ConflictError(
-                f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together, and you have {len(own)}: delete some"
+                f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together; you have {len(theirs)}: delete some"
             )
 
     def path(self, name: str) -> Path:
         """Return the folder of the run with this name, or raise UnknownRunError if there is none."""
-        found = self._names().get(name)
-        if found is None or not (found / "run.json").is_file():
+        folder = self._names().get(name)
+        if folder is None or not (folder / "run.json").is_file():
             raise UnknownRunError("there is no run of this name")
-        return found
+        return folder
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
         """Return the newest runs of a caller, newest first, or raise RunError if the folder cannot be read."""
         known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
-        own = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
-        newest = sorted(own, key=lambda one: _created(one[0]), reverse=True)
+        visible = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
+        newest = sorted(visible, key=lambda pair: _created(pair[0]), reverse=True)
         entries = (safe_entry(folder) for _, folder in newest)  # events are read of those that are shown
-        return tuple(map(_view, islice((one for one in entries if one.state not in _NO_RUN), most)))
+        return tuple(map(_view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
     def view(self, name: str) -> RunView:
         """Return one run, or raise UnknownRunError if there is none."""
@@ -125,8 +125,8 @@ class RunFolders:
 
         Raises RunError: the folder cannot be read.
         """
-        left = [one for one in self._entries() if one.state in ("queued", "interrupted")]
-        return tuple(one.folder.name for one in reversed(left))
+        left = [entry for entry in self._entries() if entry.state in ("queued", "interrupted")]
+        return tuple(entry.folder.name for entry in reversed(left))
 
     def end(self, name: str, status: str, reason: str) -> None:
         """Record that a run which waits for its first session will not begin, and why; any other stays as it is.
@@ -177,18 +177,18 @@ class RunFolders:
 
     def _entries(self) -> list[RunEntry]:
         mine = set(self._names().values())
-        return [one for one in list_runs(self._root) if one.folder in mine]
+        return [run for run in list_runs(self._root) if run.folder in mine]
 
     def _names(self) -> dict[str, Path]:
         """Return the folders by name, without links and hidden folders."""
         try:
-            with os.scandir(self._root) as found:
-                own = [one.name for one in found if one.is_dir(follow_symlinks=False) and one.name[0] != "."]
+            with os.scandir(self._root) as scan:
+                names = [entry.name for entry in scan if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."]
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise RunError(f"the folder of runs cannot be read: {error.strerror}") from error
-        return {name: self._root / name for name in own}
+        return {name: self._root / name for name in names}
 
 
 def _state(folder: Path) -> dict[str, Any]:
@@ -261,11 +261,11 @@ class EventFile:
             return ()
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
-        found = []
+        events = []
         for line in whole.splitlines():
             self._number += 1
             with suppress(ValueError, RecursionError):
                 record = json.loads(line)
                 if isinstance(record, dict) and self._number > self._after:
-                    found.append((self._number, record))
-        return tuple(found)
+                    events.append((self._number, record))
+        return tuple(events)

@@ -69,10 +69,10 @@ class RunService(AbstractContextManager["RunService"]):
         self._listings = shared("listings of runs", 16)  # each looks at all runs
         self._accepting = threading.Lock()
 
-    def own(self, name: str) -> str:
-        """Return the name of a run that whoever makes the current request has access to; others' are unknown to him.
+    def accessible(self, name: str) -> str:
+        """Return the name of a run, if the caller of the current request has access to it.
 
-        Raises UnknownRunError: there is none. Raises LookupError: nobody makes a request.
+        Raises UnknownRunError: no such run, or no access to it; LookupError: there is no current request.
         """
         if not CALLER.get().has_access(self.folders.order(name)[0]):
             raise UnknownRunError("there is no run of this name")
@@ -256,7 +256,7 @@ class RunService(AbstractContextManager["RunService"]):
         if settings.max_cost is not None:
             left = max(0.0, settings.max_cost - before)
         else:
-            left = min((one.left for one in (budget, self._budgets.server) if one), default=0.0)
+            left = min((counted.left for counted in (budget, self._budgets.server) if counted), default=0.0)
         return Job(name, work, self._failed, left, budget, owner)
 
     def _failed(self, name: str, error: Exception) -> None:

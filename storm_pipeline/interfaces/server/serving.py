@@ -126,5 +126,5 @@ def require_runnable(settings: Settings) -> None:
     engine. Raises CorpusError: the documents cannot be read.
     """
     require_keys(settings)
-    if any(f"{info.base_name}:" in settings.search for info in engines() if info.own):
+    if any(f"{info.base_name}:" in settings.search for info in engines() if info.is_private):
         open_engine(settings)

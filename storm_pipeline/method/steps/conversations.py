@@ -9,7 +9,7 @@ from storm_pipeline.method.steps.asked import Asked, piece_of
 from storm_pipeline.method.steps.searching import Found, distinct_queries, find
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.run.concurrency import parallel_map
-from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.journal import call_scope
 from storm_pipeline.text.languages import joined, split_sentences
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Brief, Conversation, Perspective, Sentence, Turn
@@ -47,7 +47,7 @@ def converse(
     turns: list[Turn] = []
     others: list[Sequence[Turn]] = []
     piece = piece_of(perspective)
-    with at_place(piece), ExitStack() as ended:
+    with call_scope(piece), ExitStack() as ended:
         if asked is not None:
             ended.callback(asked.end, piece)
         while len(turns) < ctx.settings.turns:
@@ -77,7 +77,7 @@ def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
     recorded.
     """
     number = ctx.settings.turns
-    with at_place(piece_of(perspective)):
+    with call_scope(piece_of(perspective)):
         try:
             reply = ctx.ask(
                 "asker",
@@ -159,7 +159,7 @@ def _ask_question(
 ) -> str | None:
     """Return the next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
-        with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
+        with call_scope(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = _reply_of_asker(ctx, perspective, history(turns, others, ctx.settings.turns))
         if not _is_farewell(reply, ctx.brief.language):
             break

@@ -24,7 +24,7 @@ from storm_pipeline.method.writers.sentences import (
     in_paragraphs,
     sentences_of,
 )
-from storm_pipeline.sources.search.registry import is_local, is_own
+from storm_pipeline.sources.search.registry import is_local, is_private_engine
 from storm_pipeline.text.identity import is_wikipedia
 from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
 
@@ -95,7 +95,7 @@ def _look_up(ctx: RunContext) -> Subject:
         results = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, results)
     near = related(subject, results, ctx.store)
-    on_topic = {snippet.source_id for snippet in near if is_own(ctx.search.name)} | subject.own
+    on_topic = {snippet.source_id for snippet in near if is_private_engine(ctx.search.name)} | subject.own
     sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(

@@ -10,7 +10,7 @@ from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.searching import distinct_queries, search_all
 from storm_pipeline.method.writers.point_answers import Found, answer_points
 from storm_pipeline.run.concurrency import parallel_map
-from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.journal import call_scope
 from storm_pipeline.types import Snippet, Turn
 
 _PASSAGES = 6  # snippets for a question, without their neighbours
@@ -51,7 +51,7 @@ def _answered(ctx: RunContext, wanted: Sections, found: Found) -> dict[str, Turn
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
         title, own = section
         try:
-            with at_place(title or "again"):
+            with call_scope(title or "again"):
                 return answer_points(ctx, title, own, found)
         except ModelError as error:
             ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)

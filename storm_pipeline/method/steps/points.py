@@ -20,7 +20,7 @@ from storm_pipeline.method.steps.point_lookups import answered_points
 from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
 from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
-from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import SectionPoints
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
@@ -49,7 +49,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     and a section that the model calls too thin and for which nothing is found becomes a subheading of its neighbour,
     unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
     """
-    with at_place("points"), ctx.events.in_stage("points"):
+    with call_scope("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
         findings = distinct_findings(ctx, [editions.restated(conversation) for conversation in conversations])
         try:
@@ -61,7 +61,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         planned = _planned(ctx, outline, reply.sections)
         notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
-    with at_place("points"), ctx.events.in_stage("look-ups"):
+    with call_scope("points"), ctx.events.in_stage("look-ups"):
         wanted = [(section.heading.title, section.points) for section in planned]
         turns = answered_points(ctx, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)

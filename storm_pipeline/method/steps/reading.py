@@ -15,7 +15,7 @@ from storm_pipeline.method.steps.exclusions import without_copies
 from storm_pipeline.method.writers.drafts import without_prompt_lines
 from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
 from storm_pipeline.run.concurrency import parallel_map
-from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.journal import call_scope
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect, opening_of
 from storm_pipeline.text.words import tidy
@@ -39,7 +39,7 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
     """
     if not ctx.settings.reading_tokens:
         return conversations
-    with at_place("reading"), ctx.events.in_stage("reading", total=_PAGES):
+    with call_scope("reading"), ctx.events.in_stage("reading", total=_PAGES):
         seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
         pages = list(_listed(ctx, seen))
         lines = "\n".join(f"{number}. {line}" for number, (_, line) in enumerate(pages, 1))
@@ -132,7 +132,7 @@ def _read(ctx: RunContext, shown: Sequence[Passage], told: Sequence[Sentence]) -
         "passages": numbered_passages(shown),
     }
     try:
-        with at_place(snippets[0].url):
+        with call_scope(snippets[0].url):
             reply = ctx.ask("reader", ctx.programs.page_notes, **inputs).notes
     except ModelError as error:
         ctx.events.failed(f"reading {title!r}", error)

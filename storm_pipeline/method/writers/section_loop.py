@@ -12,7 +12,7 @@ from storm_pipeline.method.writers.whole import write_whole
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
-from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.journal import call_scope
 from storm_pipeline.types import Heading, Outline, Section
 
 _TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
@@ -99,7 +99,7 @@ def _write(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Sect
         if evidence.is_empty:
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
-        with at_place(f"section {title}"):
+        with call_scope(f"section {title}"):
             section = write_whole(ctx, outline, evidence)
         if any(True for _ in section.sentences()):
             return keep_section(ctx, number, section)

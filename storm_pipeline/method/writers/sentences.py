@@ -11,7 +11,7 @@ from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
 from storm_pipeline.evidence.facts import Fact, facts_of
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.evidence.subject import Subject, related
-from storm_pipeline.sources.search.registry import is_own
+from storm_pipeline.sources.search.registry import is_private_engine
 from storm_pipeline.text.languages import stem_set
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Heading, Paragraph, Sentence, Snippet
@@ -74,7 +74,7 @@ def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[st
     only words ``asked`` for, those of the user's headings.
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
-    if is_own(snippet.engine):
+    if is_private_engine(snippet.engine):
         return facts
     if not subject.own:
         return [fact for fact in facts if subject.named_in(fact.in_context)]

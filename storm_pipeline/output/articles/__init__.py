@@ -1,4 +1,4 @@
-"""Reads articles written elsewhere, with citations: Markdown, JSON, wikitext, Word, HTML, and what packages add."""
+"""Readers of foreign articles with citations: Markdown, JSON, wikitext, Word, HTML, and formats of plug-ins."""
 
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article

@@ -29,30 +29,30 @@ _ESCAPED = re.compile(r"\\(.)")
 def markdown_article(title: str, text: str, references: Mapping[int, Reference] | None = None) -> NumberedArticle:
     """Read an article.
 
-    ``[1]``, ``[1][2]``, ``[1, 2]``, ``[1-3]``, ``[^1]`` and ``[[1]](url)`` cite. Escaped brackets are text, unless the
-    article has no others. Lines without a blank one between them are one paragraph. An opening heading that is the
-    title is left out. ``references``: by number; None: those of the list in the text.
+    Citations are ``[1]``, ``[1][2]``, ``[1, 2]``, ``[1-3]``, ``[^1]`` and ``[[1]](url)``. Escaped brackets are text,
+    unless the article has no others. Paragraphs are separated by blank lines. An opening heading that is the title is
+    left out. ``references``: by number; None: those of the list in the text.
     """
     text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", without_reserved("\n".join(text.splitlines()))))
     body, listed, footnotes = take_references(text)
     known = dict(listed if references is None else references)
     body = _with_link_numbers(body, known)
     numbers = {label: mark(number) for label, number in footnotes.items()}
-    body = _FOOTNOTE_MARK.sub(lambda found: numbers.get(found[1], f"[{found[1]}]"), body)
+    body = _FOOTNOTE_MARK.sub(lambda match: numbers.get(match[1], f"[{match[1]}]"), body)
     if _MARK.search(body):
-        body = _ESCAPED.sub(lambda found: literal(found[1]) if found[1] in "[]" else found[0], body)
+        body = _ESCAPED.sub(lambda match: literal(match[1]) if match[1] in "[]" else match[0], body)
     return numbered_article(title, paragraph_blocks(marked(body, max(known, default=0))), known)
 
 
 def _with_link_numbers(text: str, references: dict[int, Reference]) -> str:
     """Replace linked numbers by plain ones, and add their pages to the references.
 
-    A link to a place in the article keeps its number. One to a page gets the page's number, a new one if need be.
+    A link within the article keeps its number. A link to a page gets the page's number, which may be new.
     """
     pages = {source_id(reference.url): number for number, reference in reversed(references.items()) if reference.url}
 
-    def plain(found: re.Match[str]) -> str:
-        number, url = int(found["number"]), found["url"]
+    def plain(match: re.Match[str]) -> str:
+        number, url = int(match["number"]), match["url"]
         if url.startswith("#"):
             return mark(number)
         if source_id(url) not in pages:
@@ -69,24 +69,24 @@ def _with_link_numbers(text: str, references: dict[int, Reference]) -> str:
 def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mapping[int, Reference]) -> NumberedArticle:
     """Return an article from text in which :func:`~storm_pipeline.text.markers.mark` cites references by number.
 
-    Back matter is left out, and an opening heading that is the title. A paragraph may have several lines; numbers are
-    at most :data:`LARGEST_NUMBER`.
+    Leaves out back matter and an opening heading that is the title. A paragraph may have several lines; numbers are at
+    most :data:`LARGEST_NUMBER`.
     """
     shown = tuple(Citation(str(number), "") for number in range(1, max(references, default=0) + 1))
     invented = 0
 
     def read(text: str) -> Paragraph:
         nonlocal invented
-        found = parse_marked(text, shown)
-        invented += found.invented
-        return Paragraph(found.sentences)
+        marked_sentences = parse_marked(text, shown)
+        invented += marked_sentences.invented
+        return Paragraph(marked_sentences.sentences)
 
     tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
     return NumberedArticle(Article(title, *tree.read(read)), references, invented)
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:
-    """Return a part of the tree without back matter below it and without markers in its headings."""
+    """Return a part of the tree without back matter and without markers in headings."""
     below = (_body(part, level + 1) for part in part.subsections)
     heading = with_brackets(tidy(MARKS.sub("", part.heading)))
     kept = (part for part in below if not is_back_matter(part.heading, level + 1))

@@ -61,7 +61,7 @@ class HeadingNode:
         return cls.of_blocks(without_title(markdown_blocks(text), title))
 
     def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:
-        """Return the non-empty paragraphs directly under the heading, and the sections below; ``read`` parses texts."""
+        """Return the non-empty paragraphs directly under the heading, and its subsections; ``read`` parses texts."""
         paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)
         return paragraphs, tuple(Section(part.heading, *part.read(read)) for part in self.subsections)
 
@@ -77,11 +77,11 @@ def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
 
 
 def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
-    """Return blocks whose paragraphs hold the lines up to a blank one; each item, quotation and row is a block."""
+    """Return blocks with paragraphs split at blank lines; each list item, quotation and table row is a block."""
 
     def starts(line: str) -> bool:
         tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
-        return line.lstrip().startswith("|") or any(own.type in {"list_item_open", "blockquote_open"} for own in tokens)
+        return line.lstrip().startswith("|") or any(t.type in {"list_item_open", "blockquote_open"} for t in tokens)
 
     blocks: list[tuple[int, list[str]]] = []
     continues = False
@@ -131,7 +131,7 @@ def _parser() -> Any:
 
 def first_link(text: str) -> tuple[str, str]:
     """Return the address and words, as Markdown, of the first link of a line; empty if there is none."""
-    children = [child for own in _parser().parse(text.lstrip()) for child in own.children or ()]
+    children = [child for token in _parser().parse(text.lstrip()) for child in token.children or ()]
     start = next((i for i, child in enumerate(children) if child.type == "link_open"), len(children))
     end = next((i for i, child in enumerate(children) if i > start and child.type == "link_close"), start)
     url = str(children[start].attrGet("href")) if start < len(children) else ""
@@ -145,16 +145,16 @@ def _plain_line(line: str) -> str:
         return " ".join(_plain_line(cell) for cell in line.strip().strip("|").split("|")).strip()
     tokens = _parser().parse(_BETWEEN_LETTERS.sub(r"\\*", line.lstrip("•> \t")))
     years = (
-        own.info for own in tokens if own.type == "list_item_open" and len(own.info) > 3
+        token.info for token in tokens if token.type == "list_item_open" and len(token.info) > 3
     )  # a line such as "1931. …"
-    said = "".join(f"{year}. " for year in years) + "".join(
+    plain = "".join(f"{year}. " for year in years) + "".join(
         child.content or ("\n" if child.type == "softbreak" else "")
-        for own in tokens
-        for child in own.children or ()
+        for token in tokens
+        for child in token.children or ()
         if child.type not in {"image", "html_inline"}
     )
-    # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
-    said = (said.replace("**", "") if "**" in line else said).strip("` " if "```" in line else None)
-    if tokens and tokens[0].type.endswith("list_open"):  # of tasks
-        said = said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]")
-    return said.strip()
+    # A remaining ``**`` was beside a letter, where Markdown does not read it as a mark.
+    plain = (plain.replace("**", "") if "**" in line else plain).strip("` " if "```" in line else None)
+    if tokens and tokens[0].type.endswith("list_open"):  # task lists
+        plain = plain.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]")
+    return plain.strip()

@@ -1,4 +1,4 @@
-"""Reads an article from a page of HTML, or a Word file made one, whose marks lead to notes or a list of references."""
+"""Reads an article from an HTML page or a Word file, whose marks link to notes or a list of references."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,11 +23,11 @@ _LOCATORS = frozenset({"p", "pp", "s", "ff"})
 
 
 def page_article(title: str, data: bytes) -> NumberedArticle:
-    """Read an article: a short link to an entry on the page cites it; the entry's page is its first link elsewhere.
+    """Read an article: a short link to an entry on the page cites the entry's first external link.
 
-    Text outside of ``<article>`` or ``<main>``, if there is one, is left out, as are navigation, tables and figures.
-    Without such marks, numbers in brackets cite the list of references, as in Markdown. A page of ours has the passages
-    that it cites. ``title``: of a page without a first heading. Raises DatasetError: it is empty or damaged.
+    Leaves out text outside of ``<article>`` or ``<main>``, navigation, tables and figures. Without such links, numbers
+    in brackets cite the list of references, as in Markdown. Our own pages contain the cited passages. ``title``: used
+    if the page has no first heading. Raises DatasetError: it is empty or damaged.
     """
     from lxml import etree
 
@@ -39,9 +39,9 @@ def page_article(title: str, data: bytes) -> NumberedArticle:
 
 
 def docx_article(title: str, data: bytes) -> NumberedArticle:
-    """Read an article from a Word file, as a page whose entries are the notes; cross-references to notes cite too.
+    """Read an article from a Word file; notes and cross-references to notes are its citations.
 
-    ``title``: of an article that has no paragraph in the style Title. Raises DatasetError: it is damaged.
+    ``title``: used if no paragraph has the style Title. Raises DatasetError: it is damaged.
     """
     stated, root = docx_tree(data)
     return _article(stated or title, root)
@@ -53,15 +53,15 @@ def _article(title: str, root: Any) -> NumberedArticle:
     title = next((text for heading in root.iter("h1") if (text := _text(heading))), title)
     references = _take_references(root)
     body = next((part for name in ("article", "main", "body") for part in root.iter(name)), root)
-    found = blocks(body, lambda element: local_name(element) in _SKIPPED, with_notes=not references)
+    parts = blocks(body, lambda element: local_name(element) in _SKIPPED, with_notes=not references)
     if references:
-        texts = [TextBlock(title, 1), *(TextBlock(literal(text), level) for level, text in found)]
+        texts = [TextBlock(title, 1), *(TextBlock(literal(text), level) for level, text in parts)]
         return numbered_article(title, texts, references)
-    return markdown_article(title, "\n\n".join(f"{'#' * level} {text}".strip() for level, text in found))
+    return markdown_article(title, "\n\n".join(f"{'#' * level} {text}".strip() for level, text in parts))
 
 
 def _take_references(root: Any) -> dict[int, Reference]:
-    """Remove the entries that marks link to, numbered as they are cited, and replace the marks by markers."""
+    """Remove the entries that marks link to, numbered by first citation, and replace the marks by markers."""
     references: dict[int, Reference] = {}
     numbers: dict[str, int] = {}
     ids = {element.get("id"): element for element in root.iter() if isinstance(element.tag, str)}
@@ -76,7 +76,7 @@ def _take_references(root: Any) -> dict[int, Reference]:
             references[numbers[name]] = _reference(entry, passages.get(name, {}), tuple(references.values()))
     for element in list(root.iter("sup", "a")):
         cited = [numbers[name] for link in element.iter("a") if (name := _target(link)) in numbers]
-        if cited:  # what else stands in a mark, such as a card, is not text of the article
+        if cited:  # other content of a mark, such as a card, is not text of the article
             replace(element, "".join(map(mark, cited)))
     for name in numbers:
         replace(ids[name], "")
@@ -98,18 +98,18 @@ def _text(element: Any) -> str:
 
 
 def _passages(root: Any) -> dict[str, dict[str, None]]:
-    """Return the passages in the cards of our own pages, by the name of the entry that a mark links to."""
-    found: dict[str, dict[str, None]] = {}
+    """Return the passages in the cards of our own pages, by the name of the linked entry."""
+    passages: dict[str, dict[str, None]] = {}
     for passage in root.xpath("//span[@class='passage']"):
         for link in passage.xpath("(ancestor::*[@class='entry' or @class='cite'])[last()]/a[1]"):
-            found.setdefault(_target(link), {})[tidy("".join(passage.xpath("text() | mark//text()")))] = None
-    return found
+            passages.setdefault(_target(link), {})[tidy("".join(passage.xpath("text() | mark//text()")))] = None
+    return passages
 
 
 def _reference(entry: Any, passages: dict[str, None], before: Sequence[Reference]) -> Reference:
-    """Return the page that an entry names: by its first link elsewhere, whose words are the title, else by its text.
+    """Return the page that an entry names: its first external link with the link's text as title, else from its text.
 
-    A short note ("Falk, “Dam,” 3", "Ibid.") names that of one before it.
+    A short note ("Falk, “Dam,” 3", "Ibid.") names the page of an earlier one.
     """
     links = [link for link in entry.iter("a") if web_address(link.get("href") or "")]
     text = tidy("".join(entry.xpath(".//text()[not(ancestor::a[starts-with(@href, '#')])]")))
@@ -119,4 +119,4 @@ def _reference(entry: Any, passages: dict[str, None], before: Sequence[Reference
     words = {word for word in folded_words(text) if not word.isdigit()} - _LOCATORS
     if stated.url or not words:
         return stated
-    return next((one for one in reversed(before) if one.url and words <= {*folded_words(one.title), "ibid"}), stated)
+    return next((e for e in reversed(before) if e.url and words <= {*folded_words(e.title), "ibid"}), stated)

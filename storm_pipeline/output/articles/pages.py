@@ -1,4 +1,4 @@
-"""Gives the sentences of an article the passages that they cite, from the pages that are available."""
+"""Assignment of passages to the citations of an article, from the available pages."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, S
 
 
 class PassageIndex:
-    """The passages of one page by their content words: an article may cite a long page in very many sentences."""
+    """An index of a page's passages by content words, since many sentences may cite a long page."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         import numpy as np
 
         self._passages = passages
-        self._numbers: dict[str, int] = {}  # of words, in the order in which they come
+        self._numbers: dict[str, int] = {}  # word → number, in order of occurrence
         pairs = [
             (self._numbers.setdefault(word, len(self._numbers)), place)
             for place, passage in enumerate(passages)
@@ -28,16 +28,16 @@ class PassageIndex:
         table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
         words, places = table[np.argsort(table[:, 0], kind="stable")].T
         ends = np.searchsorted(words, np.arange(1, len(self._numbers)))
-        self._places = np.split(places, ends)  # those of the passages that have a word, by its number
+        self._places = np.split(places, ends)  # word's number → places of the passages that contain it
 
     def best(self, wanted: frozenset[str], most: int) -> list[str]:
-        """Return at most ``most`` passages, those with most of the words first; of equals, the first one."""
+        """Return at most ``most`` passages, sorted by the number of shared words, then by position."""
         import numpy as np
 
-        found = [self._places[self._numbers[word]] for word in self._numbers.keys() & wanted]
-        if not found:
+        places = [self._places[self._numbers[word]] for word in self._numbers.keys() & wanted]
+        if not places:
             return list(self._passages[:most])
-        shared, best = np.bincount(np.concatenate(found), minlength=len(self._passages)), []
+        shared, best = np.bincount(np.concatenate(places), minlength=len(self._passages)), []
         for _ in range(min(most, len(self._passages))):
             best.append(int(shared.argmax()))
             shared[best[-1]] = -1
@@ -45,44 +45,44 @@ class PassageIndex:
 
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
-_CACHED_STATEMENTS = 16  # the sentences that are looked at, each for all pages that it cites
+_CACHED_STATEMENTS = 16  # cached sentences
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A page that an article cites, or that is available to be cited."""
+    """A page that an article cites or may cite."""
 
-    url: str  # its address; empty if the article states none, which a reference with a text must not be
+    url: str  # its address; empty if the article states none; never empty with a text
     title: str = ""  # its title; may be empty
-    text: str = ""  # the page as plain text, if it is known; empty otherwise
+    text: str = ""  # the page as plain text; empty if unknown
 
 
 @dataclass(frozen=True)
 class NumberedArticle:
-    """An article as its file has it: it cites the numbers of a list of references."""
+    """An article as read from a file: it cites the numbers of a list of references."""
 
     article: Article  # the source id of a citation is the number of a reference
-    references: Mapping[int, Reference] | None  # by their numbers; None where the article has passages of its own
-    invented: int = 0  # how many citations of other numbers were left out already
+    references: Mapping[int, Reference] | None  # by their numbers; None if the article contains its passages
+    invented: int = 0  # number of removed citations of unknown numbers
 
 
 class AvailablePages:
-    """The pages whose text is known.
+    """Pages with known text.
 
     Args:
-        pages: those without an address or a text do not count; of two with one address, the later one counts.
-        most: maximum passages of a page that a statement cites, >= 1.
+        pages: ignored without an address or a text; of two with one address, the later one counts.
+        most: maximum passages per cited page and statement, >= 1.
     """
 
     def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
         self._most = most
         self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
-        self._passages: dict[str, PassageIndex] = {}  # of pages that were cited, by their texts
+        self._passages: dict[str, PassageIndex] = {}  # text → index of its passages
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         """Return the passages of up to 150 words with most of a statement's content words, best first.
 
-        They are of the reference's text, else of its page; empty if that is not available.
+        They are from the reference's text, else from its page; empty if neither is available.
         """
         page = reference if reference.text.strip() else self._pages.get(source_id(reference.url))
         if page is None:
@@ -93,7 +93,7 @@ class AvailablePages:
         return tuple(Snippet(page.url, page.title, text, origin="page") for text in best)
 
     def cite(self, imported: NumberedArticle) -> Article:
-        """Return the article with the best passages of its references; the report counts citations without any."""
+        """Return the article citing the best passages of its references; the report counts citations without any."""
         if imported.references is None:
             return imported.article
         cited: dict[int, list[Snippet]] = {}
@@ -101,22 +101,22 @@ class AvailablePages:
         for index, sentence in enumerate(imported.article.sentences()):
             numbers = [int(citation.source_id) for citation in sentence.citations]
             listed = [imported.references[number] for number in numbers if number in imported.references]
-            distinct = {id(one): self.passages(sentence.text, one) for one in listed}
-            found = [distinct[id(reference)] for reference in listed]
-            cited[index] = [passage for passages in found for passage in passages]
+            distinct = {id(reference): self.passages(sentence.text, reference) for reference in listed}
+            passage_lists = [distinct[id(reference)] for reference in listed]
+            cited[index] = [passage for passages in passage_lists for passage in passages]
             invented += len(numbers) - len(listed)
-            unavailable += found.count(())
+            unavailable += passage_lists.count(())
         report = Report(invented_citations=invented, unavailable_citations=unavailable)
         return with_citations(replace(imported.article, report=report), cited)
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
-    """Return the article with other citations and sources: ``cited``, by the sentence's index in reading order."""
+    """Return the article with new citations and sources: ``cited``, by the sentence's index in reading order."""
     numbers = itertools.count()
 
     def sentence(old: Sentence) -> Sentence:
-        found = cited.get(next(numbers), ())
-        return replace(old, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
+        passages = cited.get(next(numbers), ())
+        return replace(old, citations=tuple(dict.fromkeys(Citation(p.source_id, p.id) for p in passages)))
 
     return with_sentences(replace(article, sources=_sources(cited)), sentence)
 
@@ -125,8 +125,8 @@ def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
     pages: dict[str, dict[str, Snippet]] = {}
     for snippet in itertools.chain.from_iterable(cited.values()):
         pages.setdefault(snippet.source_id, {})[snippet.id] = snippet
-    found = ((page, tuple(snippets.values())) for page, snippets in pages.items())
-    sources = (Source(page, snippets[0].url, snippets[0].title, snippets) for page, snippets in found)
+    grouped = ((page, tuple(snippets.values())) for page, snippets in pages.items())
+    sources = (Source(page, snippets[0].url, snippets[0].title, snippets) for page, snippets in grouped)
     return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
 
 

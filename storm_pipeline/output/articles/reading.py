@@ -1,4 +1,4 @@
-"""Reads an article from a file or folder, in the format that its name says."""
+"""Reads an article from a file or folder in the format of its name."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,9 +21,9 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
 ENTRY_POINTS = "storm_pipeline.articles"
-"""Group of entry points: installed packages name their :class:`ArticleReader` there."""
+"""Group of entry points for the :class:`ArticleReader` of installed packages."""
 MAX_BYTES = 20_000_000
-_HEAD = 4000  # characters of a file in which its title is looked for
+_HEAD = 4000  # characters of a file searched for its title
 
 
 class _Source(BaseModel):
@@ -40,10 +40,10 @@ class _File(BaseModel):
 def json_article(title: str, text: str) -> NumberedArticle:
     """Read an article.
 
-    Our own articles keep their citations and the passages that their runs saw. The other form is ``{"title": …,
-    "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first source. ``text``
-    may replace ``markdown``; without ``sources`` the list in the Markdown counts. A source without a text is the
-    available page at its address. Raises DatasetError: it is neither, or damaged.
+    Our own articles contain their citations and passages. The other form is ``{"title": …, "markdown": …, "sources":
+    [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first source. ``text`` may replace ``markdown``;
+    without ``sources`` the list in the Markdown counts. A source without a text is looked up at its address. Raises
+    DatasetError: it is neither, or damaged.
     """
     try:
         record = json.loads(text)
@@ -74,11 +74,11 @@ _READERS: dict[str, Callable[[str, str], NumberedArticle]] = {
 }
 _BINARY_READERS = {".docx": docx_article, ".html": page_article, ".htm": page_article}
 SUFFIXES = (*_READERS, *_BINARY_READERS)
-"""Suffixes of the files that are read without another package."""
+"""Suffixes of files that are read without a plug-in."""
 
 
 class ArticleReader(Protocol):
-    """Reader of another kind of file or folder."""
+    """Reader of a further kind of file or folder."""
 
     def reads(self, path: Path) -> bool:
         """Return whether a file or folder is of this kind."""
@@ -90,20 +90,20 @@ class ArticleReader(Protocol):
 
 
 def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
-    """Read an article that was written elsewhere, with the citations that can be resolved.
+    """Read a foreign article with the citations that can be resolved.
 
     Args:
-        path: a file with one of :data:`SUFFIXES`, or what an installed :class:`ArticleReader` reads.
-        pages: the pages that it can cite; of each citation, the passage that suits the sentence best is taken.
+        path: a file with one of :data:`SUFFIXES`, or input of an installed :class:`ArticleReader`.
+        pages: the pages that it can cite; each citation gets the passage nearest to the sentence.
 
     Raises:
-        DatasetError: nothing reads such a file or folder, or it is damaged.
+        DatasetError: no reader fits the file or folder, or it is damaged.
         MissingExtraError: the format's parser is not installed.
     """
     if path.suffix not in SUFFIXES or path.is_dir():
         readers: list[ArticleReader] = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
-        if found := next((reader for reader in readers if reader.reads(path)), None):
-            return found.read(path, title, pages)
+        if fitting := next((reader for reader in readers if reader.reads(path)), None):
+            return fitting.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
         [imported] = reading.read(_imported, str(path.absolute()), title, size=size_of(path))

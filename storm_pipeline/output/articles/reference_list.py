@@ -1,8 +1,8 @@
 """Takes the list of references out of a Markdown article.
 
 An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; its page is the first link or address in it.
-``[1]: …`` and ``[^1]: …`` are entries wherever they are, the others below a heading such as "References", and
-``[1] …`` with an address also in the lines that end the text.
+``[1]: …`` and ``[^1]: …`` are entries anywhere, the others below a heading such as "References", and ``[1] …`` with an
+address also in the last lines of the text.
 """
 
 import re
@@ -15,7 +15,7 @@ from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.words import tidy
 
-LARGEST_NUMBER = 9999  # larger numbers in brackets cite nothing
+LARGEST_NUMBER = 9999  # larger numbers in brackets are not citations
 _BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
@@ -27,9 +27,9 @@ _NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image 
 
 
 def is_back_matter(heading: str, level: int = 1) -> bool:
-    """Return whether a heading is that of references, notes, links or pictures; underscores count as spaces.
+    """Return whether a heading is one of back matter: references, notes, links or pictures. Underscores are spaces.
 
-    ``level``: 1 for a section, more for a subsection, where fewer headings match.
+    ``level``: 1 for a section, more for a subsection, for which fewer headings match.
     """
     name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
     parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
@@ -38,19 +38,19 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
 
 
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
-    """Remove the references from an article; the first of two entries with one number counts.
+    """Remove the references from an article; of two entries with one number, the first one counts.
 
     Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
-    :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
+    :data:`LARGEST_NUMBER`; and footnote label, as in ``[^label]`` → number of its reference.
     """
     references: dict[int, Reference] = {}
     notes: dict[str, Reference] = {}
 
-    def take(found: re.Match[str]) -> str:
-        if found[1].startswith("^"):
-            notes.setdefault(found[1][1:], reference_of(found[2]))
+    def take(match: re.Match[str]) -> str:
+        if match[1].startswith("^"):
+            notes.setdefault(match[1][1:], reference_of(match[2]))
         else:
-            _add(references, [(int(found[1]), found[2])])
+            _add(references, [(int(match[1]), match[2])])
         return ""
 
     kept: list[str] = []
@@ -67,38 +67,38 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each heading with the lines below it; the first heading is empty."""
-    heading, own = "", list[str]()
+    heading, below = "", list[str]()
     for line in lines:
         if markdown_block(line).level or _heads_list(line):
-            yield heading, own
-            heading, own = line, []
+            yield heading, below
+            heading, below = line, []
         else:
-            own.append(line)
-    yield heading, own
+            below.append(line)
+    yield heading, below
 
 
 def _heads_list(line: str) -> bool:
-    """Return whether a line is the heading of a list of references, with heading marks or without."""
+    """Return whether a line is the heading of a list of references, with or without heading marks."""
     name = markdown_block(line).text.rstrip(":")
     return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the numbered entries of a list; without numbers, those of its bullets, by position."""
-    found: list[tuple[int, str]] = []
+    """Yield the numbered entries of a list, or its bullets numbered by position."""
+    entries: list[tuple[int, str]] = []
     bullets: list[tuple[int, str]] = []
     for line in lines:
         mark, _, text = line.strip().partition(" ")
         if entry := _BRACKETED.fullmatch(line):
-            found.append((int(entry["number"]), entry["text"]))
+            entries.append((int(entry["number"]), entry["text"]))
         elif mark[-1:] in {".", ")"} and mark[:-1].isdecimal() and len(mark) < 10 and text:
-            # Markdown numbers an ordered list by itself.
-            found.append((max(int(mark[:-1]), found[-1][0] + 1 if found else 0), text))
-        elif not found and mark in {"-", "*", "+", "•"} and text:
+            # Markdown numbers ordered lists automatically.
+            entries.append((max(int(mark[:-1]), entries[-1][0] + 1 if entries else 0), text))
+        elif not entries and mark in {"-", "*", "+", "•"} and text:
             bullets.append((len(bullets) + 1, text))
-        elif line.strip() and (into := found or bullets):
+        elif line.strip() and (into := entries or bullets):
             into[-1] = (into[-1][0], f"{into[-1][1]} {line.strip()}")
-    yield from found or bullets
+    yield from entries or bullets
 
 
 def _is_entry_with_address(line: str) -> bool:
@@ -112,10 +112,10 @@ def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -
 
 
 def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
-    """Add the footnotes to the references: under their own number if that is free, else behind all others."""
-    own = {label: int(label) for label in notes if label.isdecimal() and len(label) <= len(str(LARGEST_NUMBER))}
-    numbers = {label: number for label, number in own.items() if number and number not in references}
-    behind = max([*references, *own.values()], default=0)
+    """Add the footnotes to the references: under their label if it is a free number, else after all others."""
+    stated = {label: int(label) for label in notes if label.isdecimal() and len(label) <= len(str(LARGEST_NUMBER))}
+    numbers = {label: number for label, number in stated.items() if number and number not in references}
+    behind = max([*references, *stated.values()], default=0)
     for label in (label for label in notes if label not in numbers):
         behind += 1
         numbers[label] = behind

@@ -24,11 +24,11 @@ _ITEMS = frozenset({"li", "dd", "dt", "blockquote", "hr", "poem"})
 _NAMESPACES = frozenset("file image media category template datei bild kategorie fichier".split())
 _SWITCH = re.compile(r"__[A-Z]+__")
 _OPEN_TAG = re.compile(r"<(?!br|hr|li|dd|dt|p\b|t[rdh]\b|wbr|references)[a-z][^<>]*(?<!/)>", re.I)
-_MOST_UNCLOSED = 200  # above this the parser's time, which grows with the square of what is not closed, is too long
+_MOST_UNCLOSED = 200  # maximum unclosed tags: the parser's time grows with their square
 
 
 def wikitext_article(title: str, text: str) -> NumberedArticle:
-    """Read an article. Raises DatasetError: too much is not closed; MissingExtraError: the parser is not installed."""
+    """Read an article. Raises DatasetError: too many unclosed tags; MissingExtraError: the parser is not installed."""
     text = without_reserved("\n".join(text.splitlines()))
     pairs = [(len(_OPEN_TAG.findall(text)), "</"), (text.count("{|"), "|}"), (text.count("["), "]")]
     if any(opened - text.count(closing) > _MOST_UNCLOSED for opened, closing in pairs):
@@ -41,7 +41,7 @@ def wikitext_article(title: str, text: str) -> NumberedArticle:
 
 
 class _References:
-    """The references of a page, numbered in the order in which they are defined; equal ones have one number.
+    """The references of a page, numbered by order of definition; equal ones share a number.
 
     Definitions in ``<references>`` and in templates count.
     """
@@ -56,7 +56,7 @@ class _References:
                 self.pages[number] = _reference(tag.contents)
 
     def marker(self, tag: Any) -> str:
-        """Return the marker of a ``<ref>``: a number without a page if it is not defined, nothing for a mere note."""
+        """Return the marker of a ``<ref>``: a number without a page if undefined, nothing for a note."""
         number = self._numbers.get(_key(tag), 0)
         is_note = number and not self.pages[number].url and tag.has("group")
         return "" if is_note else mark(number)
@@ -68,16 +68,16 @@ def _name(tag: Any) -> str:
 
 def _key(tag: Any) -> str:
     """Return the key of a reference: group and name, or the content if it has no name."""
-    group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
+    group, name = (str(tag.get(a).value).strip(" \"'") if tag.has(a) else "" for a in ("group", "name"))
     return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
 
 
 def _reference(contents: Any) -> Reference:
     templates = list(contents.ifilter_templates())
-    link = next((own for own in contents.ifilter_external_links() if str(own.url).strip()), None)
+    link = next((link for link in contents.ifilter_external_links() if str(link.url).strip()), None)
 
     def first(name: str) -> str:
-        return next(filter(None, (_plain(own.get(name).value) for own in templates if own.has(name))), "")
+        return next(filter(None, (_plain(t.get(name).value) for t in templates if t.has(name))), "")
 
     url, title = first("url"), first("title")
     if not url and link is not None:
@@ -93,7 +93,7 @@ def _plain(code: Any) -> str:
 
 
 def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
-    """Yield headings and paragraphs; the lines of a paragraph are kept apart."""
+    """Yield headings and paragraphs; the lines of a paragraph are not joined."""
     pieces: list[str] = []
     for node in (*code.nodes, None):
         heading = type(node).__name__ == "Heading"
@@ -101,7 +101,7 @@ def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
             pieces += _text(node, references)
             continue
         lines = map(tidy, _SWITCH.sub("", "".join(pieces)).split("\n"))
-        yield from (TextBlock(own) for part in "\n".join(lines).split("\n\n") if (own := part.strip("\n")))
+        yield from (TextBlock(paragraph) for part in "\n".join(lines).split("\n\n") if (paragraph := part.strip("\n")))
         pieces = []
         if heading and (title := tidy("".join(_texts(node.title, references)))):
             yield TextBlock(title, node.level)
@@ -117,7 +117,7 @@ def _text(node: Any, references: _References) -> Iterator[str]:
         case "Text":
             yield literal(str(node))
         case "HTMLEntity":
-            with contextlib.suppress(ValueError):  # a number that is not a character
+            with contextlib.suppress(ValueError):  # not a valid character number
                 yield literal(str(node.normalize()))
         case "Tag" if _name(node) == "ref":
             yield references.marker(node)

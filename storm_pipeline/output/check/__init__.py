@@ -1,4 +1,4 @@
-"""Any article checked against its sources, sentence by sentence."""
+"""Checks of any article against its sources, sentence by sentence."""
 
 from storm_pipeline.output.check.judging import Checked, CheckedSentence, check_article
 from storm_pipeline.output.check.reading import read_for_check

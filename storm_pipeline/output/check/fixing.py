@@ -1,4 +1,4 @@
-"""Edits for sentences that their sources do not support, proposed by a model and judged like the article."""
+"""Edits of unsupported sentences, proposed by a model and judged like the article."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -31,26 +31,26 @@ class Proposal:
 def propose(
     checked: Checked, failing: Sequence[CheckedSentence], judge: Judge, models: LanguageModels, settings: Settings
 ) -> tuple[Proposal, ...]:
-    """Ask the writer's model to replace failing sentences, as it answers the remarks of a run's own check.
+    """Ask the writer's model to replace failing sentences, as it answers the remarks of a run's check.
 
-    A new wording that the judge does not find supported by the passages shown is left out, and so is a sentence without
-    a source that was read. Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
+    New wordings that the judge does not find supported by the passages shown are left out, as are sentences without a
+    readable source. Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
     """
-    asked = [own for own in failing if own.probability is not None]
+    asked = [sentence for sentence in failing if sentence.probability is not None]
     batches = (asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE))
-    found = [one for batch in batches for one in _answered(checked, batch, models, settings)]
-    verdicts = judge.judge([Question(one.after, shown) for one, shown in found])
-    both = zip(found, verdicts, strict=True)
-    return tuple(one for (one, _), own in both if not one.after or own.label == "supported")
+    answers = [answer for batch in batches for answer in _answered(checked, batch, models, settings)]
+    verdicts = judge.judge([Question(proposal.after, shown) for proposal, shown in answers])
+    both = zip(answers, verdicts, strict=True)
+    return tuple(proposal for (proposal, _), verdict in both if not proposal.after or verdict.label == "supported")
 
 
 def _answered(
     checked: Checked, batch: Sequence[CheckedSentence], models: LanguageModels, settings: Settings
 ) -> Iterator[tuple[Proposal, tuple[str, ...]]]:
-    cited = {one.snippet_id for own in batch for one in own.sentence.citations}
+    cited = {citation.snippet_id for failing in batch for citation in failing.sentence.citations}
     readable = (source for source in checked.article.sources if source.id not in checked.unread)
-    shown = passages(one for source in readable for one in source.snippets if one.id in cited)
-    remarks = "\n".join(f"{n}. {_marked(own, shown)} — {own.reason or own.status}." for n, own in enumerate(batch, 1))
+    shown = passages(snippet for source in readable for snippet in source.snippets if snippet.id in cited)
+    remarks = "\n".join(f"{n}. {_marked(f, shown)} — {f.reason or f.status}." for n, f in enumerate(batch, 1))
     reply = models.ask(
         "writer",
         Programs().remarks,
@@ -61,44 +61,44 @@ def _answered(
         passages=numbered_passages(shown),
         remarks=remarks,
     )
-    asked = [Claim(tidy(own.sentence.text), ()) for own in batch]
+    asked = [Claim(tidy(failing.sentence.text), ()) for failing in batch]
     text = without_prompt_lines(reply.text, {"remarks": remarks})
     answers = read_replies(text, len(shown), settings.article_language, asked=asked)
-    for number, own in enumerate(batch, 1):
+    for number, failing in enumerate(batch, 1):
         if (answer := answers.get(number)) is None:
             continue
-        before, after = tidy(own.sentence.text), answer.claim.text if answer.claim else ""
+        before, after = tidy(failing.sentence.text), answer.claim.text if answer.claim else ""
         if before != after:
             texts = [shown[position].text for position in (answer.claim.cited if answer.claim else ())]
-            yield Proposal(own.place, before, after), tuple(texts or [one.text for one in shown])
+            yield Proposal(failing.place, before, after), tuple(texts or [passage.text for passage in shown])
 
 
-def _marked(own: CheckedSentence, shown: Sequence[Passage]) -> str:
-    ids = {one.snippet_id for one in own.sentence.citations}
-    numbers = (n for n, one in enumerate(shown, 1) if ids & one.snippet_ids)
-    return tidy(own.sentence.text) + "".join(f"[{number}]" for number in numbers)
+def _marked(failing: CheckedSentence, shown: Sequence[Passage]) -> str:
+    ids = {citation.snippet_id for citation in failing.sentence.citations}
+    numbers = (n for n, passage in enumerate(shown, 1) if ids & passage.snippet_ids)
+    return tidy(failing.sentence.text) + "".join(f"[{number}]" for number in numbers)
 
 
 def applied(text: str, proposals: Sequence[Proposal]) -> tuple[str, tuple[Proposal, ...]]:
-    """Apply proposals to a file's text; return it and those left out, whose sentence is not there exactly once."""
+    """Apply proposals to a file's text; return it and the proposals whose sentence does not occur exactly once."""
     left = []
-    for one in proposals:
-        if text.count(one.before) == 1:
-            text = text.replace(one.before, one.after)
+    for proposal in proposals:
+        if text.count(proposal.before) == 1:
+            text = text.replace(proposal.before, proposal.after)
         else:
-            left.append(one)
+            left.append(proposal)
     return text, tuple(left)
 
 
 def with_proposals(article: Article, proposals: Sequence[Proposal]) -> Article:
-    """Return the article with the proposals made; a new wording keeps its sources, but not the spans in them."""
-    made = {one.place: one.after for one in proposals}
+    """Return the article with the proposals applied; a new wording keeps its citations without their spans."""
+    made = {proposal.place: proposal.after for proposal in proposals}
     places = count()
 
-    def sentence(own: Sentence) -> Sentence:
+    def sentence(before: Sentence) -> Sentence:
         if (text := made.get(next(places))) is None:
-            return own
-        return Sentence(text, tuple(replace(one, spans=()) for one in own.citations) if text else ())
+            return before
+        return Sentence(text, tuple(replace(citation, spans=()) for citation in before.citations) if text else ())
 
     return with_sentences(article, sentence)
 

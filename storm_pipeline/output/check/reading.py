@@ -1,4 +1,4 @@
-"""Reads an article with its sources: those beside it, those it holds, and those that are fetched."""
+"""Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from storm_pipeline.text.plain import web_address
 from storm_pipeline.types import Article, Snippet
 
 PASSAGES = 3
-"""Passages of a page, at most, that a sentence is judged by."""
+"""Maximum passages of a page by which a sentence is judged."""
 OFFLINE = "it is not in the folder, and nothing was fetched"
 WORKERS = 8
-"""Pages that are read at a time."""
+"""Pages read concurrently."""
 _RUN = "article.json"
 
 
@@ -27,7 +27,7 @@ _RUN = "article.json"
 class Read:
     """An article, and the cited sources that could not be read."""
 
-    article: Article  # its passages of unread sources say why they were not read
+    article: Article  # passages of unread sources contain the reason
     unread: Mapping[str, str]  # source id → why, a clause
 
 
@@ -36,25 +36,25 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 
     Args:
         path: a file, the folder of a run, or a folder with one article and its sources as documents.
-        sources: a folder or file of documents: the pages that the article cites, found by their addresses. By default
-            those beside the article, if ``path`` is a folder.
-        fetch: URL → page; raises PageError. None: nothing is fetched.
+        sources: a folder or file with the cited pages as documents, matched by their addresses. By default ``path``, if
+            it is a folder.
+        fetch: URL → page; raises PageError. None: do not fetch.
 
-    Raises DatasetError: there is no article, or several, or it is damaged; MissingExtraError: a parser is missing.
+    Raises DatasetError: no article, several, or a damaged one; MissingExtraError: a parser is missing.
     """
     file = _article_in(path)
     beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)
     known = list(_references(beside, file)) if beside else []
-    found = _Pages(known, {})
-    article = read_article(file, title_of(file), found)
-    if not found.missing:
+    pages = _Pages(known, {})
+    article = read_article(file, title_of(file), pages)
+    if not pages.missing:
         return Read(article, {})
-    fetched, unread = _fetched(found.missing, fetch)
+    fetched, unread = _fetched(pages.missing, fetch)
     return Read(read_article(file, title_of(file), _Pages([*known, *fetched], unread)), unread)
 
 
 class _Pages(AvailablePages):
-    """Pages with a passage for every reference: the reason for one that was not read."""
+    """Pages with a passage for every reference; that of an unread one is the reason."""
 
     def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)
@@ -62,8 +62,8 @@ class _Pages(AvailablePages):
         self._unread = unread
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
-        if found := super().passages(statement, reference):
-            return found
+        if passages := super().passages(statement, reference):
+            return passages
         url = reference.url or f"reference:{reference.title}"
         missing = Snippet(url, reference.title, f"Not read: {self._unread.get(source_id(url), OFFLINE)}.")
         self.missing[missing.source_id] = reference
@@ -71,35 +71,35 @@ class _Pages(AvailablePages):
 
 
 def _article_in(path: Path) -> Path:
-    """Return the article's file, or the folder itself where a reader of folders may read it. Raises DatasetError."""
+    """Return the article's file, or the folder itself if a reader of folders may read it. Raises DatasetError."""
     if not path.is_dir():
         return path
-    files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file() and stays_below(own, path))
+    files = sorted(f for f in path.iterdir() if f.suffix in SUFFIXES and f.is_file() and stays_below(f, path))
     if path / _RUN in files:
         return path / _RUN
-    named = [own for own in files if own.stem in {"article", path.name}] or files
+    named = [file for file in files if file.stem in {"article", path.name}] or files
     if len(named) > 1:
-        names = ", ".join(own.name for own in named[:5])
+        names = ", ".join(file.name for file in named[:5])
         raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
-    if not named and (linked := next((own for own in path.rglob("*") if _leads_out(own, path)), None)):
+    if not named and (linked := next((file for file in path.rglob("*") if _leads_out(file, path)), None)):
         raise DatasetError(f"{linked} is a link out of the folder, or to a hidden file: copy the file into the folder")
     return named[0] if named else path
 
 
-def _leads_out(own: Path, folder: Path) -> bool:
-    return own.is_symlink() and not stays_below(own, folder)
+def _leads_out(link: Path, folder: Path) -> bool:
+    return link.is_symlink() and not stays_below(link, folder)
 
 
 def _references(place: Path, article: Path) -> Iterable[Reference]:
-    """Yield the documents of a folder except the article, by the addresses of the file and of the page it states."""
-    for own in read_documents(place):
-        if isinstance(own, Document) and own.url != article.resolve().as_uri():
-            for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
-                yield Reference(url, own.title, joined_text(own.pages))
+    """Yield the documents of a folder except the article, by the file's address and by its stated web address."""
+    for document in read_documents(place):
+        if isinstance(document, Document) and document.url != article.resolve().as_uri():
+            for url in dict.fromkeys(filter(None, (document.url, document.record.url))):
+                yield Reference(url, document.title, joined_text(document.pages))
 
 
 def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
-    """Read a page of the web; return the reference with its text, or why it could not be read."""
+    """Read a web page; return the reference with its text, or the reason for a failure."""
     try:
         page = fetch(reference.url)
     except PageError as error:
@@ -108,7 +108,7 @@ def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference |
 
 
 def joined_text(pages: Iterable[tuple[object, str]]) -> str:
-    """Return the text of numbered pages as one."""
+    """Join the texts of numbered pages."""
     return "\n\n".join(text for _, text in pages)
 
 
@@ -120,6 +120,6 @@ def _fetched(
             return "the article gives no address of it" if not reference.url else "it is no page of the web"
         return OFFLINE if fetch is None else read_page(reference, fetch)
 
-    found = dict(zip(missing, parallel_map(fetched, missing.values(), workers=WORKERS), strict=True))
-    pages = [own for own in found.values() if isinstance(own, Reference)]
-    return pages, {name: own for name, own in found.items() if isinstance(own, str)}
+    results = dict(zip(missing, parallel_map(fetched, missing.values(), workers=WORKERS), strict=True))
+    pages = [result for result in results.values() if isinstance(result, Reference)]
+    return pages, {name: result for name, result in results.items() if isinstance(result, str)}

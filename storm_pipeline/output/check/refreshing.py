@@ -1,4 +1,4 @@
-"""Compares an article's sources with their pages today: which sentences have lost the words that support them."""
+"""Comparison of an article's sources with their current pages, to find sentences that lost their support."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ NOT_NAMED = "a file in none of the named folders"
 
 @dataclass(frozen=True)
 class Change:
-    """A sentence one of whose passages has changed or could not be read."""
+    """A sentence with a passage that has changed or could not be read."""
 
     place: int  # among all sentences of the article in reading order, from 0
     text: str  # the sentence
@@ -40,81 +40,83 @@ class Change:
 
 @dataclass(frozen=True)
 class Refreshed:
-    """An article and what its sources say today."""
+    """An article compared with the current text of its sources."""
 
-    changes: tuple[Change, ...]  # in reading order; empty where all pages have the words
-    # the article whose sentences with a changed passage cite what their pages have now, judged anew
+    changes: tuple[Change, ...]  # in reading order
+    # the article; sentences with a changed passage cite current passages and are judged again
     checked: Checked
-    uncompared: int  # number of citations of a search engine's words, which pages need not have
+    uncompared: int  # number of citations of a search engine's text, which need not occur on the page
 
     @property
     def failing(self) -> frozenset[int]:
-        """Places of the changed sentences that their pages do not support any more."""
-        return frozenset(own.place for own in self.checked.failing({"partly", "not", "contradicted"}))
+        """Places of the changed sentences that are no longer supported."""
+        return frozenset(sentence.place for sentence in self.checked.failing({"partly", "not", "contradicted"}))
 
 
 def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:
-    """Read the cited pages again, and compare the words that support the sentences; raises as the judge.
+    """Read the cited pages again and look for the supporting words; errors as for the judge.
 
     Args:
-        fetch: URL → page as it is now; raises PageError.
-        folders: only files in them are read, since an article may come from somebody else, and name any file of this
-            machine as a source; links out of them are not followed.
+        fetch: URL → current page; raises PageError.
+        folders: only files in them are read, since an untrusted article may name any file of this machine as a source;
+            links out of them are not followed.
     """
-    snippets = {own.id: own for source in article.sources for own in source.snippets}
-    by_id = {own.id: own for own in article.sources}
-    cited = (own for sentence in article.sentences() for own in sentence.citations)
-    also = {own.id: frozenset(map(source_id, own.also)) for own in article.sources}
-    page_of = {own: _page_of(by_id[own.source_id], also, snippets.get(own.snippet_id)) for own in cited}
+    snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
+    by_id = {source.id: source for source in article.sources}
+    cited = (citation for sentence in article.sentences() for citation in sentence.citations)
+    also = {source.id: frozenset(map(source_id, source.also)) for source in article.sources}
+    page_of = {c: _page_of(by_id[c.source_id], also, snippets.get(c.snippet_id)) for c in cited}
     sources = {page.id: page for page in page_of.values()}
     read = parallel_map(partial(_read_again, fetch, folders), sources.values(), workers=WORKERS)
     now = dict(zip(sources, read, strict=True))
-    pages = AvailablePages((own for own in now.values() if isinstance(own, Reference)), PASSAGES)
-    folded = {name: tidy(own.text).casefold() for name, own in now.items() if isinstance(own, Reference)}
+    pages = AvailablePages((page for page in now.values() if isinstance(page, Reference)), PASSAGES)
+    folded = {name: tidy(page.text).casefold() for name, page in now.items() if isinstance(page, Reference)}
     changes: list[Change] = []
     fresh: dict[str, Snippet] = {}
     uncompared = 0
 
     def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
         nonlocal uncompared
-        for own in sentence.citations:
-            snippet, name = snippets.get(own.snippet_id), page_of[own].id
+        for citation in sentence.citations:
+            snippet, name = snippets.get(citation.snippet_id), page_of[citation].id
             page = now[name]
-            if snippet is None or (name in folded and _has(folded[name], snippet, own)):
-                yield own
+            if snippet is None or (name in folded and _has(folded[name], snippet, citation)):
+                yield citation
             elif snippet.origin != "page" and not snippet.url.startswith(_FILE):
                 uncompared += 1
-                yield own
+                yield citation
             elif isinstance(page, str):
                 changes.append(Change(place, sentence.text, "unread", snippet.url, page))
-                yield own
+                yield citation
             else:
                 changes.append(Change(place, sentence.text, "changed", snippet.url))
                 for passage in pages.passages(sentence.text, page):
-                    found = replace(snippet, text=passage.text, page=None, page_label=None, heading="", place=None)
-                    fresh[passage.id] = found
-                    yield Citation(own.source_id, found.id)
+                    fresh_snippet = replace(
+                        snippet, text=passage.text, page=None, page_label=None, heading="", place=None
+                    )
+                    fresh[passage.id] = fresh_snippet
+                    yield Citation(citation.source_id, fresh_snippet.id)
 
     places = count()
 
-    def sentence(own: Sentence) -> Sentence:
-        found = tuple(dict.fromkeys(citations(next(places), own)))
-        return own if found == own.citations else replace(own, citations=found)
+    def sentence(before: Sentence) -> Sentence:
+        cited = tuple(dict.fromkeys(citations(next(places), before)))
+        return before if cited == before.citations else replace(before, citations=cited)
 
     updated = _with_snippets(with_sentences(article, sentence), tuple(fresh.values()))
-    changed = {own.place for own in changes if own.kind == "changed"}
+    changed = {change.place for change in changes if change.kind == "changed"}
     return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
 
 
 def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snippet | None) -> Source:
-    """Return the page that a cited passage is from: one of a source's other addresses, or the source's own."""
+    """Return the page of a cited passage: at one of a source's other addresses, or at its main address."""
     if snippet is None or snippet.source_id not in also[source.id]:
         return source
     return Source(snippet.source_id, snippet.url, snippet.title)
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
-    """Read a source as it is now; return the reason if it cannot be read."""
+    """Read the current text of a source; return the reason if it cannot be read."""
     if web_address(source.url):
         return read_page(Reference(source.url, source.title), fetch)
     if not source.url.startswith(_FILE):
@@ -122,13 +124,13 @@ def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: S
     file = Path(unquote(urlsplit(source.url).path))
     if not any(stays_below(file, folder) for folder in folders):
         return NOT_NAMED
-    found = read_documents(file) if file.is_file() else ()
-    pages = [page for own in found if isinstance(own, Document) for page in own.pages]
+    documents = read_documents(file) if file.is_file() else ()
+    pages = [page for document in documents if isinstance(document, Document) for page in document.pages]
     return Reference(source.url, source.title, joined_text(pages)) if pages else "the file is gone or unreadable"
 
 
 def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
-    """Return whether a page has the words that support a sentence, or all of the passage where they are not known."""
+    """Return whether a page contains the supporting words of a citation, or the whole passage if they are unknown."""
     parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
     return all(tidy(part).casefold() in page for part in parts)
 
@@ -138,9 +140,9 @@ def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
     for new in fresh:
         by_page.setdefault(new.source_id, []).append(new)
 
-    def updated(own: Source) -> Source:
-        pages = dict.fromkeys([own.id, *map(source_id, own.also)])
+    def updated(source: Source) -> Source:
+        pages = dict.fromkeys([source.id, *map(source_id, source.also)])
         added = [new for page in pages for new in by_page.get(page, ())]
-        return replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added])))
+        return replace(source, snippets=tuple(dict.fromkeys([*source.snippets, *added])))
 
     return replace(article, sources=tuple(map(updated, article.sources)))

@@ -1,4 +1,4 @@
-"""Findings of a check, as JSON, as rows of a table, and as a page with remarks behind the sentences."""
+"""Findings of a check as JSON, as table rows, and as a page with remarks after the sentences."""
 
 import json
 from collections.abc import Iterator
@@ -25,24 +25,24 @@ _LONGEST = 160  # characters of a sentence in a table
 
 def rows(checked: Checked) -> list[tuple[str, ...]]:
     """Return the sentences that are not supported, in reading order, under :data:`COLUMNS`."""
-    found: list[tuple[str, ...]] = []
-    for own in checked.sentences:
-        if own.status != "supported":
-            short = shortened(tidy(own.sentence.text), _LONGEST)
-            found.append((str(own.place + 1), own.status, _chance(own), short, own.reason))
-    return found
+    table: list[tuple[str, ...]] = []
+    for sentence in checked.sentences:
+        if sentence.status != "supported":
+            short = shortened(tidy(sentence.sentence.text), _LONGEST)
+            table.append((str(sentence.place + 1), sentence.status, _chance(sentence), short, sentence.reason))
+    return table
 
 
 def summary(checked: Checked) -> str:
     """Return ``20 sentences: 12 supported, …``, with the judge's name and how many sources could not be read."""
     counts = {name: number for name, number in checked.counts.items() if number}
-    said = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
+    counts_text = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
     unread = f"; {counted(len(checked.unread), 'source')} could not be read" if checked.unread else ""
-    return f"{counted(len(checked.sentences), 'sentence')}: {said}, as {checked.judge} judges{unread}"
+    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}, as {checked.judge} judges{unread}"
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
-    """Return all of it as JSON values; ``sentence`` counts from 1, ``spans`` are the words that decided."""
+    """Return a check as JSON values; ``sentence`` counts from 1, ``spans`` are the deciding words."""
     return {
         "schema": SCHEMA,
         "title": checked.article.title,
@@ -52,20 +52,20 @@ def to_record(checked: Checked) -> dict[str, Any]:
         "counts": checked.counts,
         "sentences": list(_records(checked)),
         "sources": [
-            {"number": n, "title": own.title, "url": own.url, "also": own.also, "unread": checked.unread.get(own.id)}
-            for n, own in enumerate(checked.article.references, 1)
+            {"number": n, "title": r.title, "url": r.url, "also": r.also, "unread": checked.unread.get(r.id)}
+            for n, r in enumerate(checked.article.references, 1)
         ],
     }
 
 
 def to_json(checked: Checked) -> str:
-    """Return the value of :func:`to_record` as JSON that can be written in UTF-8."""
+    """Return the value of :func:`to_record` as JSON without lone surrogates."""
     return encodable(json.dumps(to_record(checked), ensure_ascii=False, indent=1))
 
 
 def to_page(checked: Checked) -> str:
-    """Return the article as a page with remarks behind what is not supported, and cards with the words that decided."""
-    remarks = {own.place: Remark(own.status, _said(own)) for own in checked.sentences if own.status != "supported"}
+    """Return the article as a page with remarks after unsupported sentences, and cards with the deciding words."""
+    remarks = {s.place: Remark(s.status, _said(s)) for s in checked.sentences if s.status != "supported"}
     how = (
         f"{summary(checked)}. A verdict is a judge's, with the chance that it gives to all of a sentence following "
         "from the passages behind its numbers; the words nearest to it are marked there. Look at them yourself."
@@ -73,28 +73,28 @@ def to_page(checked: Checked) -> str:
     return to_html(checked.article, how, remarks)
 
 
-def _chance(own: CheckedSentence) -> str:
-    return "" if own.probability is None else f"{own.probability:.2f}"
+def _chance(sentence: CheckedSentence) -> str:
+    return "" if sentence.probability is None else f"{sentence.probability:.2f}"
 
 
-def _said(own: CheckedSentence) -> str:
-    chance = f" ({_chance(own)})" if _chance(own) else ""
-    return f"{_WORDS[own.status]}{chance}{f': {own.reason}' if own.reason else ''}"
+def _said(sentence: CheckedSentence) -> str:
+    chance = f" ({_chance(sentence)})" if _chance(sentence) else ""
+    return f"{_WORDS[sentence.status]}{chance}{f': {sentence.reason}' if sentence.reason else ''}"
 
 
 def _records(checked: Checked) -> Iterator[dict[str, Any]]:
     numbers = number_references(checked.article)
-    texts = {own.id: own.text for source in checked.article.sources for own in source.snippets}
-    for own in checked.sentences:
+    texts = {snippet.id: snippet.text for source in checked.article.sources for snippet in source.snippets}
+    for sentence in checked.sentences:
         yield {
-            "sentence": own.place + 1,
-            "heading": own.heading,
-            "text": tidy(own.sentence.text),
-            "verdict": own.status,
-            "probability": own.probability,
-            "reason": own.reason,
+            "sentence": sentence.place + 1,
+            "heading": sentence.heading,
+            "text": tidy(sentence.sentence.text),
+            "verdict": sentence.status,
+            "probability": sentence.probability,
+            "reason": sentence.reason,
             "sources": [
-                {"number": numbers[one.source_id], "passage": texts.get(one.snippet_id, ""), "spans": one.spans}
-                for one in own.sentence.citations
+                {"number": numbers[c.source_id], "passage": texts.get(c.snippet_id, ""), "spans": c.spans}
+                for c in sentence.sentence.citations
             ],
         }

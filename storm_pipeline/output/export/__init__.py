@@ -1,4 +1,4 @@
-"""Articles as files for other programs, one format a file: pure functions, a manuscript in, bytes out."""
+"""Exports for other programs, one format per module: pure functions from a manuscript to bytes."""
 
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, export, write
 

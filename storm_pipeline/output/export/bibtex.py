@@ -25,8 +25,8 @@ def write(manuscript: Manuscript) -> bytes:
 def tex_text(text: str) -> str:
     """Return a text on one line as LaTeX that typesets it literally.
 
-    Its braces are macros, so that BibTeX, which counts braces whether escaped or not, finds them balanced. Repeated
-    hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.
+    Braces become macros, since BibTeX counts even escaped braces. Repeated hyphens, apostrophes and commas are
+    separated, since TeX would join them to dashes and quotation marks.
     """
     text = text.translate(_MACROS)
     for sign in "-',":
@@ -41,7 +41,7 @@ def _entry(reference: Reference) -> str:
 
 
 def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
-    yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # doubled, which keeps its capitals
+    yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # double braces preserve capitals
     for role, names in (("author", reference.authors), ("editor", reference.editors)):
         if names:
             yield role, f"{{{' and '.join(map(_name, names))}}}"
@@ -76,14 +76,14 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    """Return when a linked source was opened, else its address, and the other addresses of its text."""
+    """Return the access date of a linked source, else its address, and the other addresses of its text."""
     accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
     also = f"Also at {', '.join(reference.also)}" if reference.also else ""
     return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
 
 
 def _name(name: Name) -> str:
-    """Return a name, with braces around parts that BibTeX would split, and around one without a given name."""
+    """Return a name, with braces around parts that BibTeX would split, and around a name without a given name."""
     parts = (name.family, name.given) if name.given else (name.family,)
     cut = [not name.given or "," in part or "and" in folded_words(part) for part in parts]
     return ", ".join(

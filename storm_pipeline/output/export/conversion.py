@@ -1,4 +1,4 @@
-"""Word, OpenDocument, EPUB, LaTeX and PDF files by Pandoc; PDF is printed by WeasyPrint, else by Chromium."""
+"""Word, OpenDocument, EPUB, LaTeX and PDF files by Pandoc; for PDF, WeasyPrint or Chromium prints the HTML."""
 
 import io
 import os
@@ -21,13 +21,13 @@ from storm_pipeline.text.files import zipped
 
 CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-"""Programs that can print, the first that is on the PATH is taken."""
+"""Programs that can print PDF; the first one on the PATH is used."""
 _LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
-_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style can compute for ever
+_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style may never end
 _PRINT_SECONDS = 120
-_SAID = 300  # characters of what a program says of a failure
+_SAID = 300  # maximum characters of a program's error message
 _OF_NOTES = b'class="note"'
-_FEWEST_HEADINGS = 3  # headings of an article that has a table of contents
+_FEWEST_HEADINGS = 3  # minimum headings of an article with a table of contents
 _PAGE = '<w:fldSimple xmlns:w="{}" w:instr="PAGE"><w:r><w:t>1</w:t></w:r></w:fldSimple>'
 _PRINT = """
 import sys
@@ -37,17 +37,17 @@ except (ImportError, OSError):
     sys.exit(3)
 sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
 """
-_CANNOT_LOAD = 3  # exit status: a library of the system is missing
+_CANNOT_LOAD = 3  # exit status: a system library is missing
 
 
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
     """Return the content of a file of one of the formats :data:`CONVERTED`.
 
-    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
+    The same manuscript gives the same bytes, except as ``pdf``: Pandoc's sandbox has no clock or random numbers.
     ``style``: of the citations, see :func:`storm_pipeline.output.export.styles.style_text`.
 
-    Raises MissingExtraError: Pandoc, the styles or a printer is not installed; SettingsError: there is no such style,
-    or it cannot be used; RunError: Pandoc or the printer failed.
+    Raises MissingExtraError: Pandoc, the styles or a printer is not installed; SettingsError: the style is unknown or
+    unusable; RunError: Pandoc or the printer failed.
     """
     if name == "pdf":
         css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
         return _printed(_converted(manuscript, "html5", style, options))
     headings = sum(isinstance(block, HeadingBlock) for block in manuscript.blocks)
     has_contents = name in {"docx", "odt"} and headings >= _FEWEST_HEADINGS
-    writer = "latex-smart" if name == "latex" else name  # straight quotation marks stay straight
+    writer = "latex-smart" if name == "latex" else name  # keep straight quotation marks
     made = _converted(manuscript, writer, style, ["--toc", "--toc-depth=2"] if has_contents else [])
     return _with_page_numbers(made, manuscript.written) if name == "docx" else made
 
@@ -64,21 +64,21 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
     command = [str(_pandoc()), *_LIMITS, f"--from={READER}", f"--to={writer}", "--output=-", "--standalone", *options]
     csl = style_text(style)
     if _OF_NOTES not in csl:
-        command.append("--metadata=link-citations")  # a note would be a link as a whole
+        command.append("--metadata=link-citations")  # else a whole note would be a link
     with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
         Path(folder, "style.csl").write_bytes(csl)
         command += ["--citeproc", "--csl=style.csl", f"--data-dir={folder}"]
-        status, made, said = _run(command, write(manuscript), folder, _SECONDS)
-    if status and said.startswith("Citeproc"):
-        raise SettingsError(f"the citation style {style!r} cannot be used: {said}")
+        status, made, log = _run(command, write(manuscript), folder, _SECONDS)
+    if status and log.startswith("Citeproc"):
+        raise SettingsError(f"the citation style {style!r} cannot be used: {log}")
     if status:
-        raise RunError(f"Pandoc could not convert the article ({said or status}): export it as markdown or html")
+        raise RunError(f"Pandoc could not convert the article ({log or status}): export it as markdown or html")
     return made
 
 
 def _pandoc() -> Path:
-    found = find_spec("pypandoc")
-    folder = Path(found.origin).parent / "files" if found and found.origin else Path()
+    spec = find_spec("pypandoc")
+    folder = Path(spec.origin).parent / "files" if spec and spec.origin else Path()
     for program in (folder / "pandoc", folder / "pandoc.exe"):
         if program.is_file():
             return program
@@ -90,7 +90,7 @@ def _pandoc() -> Path:
 def _run(
     command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
 ) -> tuple[int, bytes, str]:
-    """Run a program in a folder; return its exit status, its output, and the end of its error messages."""
+    """Run a program in a folder; return its exit status, its output and the end of its error messages."""
     try:
         done = run(command, given, seconds=seconds, folder=folder)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -100,7 +100,7 @@ def _run(
 
 
 def _with_page_numbers(made: bytes, written: str) -> bytes:
-    """Return a Word file with a number at the foot of every page, dated by the day on which the article was written."""
+    """Return a Word file with page numbers, dated by the day of writing."""
     from docx import Document
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.oxml import parse_xml
@@ -120,13 +120,13 @@ def _with_page_numbers(made: bytes, written: str) -> bytes:
 def _printed(page: bytes) -> bytes:
     """Print a page of HTML as PDF.
 
-    WeasyPrint runs in a process of its own: its libraries have Cython's types in another layout than the runtime of the
-    embedded model, and whichever came second would not load.
+    WeasyPrint runs in a separate process: its Cython libraries and the runtime of the embedded model cannot be loaded
+    together.
     """
     if find_spec("weasyprint"):
-        status, printed, said = _run([sys.executable, "-P", "-c", _PRINT], page)
+        status, printed, log = _run([sys.executable, "-P", "-c", _PRINT], page)
         if status not in (0, _CANNOT_LOAD):
-            raise RunError(f"WeasyPrint could not print the page ({said}): install Chromium, or export another format")
+            raise RunError(f"WeasyPrint could not print the page ({log}): install Chromium, or export another format")
         if printed:
             return printed
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -141,7 +141,7 @@ def _printed(page: bytes) -> bytes:
         options = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
-        _, _, said = _run([browser, *options, f"--print-to-pdf={target}", source.as_uri()])
+        _, _, log = _run([browser, *options, f"--print-to-pdf={target}", source.as_uri()])
         if not target.is_file():
-            raise RunError(f"{browser} printed no PDF ({said}); install storm-pipeline[pdf] instead")
+            raise RunError(f"{browser} printed no PDF ({log}); install storm-pipeline[pdf] instead")
         return target.read_bytes()

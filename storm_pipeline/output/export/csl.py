@@ -12,15 +12,15 @@ from storm_pipeline.text.person_names import Name
 def write(manuscript: Manuscript) -> bytes:
     """Return the references as a JSON list; ``custom`` has each one's citing sentences, pages and other addresses."""
     items = []
-    for one in manuscript.references:
-        custom = {"sentences": one.sentences, "pages": page_span(one.pages), "also": one.also}
+    for reference in manuscript.references:
+        custom = {"sentences": reference.sentences, "pages": page_span(reference.pages), "also": reference.also}
         kept = {name: value for name, value in custom.items() if value}
-        items.append(csl_item(one) | ({"custom": kept} if kept else {}))
+        items.append(csl_item(reference) | ({"custom": kept} if kept else {}))
     return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def csl_item(reference: Reference) -> dict[str, Any]:
-    """Return a reference as a CSL-JSON item; what is not known is left out."""
+    """Return a reference as a CSL-JSON item without unknown fields."""
     work = reference.work
     fields = {
         "id": reference.key,

@@ -1,4 +1,4 @@
-"""The formats of articles, and the one way to make any of them."""
+"""The formats of articles, and functions to render and export to any of them."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class ArticleFormat:
     """A format of articles."""
 
-    name: str  # how it is chosen
-    suffix: str  # what its files end with, the dot included
-    media_type: str  # as the Internet knows it
-    about: str  # what it is, in a few words
+    name: str  # name by which it is chosen
+    suffix: str  # file suffix, including the dot
+    media_type: str  # Internet media type
+    about: str  # description in a few words
 
     @property
     def is_text(self) -> bool:
-        """Whether a file of it is text in UTF-8."""
+        """Whether its files are text in UTF-8."""
         textual = ("text/", "application/x-", "application/json")
         return self.media_type.startswith(textual) or self.media_type.endswith("+json")
 
@@ -39,7 +39,7 @@ TEXTS = {
         ArticleFormat("json", ".json", "application/json", "everything, the research included"),
     )
 }
-"""The texts that a run's folder holds, by name; see :mod:`storm_pipeline.output.render`."""
+"""Text formats in a run's folder, by name; see :mod:`storm_pipeline.output.render`."""
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _ALL = (
     ArticleFormat("docx", ".docx", _WORD, "Word document"),
@@ -55,15 +55,15 @@ _ALL = (
 )
 _RENDERERS = {"markdown": to_markdown, "html": to_html, "notebook": to_notebook, "json": to_json}
 FORMATS = {known.name: known for known in _ALL}
-"""All formats by name: whole articles first, then mere lists of references."""
+"""All formats by name: whole articles first, then lists of references."""
 
 
 def export_format(name: str) -> ArticleFormat:
-    """Return the format of a name. Raises SettingsError: there is none."""
-    found = FORMATS.get(name.strip().lower())
-    if found is None:
+    """Return the format of a name. Raises SettingsError: no such format."""
+    known_format = FORMATS.get(name.strip().lower())
+    if known_format is None:
         raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
-    return found
+    return known_format
 
 
 def rendered(article: "Article", name: str) -> str:
@@ -81,12 +81,12 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
     Args:
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
-            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. A
-            style of notes makes footnotes. The other formats hold fields, and are the same with any.
+            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. Note
+            styles make footnotes. Other formats ignore it.
 
     Raises:
-        SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
-        RunError: another program that makes the file fails.
+        SettingsError: no format or style has this name. MissingExtraError: the format needs an extra.
+        RunError: the program that makes the file failed.
     """
     from storm_pipeline.output.export.conversion import CONVERTED, convert
     from storm_pipeline.output.export.manuscript import manuscript
@@ -101,7 +101,7 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
     """Write an article to a file, atomically, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
 
-    Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
+    Makes its folder. Raises RunError: the file cannot be written. Other errors as for :func:`export`.
     """
     path = Path(path)
     content = as_text(article, name) if name in TEXTS else export(article, name, citation_style=citation_style)

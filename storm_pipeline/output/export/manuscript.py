@@ -25,7 +25,7 @@ class Cite:
 
 @dataclass(frozen=True)
 class Cited:
-    """A sentence on one line, never empty, and what it cites, by ascending numbers of the references."""
+    """A sentence on one line, never empty, and its citations in ascending order of the references."""
 
     text: str
     cites: tuple[Cite, ...]
@@ -51,7 +51,7 @@ Block = HeadingBlock | ParagraphBlock
 
 @dataclass(frozen=True)
 class Manuscript:
-    """The content that all formats write. All texts are :func:`storm_pipeline.text.words.tidy`."""
+    """The content common to all formats. All texts are :func:`storm_pipeline.text.words.tidy`."""
 
     title: str  # never empty
     blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
@@ -82,13 +82,13 @@ def manuscript(article: Article) -> Manuscript:
     """Return the manuscript of an article."""
     article = with_sentences(article, _tidied)
     numbers = number_references(article)
-    snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
+    snippets = {(source.id, snippet.id): snippet for source in article.references for snippet in source.snippets}
 
     def read(sentence: Sentence) -> Cited:
         cited: dict[int, list[Snippet]] = {}
-        for one in sentence.citations:
-            snippet = snippets.get((one.source_id, one.snippet_id))
-            cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
+        for citation in sentence.citations:
+            snippet = snippets.get((citation.source_id, citation.snippet_id))
+            cited.setdefault(numbers[citation.source_id], []).extend([snippet] if snippet else [])
         return Cited(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
 
     blocks = tuple(_blocks(article.lead, article.sections, 1, read))
@@ -107,11 +107,11 @@ def manuscript(article: Article) -> Manuscript:
 
 
 def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
-    return (one for block in blocks if isinstance(block, ParagraphBlock) for one in block.sentences)
+    return (sentence for block in blocks if isinstance(block, ParagraphBlock) for sentence in block.sentences)
 
 
 def _tidied(sentence: Sentence) -> Sentence:
-    """Return the sentence on one line; without text also without citations, so that it numbers no source."""
+    """Return the sentence on one line; an empty one loses its citations, so that they number no source."""
     text = tidy(sentence.text)
     return Sentence(text, sentence.citations if text else ())
 
@@ -134,7 +134,7 @@ def _blocks(
 ) -> Iterator[Block]:
     """Yield the paragraphs and the sections below them, whose headings are of ``level``."""
     for paragraph in paragraphs:
-        if sentences := tuple(read(own) for own in paragraph.sentences if own.text):
+        if sentences := tuple(read(sentence) for sentence in paragraph.sentences if sentence.text):
             yield ParagraphBlock(sentences)
     for section in sections:
         yield HeadingBlock(min(level, _DEEPEST), tidy(section.heading) or _UNTITLED)

@@ -13,12 +13,12 @@ from storm_pipeline.output.export.reference import Reference
 from storm_pipeline.text.languages import is_right_to_left, references_heading
 
 READER = "markdown_strict-raw_html+all_symbols_escapable+auto_identifiers+citations+yaml_metadata_block"
-"""Pandoc's name of the Markdown that is written here; its ``markdown`` reads it in the same way."""
+"""Pandoc's name of the Markdown variant; its ``markdown`` reads it in the same way."""
 _ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in string.punctuation})
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """Return the metadata and the text, a sentence a line; Pandoc puts the references at the end."""
+    """Return the metadata and the text, one sentence per line; Pandoc adds the references at the end."""
     body = "\n".join(_body(manuscript))
     identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
     metadata = {"identifier": identifier, **_metadata(manuscript)}
@@ -37,16 +37,16 @@ def _body(manuscript: Manuscript) -> Iterator[str]:
         if isinstance(block, HeadingBlock):
             yield f"{'#' * block.level} {escape(block.text)}"
         else:
-            yield from (_sentence(one, manuscript.references) for one in block.sentences)
+            yield from (_sentence(sentence, manuscript.references) for sentence in block.sentences)
 
 
 def _sentence(sentence: Cited, references: tuple[Reference, ...]) -> str:
-    """Return the sentence with its citations; pages that begin with no digit are in braces, as Pandoc requires."""
+    """Return the sentence with its citations; pages without a leading digit are in braces for Pandoc."""
     cites = []
-    for one in sentence.cites:
-        pages = escape(page_span(one.pages))
+    for cite in sentence.cites:
+        pages = escape(page_span(cite.pages))
         shown = f", {pages}" if pages[:1].isdecimal() else f"{{{pages}}}" if pages else ""
-        cites.append(f"@{references[one.number - 1].key}{shown}")
+        cites.append(f"@{references[cite.number - 1].key}{shown}")
     return escape(sentence.text) + (f" [{'; '.join(cites)}]" if cites else "")
 
 
@@ -75,5 +75,5 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, dict):
-        return {name: _escaped(one) for name, one in value.items()}
-    return [_escaped(one) for one in value] if isinstance(value, list) else value
+        return {name: _escaped(element) for name, element in value.items()}
+    return [_escaped(element) for element in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""A cited source as reference managers and citation styles know it."""
+"""A cited source in the fields of reference managers and citation styles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,24 +31,24 @@ _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
 class Reference:
     """One source of an article's reference list.
 
-    All texts are on one line and hold only characters that XML allows; what is not known is empty.
+    All texts are on one line and contain only characters that XML allows; unknown fields are empty.
     """
 
-    key: str  # tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter
-    # ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
+    key: str  # unique key; lower-case ASCII letters, digits and hyphens, beginning with a letter
+    # ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a conference paper),
     # ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``
     kind: str
     title: str  # never empty
-    address: str  # where it stands, as text; of a file of the user's, its name alone
-    link: str  # the address as a URI in ASCII; empty where it may not be a link
-    authors: tuple[Name, ...]  # as far as known, in order
-    site: str  # name of the site, the journal, or the book that it stands in
-    publisher: str  # who published it
+    address: str  # its address as text; only the name of a local file
+    link: str  # the address as a URI in ASCII; empty if it must not be a link
+    authors: tuple[Name, ...]  # known authors in order
+    site: str  # name of the site, journal or containing book
+    publisher: str  # name of the publisher
     doi: str  # without ``https://doi.org/``
-    published: str  # ISO date, or only its year, or year and month
+    published: str  # ISO date, possibly without day or month
     accessed: str  # ISO date
     language: str  # language code
-    # the pages on which the cited passages stand, in order, by their printed numbers if those are known
+    # the pages of the cited passages in order, by printed numbers if known
     pages: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()  # the sentences of the article that cite it, in order
     work: Work = NO_WORK  # volume, extent, editors and the like
@@ -63,16 +63,16 @@ class Reference:
 def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
     """Return the references in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
-    found: list[Reference] = []
+    references: list[Reference] = []
     taken: dict[str, int] = {}
     for number, source in enumerate(article.references, 1):
         made = _reference(number, source, taken)
-        found.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
-    return tuple(found)
+        references.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
+    return tuple(references)
 
 
 def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
-    """Return a reference; where its snippets differ, the first one counts, those of read pages before others."""
+    """Return a reference; if its snippets differ, the first one counts, with those of read pages first."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
     def first(field: str) -> str:
@@ -83,7 +83,7 @@ def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
     authors = read_names(first("author"))
     site, doi = first("site"), _doi(first("doi"), address)
     published = _date(first("published"))
-    stated = next((one.work for one in ordered if one.work), NO_WORK)
+    stated = next((snippet.work for snippet in ordered if snippet.work), NO_WORK)
     work = Work(**{name: tidy(value) for name, value in vars(stated).items()})
     title = tidy(label(source)) or f"Source {number}"
     kind = _KINDS.get(work.kind, work.kind)
@@ -110,8 +110,8 @@ def _uri(url: str) -> str:
 
 
 def _date(text: str) -> str:
-    found = ISO_DATE.match(text)
-    return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
+    match = ISO_DATE.match(text)
+    return "-".join(part for part in match.groups() if part) if match and int(match[1]) else ""
 
 
 def _doi(stated: str, address: str) -> str:

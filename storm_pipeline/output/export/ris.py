@@ -8,8 +8,8 @@ from storm_pipeline.output.export.reference import KINDS, Reference
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """Return a record for each reference; its one note (``N1``) has the cited pages and the sentences that cite it."""
-    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _fields(one)) for one in manuscript.references)
+    """Return a record for each reference; its note (``N1``) has the cited pages and the citing sentences."""
+    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _fields(r)) for r in manuscript.references)
     return "\r\n".join(records).encode()
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from storm_pipeline.errors import MissingExtraError, SettingsError, UnknownStyleError
 from storm_pipeline.text.files import read_bounded, table_beside
 
-_OWN = Path(__file__).with_name("numbered.csl")  # raised numbers, and a list by number with all addresses
+_OWN = Path(__file__).with_name("numbered.csl")  # superscript numbers, and a numbered list with all addresses
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-_ALIASES: dict[str, str] = table_beside(__file__)  # names by which styles are known → those of the repository
+_ALIASES: dict[str, str] = table_beside(__file__)  # common names of styles → names in the repository
 _SHOWN = 80  # characters of an unknown style's name that a message shows
 _MOST = 2_000_000  # bytes of a style
 
@@ -20,7 +20,7 @@ def style_text(style: str | None) -> bytes:
         style: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of
             it, such as ``mla``; the path of a ``.csl`` file; or None for our own.
 
-    Raises MissingExtraError: the styles are not installed; SettingsError: there is none, or it cannot be read.
+    Raises MissingExtraError: the styles are not installed; SettingsError: no such style, or it cannot be read.
     """
     file = _OWN if style is None else Path(style) if style.endswith(".csl") else _named(style)
     try:
@@ -32,7 +32,7 @@ def style_text(style: str | None) -> bytes:
 
 
 def _checked(text: bytes) -> bytes:
-    """Return the style, serialised anew: Pandoc would fetch another file that a style says it depends on."""
+    """Return the style serialised again without its parent style, which Pandoc would fetch."""
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))

@@ -1,4 +1,4 @@
-"""Wikitext: a page for MediaWiki, each source a citation template in a named reference; and which Wikipedia rejects."""
+"""Wikitext: a page for MediaWiki with citation templates in named references, and sources that Wikipedia rejects."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """Return the page: a sentence a line with its references behind it, which MediaWiki lists at the end."""
+    """Return the page: one sentence per line, followed by its references, which MediaWiki lists at the end."""
     return ("\n".join(_lines(manuscript)) + "\n").encode()
 
 
@@ -49,7 +49,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
 
 
 def _bold(sentence: str, title: str) -> str:
-    """Return the escaped sentence with the article's title in bold, unless an apostrophe or a letter is beside it."""
+    """Return the escaped sentence with the article's title in bold, unless an apostrophe or letter is next to it."""
     start = sentence.lower().find(title.lower())
     end = start + len(title)
     beside = f"{sentence[:start][-1:]}{sentence[end : end + 1]}{title[:1]}{title[-1:]}" if start >= 0 else "'"
@@ -103,7 +103,7 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
     yield ("pages" if "-" in work.extent else "page"), escape(work.extent.replace("-", "–"))
     yield "isbn", escape(work.isbn)
     yield "doi", escape(reference.doi)
-    is_known = bool(reference.authors and reference.published)  # and needs no file's name
+    is_known = bool(reference.authors and reference.published)  # then the file's name is not needed
     yield "id", "" if reference.link or is_known else escape(reference.address)
     yield "language", "" if reference.language.startswith("en") else escape(reference.language)
     accessed = reference.accessed or written
@@ -133,28 +133,28 @@ class Objection:
 
     number: int  # of the reference
     source: str  # its name
-    reason: str  # why, in a few words
-    is_wikipedia: bool = False  # whether it is Wikipedia, or a copy of it
+    reason: str  # the reason, in a few words
+    is_wikipedia: bool = False  # whether it is Wikipedia or a copy of it
 
 
 def objections(article: Article) -> tuple[Objection, ...]:
-    """Return an objection to each cited source that Wikipedia rejects: itself, low-rated and unpublished ones."""
+    """Return an objection to each cited source that Wikipedia rejects: itself, low-rated and unpublished sources."""
     policy = SourcePolicy("standard")
-    found = []
+    rejected = []
     for number, source in enumerate(article.references, 1):
         name = label(source)
         if repeats_wikipedia(source.url):
-            found.append(Objection(number, name, "is Wikipedia or a copy of it", is_wikipedia=True))
+            rejected.append(Objection(number, name, "is Wikipedia or a copy of it", is_wikipedia=True))
         elif reason := _reason(source, policy):
-            found.append(Objection(number, name, reason))
-    return tuple(found)
+            rejected.append(Objection(number, name, reason))
+    return tuple(rejected)
 
 
 def _reason(source: Source, policy: SourcePolicy) -> str:
     verdict = policy.judge(source.url)
     if verdict.status is Rating.OWN:
-        works = [one.work for one in source.snippets if one.work]
-        is_published = any(work.kind in _PUBLISHED for work in works) or any(one.doi for one in source.snippets)
+        works = [snippet.work for snippet in source.snippets if snippet.work]
+        is_published = any(work.kind in _PUBLISHED for work in works) or any(snippet.doi for snippet in source.snippets)
         return "" if is_published else "is a document of your own that is not known to be published"
     if verdict.status is Rating.PREPRINT:
         return "is a preprint, which is self-published"

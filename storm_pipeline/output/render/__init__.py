@@ -1,1 +1,1 @@
-"""Rendering articles as text, one module per format: pure functions from an article to a string."""
+"""Renderers of articles, one module per format: pure functions from an article to a string."""

@@ -35,7 +35,7 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
     """Render an article: contents, text with a card per citation, sources with their sentences, and how it was made.
 
     Args:
-        checked: how the article was checked; said in place of how it was made, if given.
+        checked: statement on the check of the article, shown instead of the statement on its making.
         remarks: place of a sentence among all sentences in reading order, from 0 → its remark.
     """
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
@@ -53,32 +53,32 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
 
 def to_notebook(article: Article) -> str:
-    """Return the page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
+    """Return the page of :func:`to_html` in a sandboxed frame, isolated from the notebook's style and script."""
     title, page = escape(article.title), escape(to_html(article))
     return f'<iframe title="{title}" srcdoc="{page}" sandbox="{_SANDBOX}" style="{_STYLE}"></iframe>'
 
 
 class _Page:
-    """The template's access to an article; it records where each source is used, in the order of asking."""
+    """The template's access to an article; it records where each source is cited."""
 
     def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
         self._remarks = map(remarks.get, count())
         self._numbers = number_references(article)
         self._sources = {source.id: source for source in article.sources}
         self._pages = cited_pages(article)
-        # number of a source → the sentences that rest on it, each with its marker
+        # number of a source → the sentences that cite it, each with its marker
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
 
     def sentences(self, paragraph: Paragraph) -> list[tuple[str, tuple[Mark, ...], Remark | None]]:
-        """Return the sentences that have a text, each with its markers and its remark; call once per paragraph."""
-        found = []
+        """Return the non-empty sentences, each with its markers and its remark; call once per paragraph."""
+        shown = []
         for sentence, remark in zip(paragraph.sentences, self._remarks, strict=False):
             if text := tidy(sentence.text):
                 marks = tuple(self._marks(sentence))
                 for mark in marks:
                     self.uses[mark.number].append((text, mark))
-                found.append((text, marks, remark))
-        return found
+                shown.append((text, marks, remark))
+        return shown
 
     def _marks(self, sentence: Sentence) -> Iterator[Mark]:
         cited: dict[str, dict[str, Spans]] = {}
@@ -90,7 +90,7 @@ class _Page:
             yield Mark(number, anchor, *cited_words(self._sources[source_id], cited[source_id]))
 
     def about(self, source: Source) -> tuple[str, ...]:
-        """Return who wrote and published a source, where and when, and the pages cited."""
+        """Return author, publisher, site, date and cited pages of a source."""
 
         def first(name: str) -> str:
             return next((text for snippet in source.snippets if (text := tidy(getattr(snippet, name) or ""))), "")
@@ -115,7 +115,7 @@ def duration(seconds: float) -> str:
 
 
 class CostRow(NamedTuple):
-    """Formatted numbers, with ≈ where some are estimated; ``time`` sums over calls, which may overlap."""
+    """Formatted numbers, with ≈ if some are estimated; ``time`` sums over calls, which may overlap."""
 
     stage: str
     role: str
@@ -128,7 +128,7 @@ class CostRow(NamedTuple):
 
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
-    """Return one row per stage and role, summed over models; stages in the order in which a run takes them."""
+    """Return one row per stage and role, summed over models, in the order of the stages."""
 
     def place(row: UsageRow) -> tuple[int, str, str]:
         known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
@@ -136,7 +136,7 @@ def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
 
     groups = groupby(sorted(usage.rows, key=place), key=lambda row: (row.stage, row.role))
     sums = ((names, Usage(tuple(rows))) for names, rows in groups)
-    return tuple(_cost_row(*names, own, sum(row.seconds for row in own.rows)) for names, own in sums)
+    return tuple(_cost_row(*names, g, sum(row.seconds for row in g.rows)) for names, g in sums)
 
 
 def _cost_row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:

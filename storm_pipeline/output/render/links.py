@@ -1,4 +1,4 @@
-"""For all renderers: which addresses may become links, how sources are labelled, and citations as a page shows them."""
+"""Links, labels of sources and citations, for all renderers."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from storm_pipeline.text.words import tidy, without_controls
 from storm_pipeline.types import Snippet, Source, Spans
 
 _LINKED_SCHEMES = frozenset({"http", "https", "file"})
-"""Only these become links; all others, such as ``javascript:`` and ``data:``, stay plain text."""
-_FRAGMENT_WORDS = 5  # first and last words of a passage that a text fragment gives
+"""Schemes that become links; others, such as ``javascript:`` and ``data:``, stay plain text."""
+_FRAGMENT_WORDS = 5  # number of first and last words in a text fragment
 Passage = tuple[tuple[tuple[str, bool], ...], str]
-"""A cited passage in pieces, each with whether it carries the sentence, and its page number."""
+"""A cited passage: pieces, each with whether it supports the sentence, and its page number."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def is_link(url: str) -> bool:
 
 
 def shared_address(url: str) -> str:
-    """Return the address as it may leave the machine: only the name of a local file, else as :func:`one_line`."""
+    """Return the address for shared documents: only the name of a local file, else as :func:`one_line`."""
     return unquote(host(url)) if _is_file(url) else one_line(url)
 
 
@@ -90,7 +90,7 @@ def label(source: Source) -> str:
 
 
 def link_of(source: Source, to_passage: str = "") -> Link:
-    """Return a source as a link: to the words of a passage if their address is given, else to the page."""
+    """Return a link to a source, or to a passage of it if ``to_passage`` is given."""
     url = shared_address(source.url)
     href = to_passage or url
     return Link(label(source), unquote(host(source.url)), url, href if is_shared_link(source.url) else "")
@@ -104,8 +104,8 @@ def also_links(source: Source) -> list[Link]:
 def passage_link(snippet: Snippet, spans: Spans) -> str:
     """Return the address of a web page with a text fragment: a browser scrolls to the spans and marks them.
 
-    Empty without spans, and where the text is a search engine's, of a paged file, or of no web page: its words may
-    be nowhere on the page. For a longer span, its first and last words are given.
+    Empty without spans, and if the text is a search engine's, from a paged file, or not from a web page, since the
+    words may not occur on the page. Long spans are given by their first and last words.
     """
     url = one_line(snippet.url)
     was_read = snippet.origin == "page" and snippet.page is None and is_shared_link(url) and ":~:" not in url
@@ -115,18 +115,18 @@ def passage_link(snippet: Snippet, spans: Spans) -> str:
 
 def _text_directive(text: str) -> str:
     """Return ``text=first words,last words``, with the syntax's own characters encoded; empty if the text has none."""
-    own = tidy(text).split()
-    ends = [own[:_FRAGMENT_WORDS], own[-_FRAGMENT_WORDS:]] if len(own) > 2 * _FRAGMENT_WORDS else [own]
+    terms = tidy(text).split()
+    ends = [terms[:_FRAGMENT_WORDS], terms[-_FRAGMENT_WORDS:]] if len(terms) > 2 * _FRAGMENT_WORDS else [terms]
     encoded = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
     return f"text={encoded}" if encoded else ""
 
 
 def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple[Passage, ...]]:
-    """Return a link to the first cited words that a browser can find, and the passages; ``spans``: by passage id."""
+    """Return a link to the first cited words that a browser can find, and the passages; ``spans``: by snippet id."""
     snippets = [snippet for snippet in source.snippets if snippet.id in spans]
     links = (passage_link(snippet, spans[snippet.id]) for snippet in snippets)
     link = link_of(source, next(filter(None, links), ""))
-    return link, tuple((_pieces(one.text, spans[one.id]), page_name(one)) for one in snippets)
+    return link, tuple((_pieces(snippet.text, spans[snippet.id]), page_name(snippet)) for snippet in snippets)
 
 
 def _pieces(text: str, spans: Spans) -> tuple[tuple[str, bool], ...]:

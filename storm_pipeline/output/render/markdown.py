@@ -1,4 +1,4 @@
-"""An article as Markdown, one sentence per line; texts are escaped, so that no number in them is read as a citation."""
+"""An article as Markdown, one sentence per line; texts are escaped, so that their numbers are not read as citations."""
 
 import re
 
@@ -19,7 +19,7 @@ def to_markdown(article: Article) -> str:
     """Render an article.
 
     Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of
-    sources, and a line of counts. Files of the user's are named without folders, with author and year if known.
+    sources, and a line of counts. Local files are named without folders, with author and year if known.
     """
     numbers = number_references(article)
     title = f"# {escape(article.title, heading=True)}".rstrip()
@@ -29,7 +29,7 @@ def to_markdown(article: Article) -> str:
     if article.references:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
-        lines = (_reference(n, one, pages.get(one.id, "")) for n, one in enumerate(article.references, 1))
+        lines = (_reference(n, r, pages.get(r.id, "")) for n, r in enumerate(article.references, 1))
         blocks.append("\n".join(lines))
     blocks.extend(["---", _counts(article), *([f"*{escape(article.note)}*"] if article.note else [])])
     return "\n\n".join(blocks) + "\n"
@@ -53,8 +53,8 @@ def _link(text: str, url: str) -> str:
 
 def _origin(source: Source) -> str:
     """Return authors and year of a source in brackets; empty if neither is known."""
-    authors = next((one.author for one in source.snippets if one.author), "")
-    years = (one.published[:4] for one in source.snippets if one.published)
+    authors = next((snippet.author for snippet in source.snippets if snippet.author), "")
+    years = (snippet.published[:4] for snippet in source.snippets if snippet.published)
     known = [name.natural for name in read_names(authors)] + [next(years, "")]
     text = escape(", ".join(filter(None, known)))
     return f" ({text})" if text else ""

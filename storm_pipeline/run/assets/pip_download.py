@@ -1,6 +1,6 @@
 """Downloading a wheel by pip, which knows the user's index, proxy and credentials.
 
-An environment without pip, such as one made by uv, uses the pip that Python itself carries for ``ensurepip``.
+An environment without pip, such as one made by uv, uses the pip bundled with ``ensurepip``.
 """
 
 import os
@@ -58,7 +58,7 @@ def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> No
 
 
 def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment with uv's package indexes as pip's, where pip has none of its own."""
+    """Return the environment with uv's package indexes as pip's, unless pip's are set."""
     index = next((url for name in _INDEX if (url := environment.get(name, ""))), "")
     named = " ".join(environment.get(name, "") for name in _FURTHER).split()
     further = " ".join(re.sub(r"^[\w.-]+=(?=\w+://)", "", url) for url in named)  # uv's NAME=URL
@@ -67,13 +67,13 @@ def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pip() -> list[str]:
-    """Return Python's arguments that run pip. Raises AssetError: there is no pip."""
+    """Return the arguments of Python that run pip. Raises AssetError: pip is missing."""
     check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
     done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
     if done.returncode == 0:
         return ["-m", "pip"]
-    own = find_spec("ensurepip")
-    folders = own.submodule_search_locations if own and own.submodule_search_locations else []
+    bundled = find_spec("ensurepip")
+    folders = bundled.submodule_search_locations if bundled and bundled.submodule_search_locations else []
     wheels = [path for folder in folders for path in sorted(Path(folder, "_bundled").glob("pip-*.whl"))]
     if not wheels:
         raise AssetError("this Python has no pip, and downloads need it: run `uv pip install pip`, then try again")
@@ -81,7 +81,7 @@ def _pip() -> list[str]:
 
 
 def _size(folder: Path) -> int:
-    """Return the size in bytes of a folder that another process is changing."""
+    """Return the size in bytes of a folder that another process may change."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -35,14 +35,14 @@ def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
 
 
 class Bibliography:
-    """Entries by what a document may be known by; a look-up takes the same time however many there are."""
+    """An index of entries for matching documents in constant time."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by: dict[str, dict[str, dict[Record, Entry]]] = {}
-        self._lengths: dict[str, set[int]] = {}  # of titles, by how they begin
+        self._lengths: dict[str, set[int]] = {}  # lengths of titles by their first characters
         self._families: set[str] = set()
         for entry in entries:
-            families = {" ".join(folded_words(one.family)) for one in read_names(entry.record.authors)[:1]}
+            families = {" ".join(folded_words(name.family)) for name in read_names(entry.record.authors)[:1]}
             titles = _titles(entry.record)
             self._families |= families
             for title in (title for title in titles if len(title) <= _LONGEST_NAME):
@@ -54,16 +54,18 @@ class Bibliography:
                 "title": titles,
                 "author": {family + entry.record.published[:4] for family in families},
             }
-            for kind, ones in keys.items():
-                for one in ones:  # an entry that two files hold is one; of three that differ, two are ambiguous as well
-                    same = self._by.setdefault(kind, {}).setdefault(one, {})
+            for kind, terms in keys.items():
+                for (
+                    term
+                ) in terms:  # equal entries of two files count as one; of three that differ, two are ambiguous too
+                    same = self._by.setdefault(kind, {}).setdefault(term, {})
                     if len(same) < 2:
                         same.setdefault(entry.record, entry)
 
     def entry_of(self, document: Document) -> Entry | None:
-        """Return a document's entry by attached file, key, DOI, title, or author and year; None: none, or several.
+        """Return a document's only entry by attached file, key, DOI, title, or author and year; else None.
 
-        Of what a file's name may contain, some 1000 titles, and pairs of author and year, are looked up.
+        Looks up at most 1000 titles, and pairs of author and year, of a file's name.
         """
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem = _bare(PurePath(file).stem)
@@ -76,14 +78,14 @@ class Bibliography:
         }
         for kind, keys in kinds.items():
             known = self._by.get(kind, {})
-            met = {key for key in islice(keys(), 4 * _LONGEST_NAME) if key in known} if known else ()
-            found = {record: one for key in met for record, one in known[key].items()}
-            if len(found) == 1:
-                return next(iter(found.values()))
+            common = {key for key in islice(keys(), 4 * _LONGEST_NAME) if key in known} if known else ()
+            entries = {record: entry for key in common for record, entry in known[key].items()}
+            if len(entries) == 1:
+                return next(iter(entries.values()))
         return None
 
     def _titles_in(self, stem: str) -> Iterator[str]:
-        """Yield the parts of a file's name that have the beginning and the length of a known title."""
+        """Yield the parts of a file's name with the first characters and the length of a known title."""
         for at in range(len(stem)):
             for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
                 yield stem[at : at + length]
@@ -95,7 +97,7 @@ class Bibliography:
         return (family + year for family in sorted(named & self._families) for year in sorted(years))
 
     def completed(self, document: Document) -> Document:
-        """Return the document with what its entry says, if it has one."""
+        """Return the document completed by its entry, if any."""
         entry = self.entry_of(document)
         if entry is None:
             return document
@@ -110,7 +112,7 @@ def _titles(record: Record) -> set[str]:
 
 
 def without_subtitle(title: str) -> str:
-    """Return a title without what follows a colon, a dash or the end of a sentence."""
+    """Return a title without the text after a colon, a dash or the end of a sentence."""
     for mark in _SUBTITLES:
         title = title.partition(mark)[0]
     return title

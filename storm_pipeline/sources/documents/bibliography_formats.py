@@ -17,12 +17,12 @@ _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _FORMATS = table_beside(__file__)
-_OF_WORK = frozenset(one.name for one in fields(Work))
+_OF_WORK = frozenset(field.name for field in fields(Work))
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a bibliography: its key, the names of the files attached to it, and what it says."""
+    """An entry of a bibliography: its key, the names of its attached files, and its record."""
 
     key: str
     files: tuple[str, ...]
@@ -30,16 +30,16 @@ class Entry:
 
 
 def _record(
-    form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
+    form: str, kind: str, field: Callable[..., str], people: Callable[..., str], more: Mapping[str, str]
 ) -> Record:
-    """Return an entry as a record: ``own``, else by the first name in the format's table that the entry has."""
+    """Return the record of an entry: ``more``, else by the first matching name in the format's table."""
     names = _FORMATS[form]
-    said = {name: field(*known) for name, known in names["fields"].items()}
-    said |= {role: people(*known) for role, known in names["people"].items()}
-    said |= {"doi": found_doi(said["doi"]), "language": _language(said["language"]), **own}
-    work = {name: said.pop(name) for name in _OF_WORK & said.keys()}
+    values = {name: field(*known) for name, known in names["fields"].items()}
+    values |= {role: people(*known) for role, known in names["people"].items()}
+    values |= {"doi": found_doi(values["doi"]), "language": _language(values["language"]), **more}
+    work = {name: values.pop(name) for name in _OF_WORK & values.keys()}
     return Record(
-        **said, work=Work(kind=next((own for own, known in names["kinds"].items() if kind in known), ""), **work)
+        **values, work=Work(kind=next((w for w, known in names["kinds"].items() if kind in known), ""), **work)
     )
 
 
@@ -52,12 +52,12 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
 
     month = field("month")[:3].lower()
     number = f"-{_MONTHS.index(month) + 1:02d}" if month in _MONTHS else ""
-    own = {
+    more = {
         "title": ": ".join(filter(None, (field("title"), field("subtitle")))),
         "published": _date(field("date")) or (_date(field("year")) and field("year")[:4] + number),
     }
     files = _ATTACHED.findall(entry.fields.get("file", "").replace("\\:", ""))
-    return Entry(key, tuple(files), _record("bibtex", entry.type.lower(), field, people, own))
+    return Entry(key, tuple(files), _record("bibtex", entry.type.lower(), field, people, more))
 
 
 def _person(person: Any) -> str:
@@ -82,7 +82,7 @@ def _ris_entry(entry: Mapping[str, Any]) -> Entry:
         return "; ".join(map(str, next((entry[name] for name in names if entry.get(name)), ())))
 
     kind = field("type_of_reference")
-    own = {
+    more = {
         "published": _date(field("date")) or _date(field("year", "publication_year")),
         "url": next(iter(map(str, _listed(entry.get("urls")))), ""),
         "extent": "-".join(filter(None, (field("start_page"), field("end_page")))),
@@ -90,7 +90,7 @@ def _ris_entry(entry: Mapping[str, Any]) -> Entry:
     }
     links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _listed(entry.get(name))]
     files = tuple(PurePath(unquote(link).replace("\\", "/")).name for link in links)
-    return Entry(field("id"), files, _record("ris", kind, field, people, own))
+    return Entry(field("id"), files, _record("ris", kind, field, people, more))
 
 
 def csl_record(item: Mapping[str, Any]) -> Record:
@@ -107,10 +107,10 @@ def csl_record(item: Mapping[str, Any]) -> Record:
 
 
 def _csl_entry(item: Mapping[str, Any]) -> Entry:
-    attached = (one for one in _listed(item.get("attachments")) if isinstance(one, dict))
-    files = (str(one.get("path") or one.get("title") or "").replace("\\", "/") for one in attached)
+    attached = (attachment for attachment in _listed(item.get("attachments")) if isinstance(attachment, dict))
+    files = (str(attachment.get("path") or attachment.get("title") or "").replace("\\", "/") for attachment in attached)
     key = str(item.get("citation-key") or item.get("id") or "")
-    return Entry(key, tuple(PurePath(one).name for one in files), csl_record(item))
+    return Entry(key, tuple(PurePath(file).name for file in files), csl_record(item))
 
 
 def _csl_name(name: Any) -> str:
@@ -129,9 +129,9 @@ def _csl_date(issued: Any) -> str:
 
 
 def _date(text: str) -> str:
-    """Return an ISO date, as precise as the text states it; empty for anything else."""
-    found = _DATE.match(text.strip())
-    return "-".join(part.zfill(2) for part in found.groups() if part) if found else ""
+    """Return an ISO date with the precision of the text; empty for other texts."""
+    match = _DATE.match(text.strip())
+    return "-".join(part.zfill(2) for part in match.groups() if part) if match else ""
 
 
 def _language(text: str) -> str:
@@ -147,7 +147,7 @@ def _from_bibtex(text: str) -> Iterable[Entry]:
     from pybtex import errors
     from pybtex.database.input.bibtex import Parser
 
-    with errors.capture():  # an entry that is there twice, a macro that is not defined
+    with errors.capture():  # a duplicate entry, an undefined macro
         library = Parser().parse_string(text)
     return [_bibtex_entry(key, entry) for key, entry in library.entries.items()]
 
@@ -171,4 +171,4 @@ BIBLIOGRAPHIES: dict[str, Callable[[str], Iterable[Entry]]] = {
     ".ris": _from_ris,
     ".json": _from_csl,
 }
-"""Ending of a file → what reads its entries; a ``.json`` that holds no such items is read as JSON lines."""
+"""File suffix → parser of its entries; a ``.json`` without such items is read as JSON lines."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark is a prefix of it
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark is its prefix
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-HEAD = 4096  # bytes of a file that are looked at for what it is
-_SAMPLE = 20_000  # bytes or characters that detection looks at: its time grows with them
+HEAD = 4096  # bytes of a file for detecting its format
+_SAMPLE = 20_000  # bytes or characters for detecting the encoding: its time grows with them
 _MAX_ERROR_SHARE = 0.01
-_MANY, _SOME = 10, 2  # characters beyond ASCII for each error that make a text UTF-8, against a declaration or not
+_MANY, _SOME = 10, 2  # non-ASCII characters per error from which a text is UTF-8, with and without another declaration
 _DECLARED = re.compile(
     rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([\w.:-]{1,40})"""
     rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""",
@@ -23,10 +23,10 @@ _DECLARED = re.compile(
 )
 _CODE_PAGE = re.compile(r"(?:x-)?(?:windows|cp|ibm|ms)[-_]?(\d{3,5})")
 _HIGH = re.compile(rb"[^\r\n<>]*[\x80-\xff][^\r\n<>]*")
-_SPACED = re.compile(rb".*[ -/]", re.S)  # up to a byte that is part of no longer character
-_ESCAPE = re.compile(rb"\x1b\$[@AB()]")  # to an alphabet of two bytes, in ISO-2022
+_SPACED = re.compile(rb".*[ -/]", re.S)  # up to a byte that ends a character
+_ESCAPE = re.compile(rb"\x1b\$[@AB()]")  # to a two-byte alphabet, in ISO-2022
 _MULTIBYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"})
-# Encodings of the WHATWG standard, by Python's names; others are read where they are declared.
+# Encodings of the WHATWG standard, by Python's names; others only if declared.
 _DETECTABLE = [
     *_MULTIBYTE,
     *(f"cp{number}" for number in (866, 874, *range(1250, 1259))),
@@ -34,7 +34,7 @@ _DETECTABLE = [
     "koi8_r",
     "koi8_u",
 ]
-# Supersets that texts declaring the key are usually encoded in.
+# Declared encoding → its superset that is usually meant.
 _SUPERSETS = {
     "ascii": "cp1252",
     "latin_1": "cp1252",
@@ -44,7 +44,7 @@ _SUPERSETS = {
     "tis_620": "cp874",
 }
 _MAX_MESS = 1.05  # charset-normalizer's mess ratio: prose has 0 to 0.3, formulas up to 1, a wrong alphabet 1 to 8
-_MAX_BAD_SHARE = 0.1  # of sequences that ftfy knows as damaged, among the characters
+_MAX_BAD_SHARE = 0.1  # share of characters in sequences that ftfy considers damaged
 
 
 def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
@@ -57,7 +57,7 @@ def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
 
 
 def decoded_lines(data: bytes) -> list[str]:
-    """Decode the lines of a file: each that is UTF-8 as that, the others in the likeliest encoding of them all."""
+    """Decode the lines of a file: valid UTF-8 lines as UTF-8, the others in their common likeliest encoding."""
     if _marked_encoding(data):
         return decoded(data).split("\n")
     lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
@@ -66,12 +66,12 @@ def decoded_lines(data: bytes) -> list[str]:
 
 
 def declared_charsets(data: bytes) -> list[str]:
-    """Return the character sets that the head of a page declares: in its XML declaration, and in meta tags."""
+    """Return the character sets declared in the head of a page, by XML declaration and meta tags."""
     return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:HEAD])]
 
 
 def mended(text: str) -> str:
-    """Repair, line by line, UTF-8 that was decoded as Windows-1252 or the like, if the beginning is damaged so."""
+    """Repair, line by line, UTF-8 that was decoded as Windows-1252 or similar, if the beginning shows such damage."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
 
@@ -81,7 +81,7 @@ def mended(text: str) -> str:
 
 
 def is_mojibake(text: str) -> bool:
-    """Return whether the beginning of a text was decoded by the wrong character set, so that it can't be read."""
+    """Return whether the beginning of a text is unreadable from decoding by a wrong character set."""
     from charset_normalizer.md import mess_ratio
     from ftfy.badness import badness
 
@@ -90,18 +90,18 @@ def is_mojibake(text: str) -> bool:
 
 
 def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
-    """Return the name of Python's codec that decodes the bytes.
+    """Return the name of Python's codec for the bytes.
 
     By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
-    also with some broken bytes; else what is declared, unless it gives errors or mojibake; else the likeliest one.
+    also with some broken bytes; else the declared one, unless it gives errors or mojibake; else the likeliest one.
     """
-    if found := _marked_encoding(data):
-        return found
+    if encoding := _marked_encoding(data):
+        return encoding
     declared = [name for label in charsets if (name := _codec(label))]
-    if _ESCAPE.search(data):  # ISO-2022, which has no bytes beyond ASCII
+    if _ESCAPE.search(data):  # ISO-2022, which is pure ASCII
         names = (*(name for name in declared if name.startswith("iso2022")), "iso2022_jp_ext")
-        if found := next((name for name in names if _has_few_errors(data, name)), ""):
-            return found
+        if encoding := next((name for name in names if _has_few_errors(data, name)), ""):
+            return encoding
     if _is_utf8(data):
         return "utf-8"
     text = data.decode("utf-8", "replace")
@@ -110,8 +110,8 @@ def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
     if good >= _MANY * errors:
         return "utf-8"
     strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
-    if found := next(strict, "utf-8" if good >= _SOME * errors else ""):
-        return found
+    if encoding := next(strict, "utf-8" if good >= _SOME * errors else ""):
+        return encoding
     sample = _sample(data)
     fitting = (name for name in declared if _has_few_errors(data, name) and not _gives_mojibake(sample, name))
     return next(fitting, "") or _detected(sample)
@@ -119,7 +119,7 @@ def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
 
 @functools.cache
 def _codec(label: str) -> str:
-    """Return the codec for a label: by the WHATWG's standard, else Python's; empty if it is not a character set."""
+    """Return the codec for a label of the WHATWG's standard, else of Python; empty if it is not a character set."""
     import webencodings
     from charset_normalizer.constant import IANA_SUPPORTED
     from charset_normalizer.utils import iana_name
@@ -141,7 +141,7 @@ def _gives_mojibake(sample: bytes, name: str) -> bool:
 def _has_few_errors(data: bytes, name: str, share: float = _MAX_ERROR_SHARE) -> bool:
     try:
         text = data.decode(name, "replace")
-    except RuntimeError:  # Python's ISO-2022 decoders, on some damaged texts
+    except RuntimeError:  # raised by Python's ISO-2022 decoders on some damaged texts
         return False
     return text.count("\ufffd") <= share * len(text)
 
@@ -155,12 +155,12 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _sample(data: bytes) -> bytes:
-    """Return pieces of text that have bytes beyond ASCII, up to a total length."""
+    """Return pieces of text with non-ASCII bytes, up to a total length."""
     pieces: list[bytes] = []
     left = _SAMPLE
-    for found in _HIGH.finditer(data):
-        piece = found[0]
-        if len(piece) > left:  # cut where no character of two bytes is torn
+    for match in _HIGH.finditer(data):
+        piece = match[0]
+        if len(piece) > left:  # split outside of two-byte characters
             spaced = _SPACED.match(piece, 0, left)
             start = spaced.end() if spaced else 0
             piece = piece[: left - (left - start) % 2]
@@ -172,12 +172,12 @@ def _sample(data: bytes) -> bytes:
 
 
 def _detected(sample: bytes) -> str:
-    """Return the likeliest encoding; Windows-1252 if another is not likelier, or no language is recognised."""
+    """Return the likeliest encoding; Windows-1252 if no other is likelier, or no language is recognised."""
     from charset_normalizer import from_bytes
 
-    found = from_bytes(sample, cp_isolation=_DETECTABLE)
-    matches = [(match, "cp1252" in match.could_be_from_charset) for match in found]
-    best, is_western = min(matches, key=lambda own: (own[0].chaos, -own[0].coherence, not own[1]), default=(None, True))
+    results = from_bytes(sample, cp_isolation=_DETECTABLE)
+    matches = [(match, "cp1252" in match.could_be_from_charset) for match in results]
+    best, is_western = min(matches, key=lambda p: (p[0].chaos, -p[0].coherence, not p[1]), default=(None, True))
     if best is None or is_western or (not best.coherence and not _gives_mojibake(sample, "cp1252")):
         return "cp1252"
     return str(best.encoding)

@@ -1,4 +1,4 @@
-"""Results of reading: what is known of a file as a work, its text, a searchable document, or why it was skipped."""
+"""Results of reading a file: its record, its text, a searchable document, or the reason for skipping it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,28 +20,28 @@ _AND = frozenset({"and", "und", "&"})
 class Record:
     """The known data of a work; unknown fields are empty."""
 
-    title: str = ""  # of the work itself, not of the book or journal that it stands in
+    title: str = ""  # of the work itself, not of its book or journal
     authors: str = ""  # joined by ``; ``, each ``Given Family`` or ``Family, Given``
-    published: str = ""  # ISO date, or its year, or year and month
-    container: str = ""  # the journal, the book, or the proceedings that it stands in
-    publisher: str = ""  # who published it
+    published: str = ""  # ISO date, possibly without day or month
+    container: str = ""  # journal, book or proceedings
+    publisher: str = ""  # name of the publisher
     doi: str = ""  # in lower case, without ``https://doi.org/``
-    url: str = ""  # where it is on the web
+    url: str = ""  # web address
     language: str = ""  # language code
-    work: Work = NO_WORK  # its kind, and what else a bibliography says
+    work: Work = NO_WORK  # its kind and further bibliographic data
 
     def completed(self, other: "Record") -> "Record":
-        """Return this record with what it lacks taken from another one of the same work."""
+        """Return this record with empty fields filled from another record of the same work."""
         work = replace(self.work, **_lacking(self.work, other.work))
         return replace(self, **_lacking(self, other), work=work)
 
 
-def _lacking(own: object, other: object) -> dict[str, Any]:
-    """Return the other value's fields that are empty in the own one."""
-    return {name: value for name, value in vars(other).items() if not getattr(own, name)}
+def _lacking(base: object, other: object) -> dict[str, Any]:
+    """Return the fields of ``other`` that are empty in ``base``."""
+    return {name: value for name, value in vars(other).items() if not getattr(base, name)}
 
 
-UNKNOWN = Record()  # of a work of which nothing is known
+UNKNOWN = Record()  # of an unknown work
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class FileText:
     title: str = ""  # the title in its metadata; may be empty
     pages: tuple[tuple[int | None, str], ...] = ()  # page number from 1 (None if unpaginated) and text, in order
     published: str | None = None  # ISO date in its metadata, if any
-    problems: tuple[str, ...] = ()  # what could not be read: predicates of sentences whose subject is the file's name
-    record: Record = UNKNOWN  # what the file says of itself as a work
-    labels: Mapping[int, str] = field(default_factory=dict)  # page number → another number that is printed on it
+    problems: tuple[str, ...] = ()  # unreadable parts, as predicates of sentences about the file
+    record: Record = UNKNOWN  # bibliographic data stated by the file
+    labels: Mapping[int, str] = field(default_factory=dict)  # page number → printed number, if different
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Document:
     title: str  # may be empty
     pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None: unpaginated) and text, in order; none blank
     published: str | None = None  # ISO date if known
-    record: Record = UNKNOWN  # what is known of it as a work
+    record: Record = UNKNOWN  # its bibliographic data
     labels: Mapping[int, str] = field(default_factory=dict)  # as those of :class:`FileText`
 
 
@@ -72,13 +72,13 @@ class Document:
 class Unreadable:
     """The reason why a file, or a line of one, was skipped."""
 
-    reason: str  # a sentence that names it
-    file: str = ""  # its path; empty where it is not about one file
-    is_scan: bool = False  # whether the file holds pictures of pages, and no text
+    reason: str  # the reason, in a sentence that names the file
+    file: str = ""  # its path; empty if not about a single file
+    is_scan: bool = False  # whether the file has pictures of pages without text
 
 
 def usable_title(value: object) -> str:
-    """Return a title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
+    """Return a title from a file's metadata; empty if it is a file name or another default of a program."""
     title = plain_text(value).strip("~ ")
     is_no_title = title.lower().startswith((*_NO_TITLES, *(name.lower() for name in PROGRAMS)))
     is_file = PurePath(title).suffix.lower() in FILE_ENDINGS
@@ -86,7 +86,7 @@ def usable_title(value: object) -> str:
 
 
 def usable_authors(value: object) -> str:
-    """Return the authors in a file's metadata, joined by ``; ``; empty for the name of a machine or an account."""
+    """Return the authors from a file's metadata, joined by ``; ``; empty for a machine's or account's name."""
     text = plain_text(value).strip("; ")
     words = text.lower().split()
     if len(text) < 2 or words[0] in _NOBODY or words[-1] in _NOBODY or not {"@", "/", "\\"}.isdisjoint(text):
@@ -97,7 +97,7 @@ def usable_authors(value: object) -> str:
 
 
 def record_of_name(name: str) -> Record:
-    """Return what a file's name says: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
+    """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
     stem = plain_text(PurePath(name).stem.replace("_", " "))
     year = found_year(stem)
     before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
@@ -105,7 +105,7 @@ def record_of_name(name: str) -> Record:
     for others in _OTHERS:
         author = author.removesuffix(others)
     people = " ".join("," if word in _AND else word for word in author.split()).split(",")
-    names = [Name(one.strip()) for one in people if one.strip()]
-    if not names or not all(one.family[:1].isupper() and len(one.family.split()) <= 3 for one in names):
+    names = [Name(person.strip()) for person in people if person.strip()]
+    if not names or not all(name.family[:1].isupper() and len(name.family.split()) <= 3 for name in names):
         return Record()
-    return Record(title.strip(" -,."), "; ".join(one.family for one in names), year) if title else Record()
+    return Record(title.strip(" -,."), "; ".join(name.family for name in names), year) if title else Record()

@@ -28,7 +28,7 @@ _FRONT = ("title", "subtitle", "author", "authors", "byline", "date", "toc ")
 _PICTURES = frozenset({f"{_W}drawing", f"{_W}pict", f"{_W}object"})
 _NOT_READ = (f"{_W}strike", f"{_W}dstrike", f"{_W}vanish")
 _NOTES = {f"{_W}{kind}Reference": kind for kind in ("footnote", "endnote")}
-# Characters that no text has: a page break that was set, one that was rendered, and a picture.
+# Reserved characters for a manual page break, a rendered page break, and a picture.
 _SET, _RENDERED, _PICTURE = "\ufdec", "\ufded", "\ufdee"
 _BREAKS = f"{_SET}{_RENDERED}"
 _UNBROKEN = str.maketrans("", "", _BREAKS)
@@ -38,9 +38,9 @@ _TEXTS = {f"{_W}noBreakHyphen": "-", f"{_W}lastRenderedPageBreak": _RENDERED} | 
 
 
 def read_docx(data: bytes) -> FileText:
-    """Return the text of a Word file by page, if it has page breaks, rendered or manual; a table's row is a line.
+    """Return the text of a Word file, by page if it has rendered or manual page breaks; a table row is a line.
 
-    Never raises: what can't be read is reported in ``problems``.
+    Never raises: unreadable parts are reported in ``problems``.
     """
     if data.startswith(_OLD_OR_ENCRYPTED):
         return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))
@@ -56,10 +56,10 @@ def read_docx(data: bytes) -> FileText:
 
 
 def docx_tree(data: bytes) -> tuple[str, Any]:
-    """Return the title of a Word file, empty if no paragraph is styled so, and a page of HTML with its text.
+    """Return the title of a Word file, empty without a paragraph of that style, and its text as HTML.
 
-    Headings are one level lower than in the file. Each reference to a note is a link to the note in a list at the end.
-    Raises DatasetError: it is damaged.
+    Headings are one level lower than in the file. References to notes are links to a list of notes at the end. Raises
+    DatasetError: it is damaged.
     """
     from docx.opc.exceptions import OpcError
     from lxml import etree
@@ -73,29 +73,29 @@ def docx_tree(data: bytes) -> tuple[str, Any]:
 
 
 def _pages(text: str) -> tuple[tuple[int | None, str], ...]:
-    """Return the pages of a text with page breaks, by number; None as the number where nothing breaks."""
+    """Return the pages of a text with their numbers; None as the number without page breaks."""
     pages: dict[int, str] = {}
     page = 0
     for section in text.split(_SET):
         page, has_content = page + 1, False
         for piece in section.split(_RENDERED):
-            page += has_content  # else it is the same break as the one before it
+            page += has_content  # else it repeats the previous break
             pages[page] = pages.get(page, "") + piece
             has_content = bool(piece.strip())
     texts = {number: page.replace(_PICTURE, "").split("\n\n") for number, page in pages.items()}
     shown = {number: "\n\n".join(filter(None, map(str.strip, blocks))) for number, blocks in texts.items()}
-    return tuple((number if page > 1 else None, own) for number, own in shown.items() if own)
+    return tuple((number if page > 1 else None, shown_text) for number, shown_text in shown.items() if shown_text)
 
 
 class _Tree:
-    """The body of a document as HTML, as people read it: without struck and hidden text and the front matter."""
+    """The body of a document as HTML, without struck and hidden text and front matter."""
 
     def __init__(self, data: bytes) -> None:
         import docx
         from lxml import html
 
         archive = BoundedZip(data)
-        for name in archive.names:  # the library itself unpacks without a limit
+        for name in archive.names:  # the library unpacks without a limit
             archive.read(name)
         self.document = docx.Document(io.BytesIO(data))
         self.front: dict[str, str] = {}
@@ -118,7 +118,7 @@ class _Tree:
         self._add_blocks(self.root, body)
 
     def add_notes(self) -> None:
-        """Add a list of the document's notes, each with its text and the links in it."""
+        """Add a list of the document's notes with their text and links."""
         notes = _added(self.root, "ol")
         for rel in self.document.part.rels.values():
             kind = next((kind for kind in _NOTES.values() if rel.reltype.endswith(f"/{kind}s")), "")
@@ -139,7 +139,7 @@ class _Tree:
                 table = _added(parent, "table")
                 for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr"):
                     self._add_row(table, row)
-            elif element.tag not in _SKIPPED:  # content controls, accepted insertions and the like
+            elif element.tag not in _SKIPPED:  # such as content controls and accepted insertions
                 self._add_blocks(parent, element)
 
     def _add_paragraph(self, parent: Any, source: Any) -> None:
@@ -147,14 +147,14 @@ class _Tree:
         level = style.partition("heading ")[2]
         shown = _added(parent, f"h{min(int(level) + 1, 6)}" if level.isdecimal() else "p")
         self._add_pieces(shown, source)
-        if style in _FRONT or style.startswith(_FRONT[-1]):  # its page breaks stay
+        if style in _FRONT or style.startswith(_FRONT[-1]):  # keep its page breaks
             text = "".join(shown.itertext())
             replace(shown, "".join(char if char in _BREAKS else _PICTURE for char in text))
             if plain := " ".join(text.translate(_UNBROKEN).split()):
                 self.front.setdefault(style, plain)
 
     def _add_row(self, table: Any, source: Any) -> None:
-        """Add a row, behind the page breaks of the cell that has most of them."""
+        """Add a row after the page breaks of the cell with most of them."""
         row, breaks = _added(table, "tr"), ""
         for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
             self._add_runs(shown := _added(row, "td"), cell)
@@ -167,7 +167,7 @@ class _Tree:
             cell.text = breaks + cell.text
 
     def _add_pieces(self, parent: Any, source: Any) -> None:
-        """Add the texts of a paragraph, with the page breaks before and behind it."""
+        """Add the texts of a paragraph, with the page breaks before and after it."""
         properties = source.find(f"{_W}pPr")
         has_break = properties is not None and _is_on(properties.find(f"{_W}pageBreakBefore"))
         _append(parent, f" {_RENDERED}" if has_break else " ")
@@ -226,7 +226,7 @@ def _added(parent: Any, tag: str, **attributes: str) -> Any:
 
 
 def _append(parent: Any, text: str, tag: str = "") -> None:
-    """Append a text to an element, within one of a tag if that is given; texts of one tag that meet are one element."""
+    """Append a text to an element, in a child of the given tag; adjacent texts with one tag share a child."""
     last = next(parent.iterchildren(reversed=True), None)
     if tag:
         if last is None or last.tag != tag or last.tail:
@@ -247,15 +247,15 @@ def _is_on(switch: Any) -> bool:
 
 
 def _record(tree: _Tree) -> Record:
-    """Return the record in the properties, else in the paragraphs that are styled as title and author."""
+    """Return the record from the properties, else from the paragraphs in the styles of title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
     read = Record(tree.front.get("title", ""), "; ".join(person_names(tree.front.get("author", ""))))
-    if all(one.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for one in tree.document.part.package.rels.values()):
+    if all(rel.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for rel in tree.document.part.package.rels.values()):
         return read  # the library would create properties
     stated = tree.document.core_properties
     record = Record(usable_title(stated.title), language=plain_text(stated.language))
-    if stated.comments != "generated by python-docx":  # else author and date are those of the library's template
+    if stated.comments != "generated by python-docx":  # else author and date come from the library's template
         published = stated.created.date().isoformat() if stated.created else ""
         record = dataclasses.replace(record, authors=usable_authors(stated.author), published=published)
     return record.completed(read)

@@ -25,7 +25,7 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"
 
 
 def read_epub(data: bytes) -> FileText:
-    """Return the text of a book, an unnumbered page per chapter. Never raises: failures are among the ``problems``."""
+    """Return the text of a book, with an unnumbered page per chapter. Never raises: failures are in ``problems``."""
     from lxml import etree
 
     damage = (etree.LxmlError, *DAMAGE)
@@ -54,12 +54,12 @@ def read_epub(data: bytes) -> FileText:
 
 
 def _record(package: Any) -> Record:
-    found: dict[str, list[str]] = {}
-    for element in (one for metadata in islice(_named(package, "metadata"), 1) for one in metadata.iter()):
-        found.setdefault(local_name(element), []).append(element_text(element))
-    isbns = (_ISBN.search(text.replace("-", "")) for text in found.get("identifier", ()))
-    authors = "; ".join(dict.fromkeys(filter(None, map(usable_authors, found.get("creator", ())))))
-    title, date, publisher, language = (found.get(name, [""])[0] for name in ("title", "date", "publisher", "language"))
+    texts: dict[str, list[str]] = {}
+    for element in (element for metadata in islice(_named(package, "metadata"), 1) for element in metadata.iter()):
+        texts.setdefault(local_name(element), []).append(element_text(element))
+    isbns = (_ISBN.search(text.replace("-", "")) for text in texts.get("identifier", ()))
+    authors = "; ".join(dict.fromkeys(filter(None, map(usable_authors, texts.get("creator", ())))))
+    title, date, publisher, language = (texts.get(name, [""])[0] for name in ("title", "date", "publisher", "language"))
     work = Work(kind="book", isbn=next((isbn[0] for isbn in isbns if isbn), ""))
     published = iso_date(date) or found_year(date[:4])
     return Record(title, authors, published, publisher=publisher, language=language, work=work)

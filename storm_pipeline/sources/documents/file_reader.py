@@ -1,4 +1,4 @@
-"""Reads one file by its format, in the process for foreign files; simple formats here: text, HTML, JSON lines."""
+"""Reads a file by its format in the process for foreign files; text, HTML and JSON lines are read here."""
 
 import html
 import json
@@ -28,9 +28,9 @@ from storm_pipeline.text.plain import page_number, plain_text, stated_date, web_
 from storm_pipeline.types import Work
 
 _MAX_REPORTS = 50
-READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, as users are told
+READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, for messages
 _MAX_BYTES = 200_000_000
-# Formulas and addresses, which stay as they are; superscripts and subscripts as Pandoc writes them; marks of notes.
+# Formulas and addresses, which are kept; superscripts and subscripts in Pandoc's syntax; marks of notes.
 _MARK = re.compile(
     r"(?P<kept>\$\$.{1,1000}?\$\$|\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)|https?://\S+)"
     r"|\^(?P<sup>[^\s^\[\]]{0,20}[^\W_][^\s^\[\]]{0,20})\^|(?<=[^\s~])~(?P<sub>[^\s~]{1,20})~(?!~)"
@@ -78,18 +78,18 @@ def read_html(data: bytes) -> FileText:
     tree = parse_page(decoded(data, declared_charsets(data)))
     if tree is None:
         return FileText()
-    found = trafilatura.bare_extraction(
+    page = trafilatura.bare_extraction(
         tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
     )
-    text = mended((found.text if found else "") or trafilatura.html2txt(tree))
+    text = mended((page.text if page else "") or trafilatura.html2txt(tree))
     if is_mojibake(text):
         return _UNDECODED
-    if not found:
+    if not page:
         return FileText(pages=((None, text),))
-    stated = {"title": found.title, "authors": found.author, "published": found.date, "container": found.sitename}
+    stated = {"title": page.title, "authors": page.author, "published": page.date, "container": page.sitename}
     known = {name: value or "" for name, value in stated.items()}
-    record = Record(**known, url=web_address(found.url), work=Work(kind="page"))
-    return FileText(record.title, ((None, text),), found.date, record=record)
+    record = Record(**known, url=web_address(page.url), work=Work(kind="page"))
+    return FileText(record.title, ((None, text),), page.date, record=record)
 
 
 def read_text(data: bytes) -> FileText:
@@ -99,17 +99,17 @@ def read_text(data: bytes) -> FileText:
 
 
 def read_markdown(data: bytes) -> FileText:
-    """Return a Markdown text, as people read it; an initial level-1 heading is its title."""
+    """Return the text of Markdown; an initial level-1 heading is its title."""
     text = mended(decoded(data))
     if is_mojibake(text):
         return _UNDECODED
-    found = list(blocks(_markdown_tree(text))) if text.strip() else []
-    title = next((heading for level, heading in found[:1] if level == 1), "")
-    return FileText(title, ((None, "\n\n".join(block for _, block in found)),))
+    parts = list(blocks(_markdown_tree(text))) if text.strip() else []
+    title = next((heading for level, heading in parts[:1] if level == 1), "")
+    return FileText(title, ((None, "\n\n".join(block for _, block in parts)),))
 
 
 def _markdown_tree(text: str) -> Any:
-    """Parse a Markdown text as HTML; superscripts and subscripts are elements, lists keep the marks of their lines."""
+    """Parse a Markdown text as HTML, with elements for superscripts and subscripts and with list marks as text."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
@@ -123,9 +123,9 @@ def _markdown_tree(text: str) -> Any:
     return parse_html(parser.renderer.render(tokens, parser.options, {}).encode("utf-8", "replace"))
 
 
-def _element(found: re.Match[str]) -> str:
-    name = found.lastgroup
-    return found[0] if name == "kept" else f"<{name}>{found[name]}</{name}>" if name else ""
+def _element(match: re.Match[str]) -> str:
+    name = match.lastgroup
+    return match[0] if name == "kept" else f"<{name}>{match[name]}</{name}>" if name else ""
 
 
 _UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
@@ -138,12 +138,12 @@ READERS: dict[str, Callable[[bytes], FileText]] = {
     ".docx": read_docx,
     ".epub": read_epub,
 }
-"""Extension → what reads a file; any other is read as JSON lines."""
+"""Extension → reader; files with other extensions are read as JSON lines."""
 _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
 def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
-    """Yield the documents of a file, and why it, or a line of it, can't be read. ``name``: what the user calls it."""
+    """Yield the documents of a file, and reports on it or its lines. ``name``: the user's name for it."""
     file = Path(path)
     try:
         problem = "is not a regular file; it was skipped"  # e.g. a pipe, or a broken link
@@ -157,7 +157,7 @@ def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
         yield Unreadable(f"{name} {problem}.", name)
         return
     suffix, form = file.suffix.lower(), format_of(data)
-    by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers say more of such files
+    by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers give better messages
     read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(form, READERS.get(suffix))
     if form and form not in _OF_FORMAT and not by_suffix:
         yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
@@ -181,8 +181,8 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
 
 
 def read_entries(path: str) -> Iterator[Entry]:
-    """Yield the entries of a bibliography. Raises CorpusError: it has none of the formats."""
-    found = read_bibliography(Path(path).name, Path(path).read_bytes())
-    if found is None:
+    """Yield the entries of a bibliography. Raises CorpusError: it is in no known format."""
+    entries = read_bibliography(Path(path).name, Path(path).read_bytes())
+    if entries is None:
         raise CorpusError(f"{path} is not a bibliography")
-    yield from found
+    yield from entries

@@ -1,4 +1,4 @@
-"""Format of a file or download, by its bytes: names and headers are often wrong."""
+"""Format of a file or download by its bytes, since names and headers are often wrong."""
 
 import email
 import io
@@ -8,13 +8,13 @@ import zipfile
 from storm_pipeline.sources.documents.decoding import HEAD, decoded
 
 PDF, HTML, DOCX, EPUB = "PDF", "HTML", "DOCX", "EPUB"
-"""The formats that are read, beside texts, which have no signature."""
+"""Readable formats with a signature."""
 GZIP = "compressed (gzip)"
 ZIP = "an archive (zip)"
 OLD_OFFICE = "in an old format of Word, Excel or PowerPoint, or encrypted"
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
-_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # bytes of no text
-# Format that is not read → how its files begin; those of the first group have binary bytes too.
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # bytes that do not occur in text
+# Unreadable format → prefixes of its files; those of the first group also have binary bytes.
 _BEGINNINGS = {
     GZIP: (b"\x1f\x8b",),
     OLD_OFFICE: (b"\xd0\xcf\x11\xe0",),
@@ -27,7 +27,7 @@ _MARKED = {
     "in PostScript": (b"%!PS",),
     "a web archive of Safari": (b"bplist00",),
 }
-# Format → a member of the zip archive that makes it that.
+# Format → characteristic member of its zip archive.
 _MEMBERS = {
     DOCX: "word/document.xml",
     EPUB: "META-INF/container.xml",
@@ -40,8 +40,8 @@ _MEMBERS = {
 def format_of(data: bytes) -> str:
     """Return the format of a file's bytes.
 
-    One of those that are read; or, for one that is not read, the rest of a sentence "The file is …"; empty for texts,
-    for what has no signature, and for damaged archives.
+    A readable format; for an unreadable one, the rest of a sentence "The file is …"; empty for texts, unknown formats
+    and damaged archives.
     """
     if data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"%PDF-"):
         return PDF
@@ -53,9 +53,9 @@ def format_of(data: bytes) -> str:
         return next((name for name, member in _MEMBERS.items() if member in names), ZIP)
     head = data[:HEAD]
     known = (_BEGINNINGS if _BINARY.search(head) else {}) | _MARKED
-    found = "sound or video" if head[4:8] == b"ftyp" else ""
-    if found := next((name for name, beginnings in known.items() if head.startswith(beginnings)), found):
-        return "a picture" if head[8:12] == b"WEBP" else found
+    kind = "sound or video" if head[4:8] == b"ftyp" else ""
+    if kind := next((name for name, beginnings in known.items() if head.startswith(beginnings)), kind):
+        return "a picture" if head[8:12] == b"WEBP" else kind
     related = b"multipart/related"
     if related in head.lower() and email.message_from_bytes(head).get_content_type() == related.decode():
         return "a web archive (MHTML)"

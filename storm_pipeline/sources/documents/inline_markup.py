@@ -1,4 +1,4 @@
-"""Markup within lines, as people read it: exponents and indices stay; marks of notes and deleted text do not."""
+"""Conversion of markup within lines: keeps exponents and indices, removes note marks and deleted text."""
 
 from itertools import islice
 from typing import Any
@@ -9,7 +9,7 @@ _EXPONENT = frozenset("0123456789+-−–=()ni")
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MARK = frozenset("0123456789*†‡§¶,–- \n[]()")
 _ENDS_PROSE = ".,;:!?”’\"'»)]"
-_NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted; pronunciation, in ruby
+_NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted text; pronunciation in ruby
 _FORMULAS = frozenset({"msup", "msub", "msubsup"})
 _BLOCKS = frozenset("p td th li ul ol dl dd dt div blockquote table section article main body h1 h2 h3 h4".split())
 _LABELS = ("class", "id", "role", "rel", "ref-type", "epub:type", "{http://www.idpf.org/2007/ops}type")
@@ -21,9 +21,9 @@ _NOTES = frozenset("note notes reference references citation citations cite bibr
 
 
 def raised_text(text: str) -> str:
-    """Return a superscript as text: ``⁶`` and ``ⁿ⁺¹``, ``^(2x)`` where Unicode lacks a character, ``st`` as it is."""
+    """Return a superscript as text: ``⁶`` and ``ⁿ⁺¹``, ``^(2x)`` if Unicode lacks a character, ``st`` unchanged."""
     content = text.strip()
-    if " " in content and any(map(str.isalpha, content)):  # words: the mark was not closed
+    if " " in content and any(map(str.isalpha, content)):  # words: an unclosed element
         return text
     has_value = content.lstrip("+-−–") in {"n", "i"} or any(map(str.isdecimal, content))
     if has_value and _EXPONENT.issuperset(content):
@@ -33,12 +33,12 @@ def raised_text(text: str) -> str:
 
 
 def is_note_mark(raised: str, before: str, after: str = "") -> bool:
-    """Return whether a superscript is the mark of a note: in brackets, or digits and signs behind a word.
+    """Return whether a superscript is the mark of a note: in brackets, or digits and signs after a word.
 
-    Behind a number or a short word, digits may be an exponent, and before a letter or a slash they begin a nuclide
+    After a number or a short word, digits may be an exponent; before a letter or a slash, they begin a nuclide
     (``¹⁴C``) or a fraction.
 
-    ``before``: the text before it on its line; nothing makes it a mark. ``after``: the text behind it.
+    ``before``: the text before it on its line; if empty, it is a mark. ``after``: the text after it.
     """
     if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
         return True
@@ -49,29 +49,29 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
 
 
 def can_be_note_mark(raised: str) -> bool:
-    """Return whether a text consists of characters of a note's mark."""
+    """Return whether a text consists of characters of note marks."""
     return raised.strip() != "" and _MARK.issuperset(raised)
 
 
 def as_read(root: Any, *, with_notes: bool = False) -> Any:
-    """Replace the markup within the lines of a tree by what people read, and return the tree.
+    """Replace the markup within the lines of a tree by text, and return the tree.
 
-    Digits above and below the line become Unicode's superscripts and subscripts (``10⁶``, ``H₂O``); marks of notes,
-    deleted text and the readings of ruby are left out; ``<q>`` has quotation marks. Works on HTML, XHTML and JATS.
+    Raised and lowered digits become Unicode superscripts and subscripts (``10⁶``, ``H₂O``); note marks, deleted text
+    and ruby readings are removed; ``<q>`` gets quotation marks. Works on HTML, XHTML and JATS.
 
-    ``with_notes``: whether the marks of notes stay, as they are.
+    ``with_notes``: keep note marks unchanged.
     """
     _read(root, "", with_notes=with_notes)
     return root
 
 
 def _read(element: Any, line: str, *, with_notes: bool) -> str:
-    """Replace the markup in an element; return the end of the line behind it. ``line``: the end of that before it."""
+    """Replace the markup in an element; return the end of the line after it. ``line``: the line's end before it."""
     name = _kind(element, line)
     is_block = name in _BLOCKS or name == "br"
     match name:
-        case "sup" | "sub" | "s" | "strike" if any(local_name(one) in _BLOCKS for one in element.iter()):
-            pass  # it was not closed
+        case "sup" | "sub" | "s" | "strike" if any(local_name(descendant) in _BLOCKS for descendant in element.iter()):
+            pass  # an unclosed element
         case "sup" if _is_note(element, line):
             replace(element, _text(element) if with_notes else "")
         case "sup":
@@ -106,13 +106,13 @@ def local_name(element: Any) -> str:
 
 
 def replace(element: Any, text: str) -> None:
-    """Replace an element's content by a text, and its name by one that means nothing."""
+    """Replace an element's content by a text, and its name by a neutral one."""
     element.clear(keep_tail=True)
     element.tag, element.text = "span", text
 
 
 def _kind(element: Any, line: str) -> str:
-    """Return an element's name; ``sup`` or ``sub`` if its style or class raises or lowers it, directly at text."""
+    """Return an element's name; ``sup`` or ``sub`` if its style or class raises or lowers it next to text."""
     name = local_name(element)
     if name not in _INLINES:
         return name
@@ -129,9 +129,9 @@ def _text(element: Any) -> str:
 
 
 def _is_note(element: Any, line: str) -> bool:
-    """Return whether a superscript is the mark of a note: by a label, a link to a place, or its text and place."""
-    links = [one for one in element.iter() if local_name(one) in {"a", "xref"}]
-    if any(_labels_note(one) or _leads_to_place(one) for one in (element, *links)):
+    """Return whether a superscript is a note mark: by a label, a link to an anchor, or its text and position."""
+    links = [child for child in element.iter() if local_name(child) in {"a", "xref"}]
+    if any(_labels_note(linked) or _leads_to_place(linked) for linked in (element, *links)):
         return True
     return is_note_mark(_text(element), line, element.tail or "")
 
@@ -146,23 +146,21 @@ def _is_note_link(link: Any) -> bool:
 
 
 def _is_glued_note(element: Any, line: str) -> bool:
-    """Return whether a short mark directly behind text is a note's: by a label, or as a lone link to a place."""
-    mark = "".join(islice(element.itertext(), 9)).strip().strip("[]()")  # a short mark has fewer characters
+    """Return whether a short mark directly after text is a note's: by a label, or as a single link to an anchor."""
+    mark = "".join(islice(element.itertext(), 9)).strip().strip("[]()")  # longer than any short mark
     longest = 3 if mark.isdecimal() or set(mark) <= set("*†‡§¶") else 2 if mark.isalpha() else 0
     is_glued = (line[-1:].isalnum() or line.endswith((*_ENDS_PROSE, "%"))) and not (element.tail or "")[:1].isalnum()
     if not is_glued or not 0 < len(mark) <= longest:
         return False
-    links = [one for one in element.iter() if local_name(one) == "a"]
+    links = [child for child in element.iter() if local_name(child) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    if any(
-        local_name(one) == "nav" or not _CONTENTS.isdisjoint(_labels(one).split()) for one in element.iterancestors()
-    ):
-        return False  # tables of contents have no notes
+    if any(local_name(a) == "nav" or not _CONTENTS.isdisjoint(_labels(a).split()) for a in element.iterancestors()):
+        return False  # no notes in tables of contents
     return is_link or _labels_note(element)
 
 
 def _labels_note(element: Any, names: frozenset[str] = _NOTES) -> bool:
-    """Return whether a label is one of some names, or says that this is a footnote."""
+    """Return whether a label is one of ``names`` or means a footnote."""
     words = "".join(char if char.isalpha() else " " for char in _labels(element)).split()
     is_named = any(name in "".join(words) for name in ("footnote", "endnote", "noteref"))
     return is_named or any(word in names or word.startswith("fn") for word in words)

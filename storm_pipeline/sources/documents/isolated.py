@@ -1,4 +1,4 @@
-"""Reads foreign files in a kept process, within a budget of time and memory: no file stops or ends a run."""
+"""Reads foreign files in a separate process, within a budget of time and memory, so that no file ends a run."""
 
 import errno
 import json
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PAGE_SECONDS = 0.2
-"""Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
-_PAGES = range(1, 1001)  # the pages that add it
-_MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
+"""Additional processor time per page of a PDF; the layout of a page takes about 0.05 s."""
+_PAGES = range(1, 1001)  # maximum pages that add time
+_MOST, _SOON = 4, 2.0  # maximum processes; seconds of waiting for a busy one before another is started
 read_for: ContextVar[str] = ContextVar("storm_read_for", default="")
-"""Caller for whom files are read; one that is named holds at most one process, so that its files delay no others."""
-_LEAST_ANSWERED = 200_000  # bytes that the smallest file may hold
-_PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
-_ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
+"""Caller for whom files are read; a named caller uses at most one process, so that others are not delayed."""
+_LEAST_ANSWERED = 200_000  # minimum limit of an answer, in bytes
+_PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # wall seconds per processor second; Windows has no limit
+_ERRORS = {error.__name__: error for error in (CorpusError, DatasetError, MissingExtraError, PageError)}
 _START = (
     "import sys; sys.path[:] = sys.argv[2:]; from storm_pipeline.sources.documents.isolated import serve; "
     "serve(int(sys.argv[1]))"
@@ -41,14 +41,14 @@ _START = (
 
 
 class NotReadError(Exception):
-    """Error of a file that was not read; the message is a predicate whose subject is the file."""
+    """A file was not read; the message is a predicate about the file."""
 
 
 class ReadingProcess:
-    """A process that reads files, one after the other; a second one where one waits for seconds. Thread-safe.
+    """A process that reads files one after another; a second one is started if files wait. Thread-safe.
 
-    ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
-    file's own bytes, where the system can limit it (Linux); some 200 are always used.
+    ``seconds``: processor time per file, > 0, plus a second per megabyte. ``megabytes``: memory in addition to the
+    file's size, limited on Linux only; about 200 are always used.
     """
 
     def __init__(self, seconds: float = 5.0, megabytes: int = 500) -> None:
@@ -61,29 +61,29 @@ class ReadingProcess:
         self._returned, self._held = threading.Condition(), Counter[str]()
 
     def end(self) -> None:
-        """End the processes once they have answered; a later file starts another."""
-        for one in self._all:
-            one.end()
+        """End the processes after their current answers; a later file starts another."""
+        for process in self._all:
+            process.end()
 
     def forget(self) -> None:
-        """Drop the processes without ending them, as a forked process does with its parent's."""
-        for one in self._all:
-            one.forget()
+        """Drop the processes without killing them, as a forked process must."""
+        for process in self._all:
+            process.forget()
         self._share()
 
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
-        """Return the values that a function yields in the process.
+        """Return the values yielded by a function in the process.
 
-        ``read``: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
-        ``arguments``: of the function, as JSON, bytes last; a path must be absolute. ``size``: bytes of the file.
-        ``is_pdf``: whether :func:`allow_page` may give its pages time. Raises NotReadError: the budget was not enough,
-        or the function raised what no code foresaw; StormError: as the function.
+        ``read``: a module's function, whose annotation is the type of the values: frozen dataclasses or built-in types.
+        ``arguments``: of the function, as JSON, bytes last; paths must be absolute. ``size``: bytes of the file.
+        ``is_pdf``: whether :func:`allow_page` may add time per page. Raises NotReadError: the budget was exceeded, or
+        the function raised an unforeseen error; StormError: as the function.
         """
         seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
-        data = [one for one in arguments if isinstance(one, bytes)]
+        data = [argument for argument in arguments if isinstance(argument, bytes)]
         head = (read.__module__, read.__name__, arguments[: -len(data) or None], [*map(len, data)], seconds, most_bytes)
         request = b"".join((json.dumps(head).encode(), b"\n", *data))
-        # Lists and objects of JSON take up to 25 times their text here, and many small files may unpack.
+        # Lists and objects of JSON take up to 25 times their text, and many small files may expand.
         most_answered = min(most_bytes // 32, _LEAST_ANSWERED + 36 * size) + 4 * size
         talk = partial(_answered, request, _line_type(read), most_answered)
         with self._taken() as process:
@@ -95,7 +95,7 @@ class ReadingProcess:
 
     @contextmanager
     def _taken(self) -> Iterator[KeptProcess]:
-        """Yield a process for one file; wait until one is free."""
+        """Yield a process for a file, after waiting for a free one."""
         whose = read_for.get()
         with self._returned:
             while not self._returned.wait_for(
@@ -122,10 +122,10 @@ class ReadingProcess:
                 raise NotReadError(why) from error
             if error.was_new:
                 raise NotReadError(f"takes more than {self._megabytes} MB of memory to read") from error
-        return self._asked(process, talk, seconds, more)  # in all of the memory: other files had left less
+        return self._asked(process, talk, seconds, more)  # with all of the memory: earlier files had used some
 
     def _command(self) -> list[str]:
-        # -P, and no empty entry: no module of the current folder is imported
+        # -P and no empty entry: never import from the current folder
         path = [*filter(None, sys.path), str(Path(storm_pipeline.__file__).parents[1])]
         return [sys.executable, "-P", "-c", _START, str(os.getpid()), *path]
 
@@ -140,7 +140,7 @@ def size_of(file: Path) -> int:
 
 @cache
 def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
-    """Return the type of a line of an answer: a value as declared, an error's name and text, or the end."""
+    """Return the type of a line of an answer: a declared value, an error's name and text, or the end."""
     from pydantic import TypeAdapter
 
     (value,) = get_args(get_type_hints(read)["return"])
@@ -150,24 +150,24 @@ def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
 def _answered(
     request: bytes, line_type: "TypeAdapter[Any]", most: int, requests: IO[bytes], answers: IO[bytes]
 ) -> tuple[list[Any], tuple[str, str] | tuple[()]]:
-    """Return the values of an answer, and the error that ends it, in ``most`` bytes. Raises ValueError."""
+    """Return the values of an answer of at most ``most`` bytes, and the error that ends it. Raises ValueError."""
     requests.write(request)
     requests.flush()
     values: list[Any] = []
     while True:
         line = answers.readline(most)
         most -= len(line)
-        found = line_type.validate_python(json.loads(line))  # pydantic's own parser takes up to 130 times the text
-        if len(found) != 1:
-            return values, found
-        values += found
+        value = line_type.validate_python(json.loads(line))  # pydantic's own parser takes up to 130 times the text
+        if len(value) != 1:
+            return values, value
+        values += value
 
 
 def serve(parent: int) -> None:
-    """Answer requests in this process until standard input or the process that asks ends. ``parent``: its id."""
+    """Answer requests in this process until standard input or the parent process ends. ``parent``: its id."""
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (1, 2):  # libraries print what they find
+    for stream in (1, 2):  # libraries may print to standard output
         os.dup2(nowhere, stream)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     while line := sys.stdin.buffer.readline():
@@ -196,8 +196,8 @@ def _answer(
 def _line(part: tuple[object, ...]) -> bytes:
     """Return a part of an answer as a line of JSON; lone surrogates become question marks."""
 
-    def stated(value: Any) -> dict[str, Any]:  # defaults are left out
-        return {one.name: own for one in fields(value) if (own := getattr(value, one.name)) != one.default}
+    def stated(value: Any) -> dict[str, Any]:  # without defaults
+        return {field.name: part for field in fields(value) if (part := getattr(value, field.name)) != field.default}
 
     return json.dumps(part, ensure_ascii=False, default=stated).encode("utf-8", "replace") + b"\n"
 
@@ -209,13 +209,13 @@ def _end_with(parent: int) -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """Let the system end this process after so many seconds of processor time, where it can; 0: never."""
+    """Limit this process's processor time, if the system can; 0: no limit."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def allow_page(number: int) -> None:
-    """Give this process the time for another page, if its time is limited; ``number``: of the page that was read."""
+    """Add time for another page if this process's time is limited; ``number``: of the finished page."""
     if number in _PAGES and hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_PROF)[0]):
         _end_after(left + PAGE_SECONDS)
 
@@ -228,6 +228,6 @@ def _limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
 
 
-reading = ReadingProcess()  # the process of this interpreter; started where the first file is read
+reading = ReadingProcess()  # the shared process of this interpreter, started for the first file
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reading.forget)

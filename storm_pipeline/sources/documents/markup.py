@@ -1,4 +1,4 @@
-"""Trees of HTML and XML: parsing them, and the one walk over their blocks, which reads every format of documents."""
+"""Parsing of HTML and XML, and the iterator over blocks that all formats share."""
 
 import html
 import re
@@ -19,7 +19,7 @@ _BLOCKS = frozenset(
 _LINES = frozenset({"br", "break", "tr"})
 _CELLS = frozenset({"td", "th"})
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
-HEADINGS = " › "  # joins the headings above a text
+HEADINGS = " › "  # separator of nested headings
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _REDUNDANT = frozenset("abstract summary resumen résumé zusammenfassung".split())
@@ -33,7 +33,7 @@ def parse_html(data: bytes) -> Any:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Parse an XML document. Entities defined in it are not expanded, and nothing external is loaded.
+    """Parse an XML document without expanding its entities or loading external content.
 
     Raises etree.XMLSyntaxError: it is not well-formed.
     """
@@ -44,11 +44,11 @@ def parse_xml(data: bytes) -> Any:
 
 
 def parse_xhtml(data: bytes) -> Any:
-    """Parse an XHTML page; one that is not well-formed is parsed as HTML. Raises etree.LxmlError: it is empty."""
+    """Parse an XHTML page, as HTML if it is not well-formed. Raises etree.LxmlError: it is empty."""
     from lxml import etree
 
-    def character(found: re.Match[str]) -> str:
-        return "" if (known := html.unescape(found[0])) == found[0] else html.escape(known)
+    def character(match: re.Match[str]) -> str:
+        return "" if (known := html.unescape(match[0])) == match[0] else html.escape(known)
 
     text = decoded(data, declared_charsets(data))
     # HTML's named entities are defined in a DTD, which is not loaded; the declared encoding no longer applies.
@@ -60,7 +60,7 @@ def parse_xhtml(data: bytes) -> Any:
 
 
 def parse_page(text: str) -> Any:
-    """Parse a decoded page for trafilatura, its inline markup as people read it; None if it is not HTML."""
+    """Parse a decoded page for trafilatura with inline markup converted to text; None if it is not HTML."""
     import trafilatura
 
     tree = trafilatura.load_html(_DECLARATION.sub("", text).replace("\0", ""))
@@ -70,9 +70,9 @@ def parse_page(text: str) -> Any:
 def blocks(
     root: Any, skipped: Callable[[Any], bool] = lambda _: False, *, with_notes: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Yield the level (0 for all but headings) and the text of each block of a tree in order; no text is empty.
+    """Yield the level (0 for other than headings) and the non-empty text of each block of a tree in order.
 
-    A table is a block with a line per row, its cells separated by bars.
+    A table is one block with a line per row and bars between cells.
 
     ``skipped``: whether an element is left out; ``with_notes``: as in
     :func:`storm_pipeline.sources.documents.inline_markup.as_read`, which reads markup within lines.
@@ -95,17 +95,17 @@ def text_of(root: Any, skipped: Callable[[Any], bool] = lambda _: False) -> str:
 
 
 def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str | int]:
-    """Yield texts and, where a block begins or ends, the level of the heading that begins."""
+    """Yield texts and, at each start or end of a block, the level of its heading."""
     from lxml import etree
 
     walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    cells = 0  # blocks inside a table cell do not break the line
+    cells = 0  # no line breaks within a table cell
     for event, element in walk:
         name = local_name(element)
         if event == "start":
             cells += name in _CELLS
             if name in _SKIPPED or skipped(element):
-                walk.skip_subtree()  # its end event follows nevertheless
+                walk.skip_subtree()  # its end event still follows
                 continue
             if name in _BLOCKS:
                 yield " " if cells else _LEVELS.get(name, 0)
@@ -128,29 +128,29 @@ def _flat(text: str | None) -> str:
 def with_headings(text: str, root: Any) -> str:
     """Return a page's text with the headings above its lines, each a Markdown line: ``## Trade``.
 
-    ``text``: of the page, or of its main part, a block a line; a line that is not in the tree keeps its place.
+    ``text``: of the page or its main part, one block per line; lines that are not in the tree keep their place.
     ``root``: the tree of the page.
     """
-    lines: list[tuple[int, str]] = [(0, "")]  # with the levels of headings; the first stands before the page
-    paths: list[tuple[tuple[int, str], ...]] = [()]  # of each line, the headings above it and itself, if it is one
-    places: dict[str, list[int]] = {}  # lines by their words
+    lines: list[tuple[int, str]] = [(0, "")]  # with levels of headings; the first is a placeholder
+    paths: list[tuple[tuple[int, str], ...]] = [()]  # for each line, its headings, including itself
+    places: dict[str, list[int]] = {}  # line numbers by words
     for line in ((level, line) for level, block in blocks(root) for line in block.splitlines() if line):
         above = tuple(heading for heading in paths[-1] if heading[0] < line[0])
         paths.append((*above, line) if line[0] else paths[-1])
         places.setdefault(_words(line[1]), []).append(len(lines))
         lines.append(line)
     shown, waiting, at, above = list[str](), list[tuple[int, str]](), 0, tuple[tuple[int, str], ...]()
-    for own in text.splitlines():
-        found = places.get(_words(own), [at])
-        at = next((i for i in found if i > at), found[0])
+    for text_line in text.splitlines():
+        line_numbers = places.get(_words(text_line), [at])
+        at = next((i for i in line_numbers if i > at), line_numbers[0])
         level, title = lines[at]
-        if own.strip() and level and _words(title) == _words(own):
+        if text_line.strip() and level and _words(title) == _words(text_line):
             waiting.append(lines[at])
             continue
-        shown += [title for level, title in waiting if (level, title) not in paths[at]]  # nothing stands under these
+        shown += [title for level, title in waiting if (level, title) not in paths[at]]  # headings without text
         known = takewhile(lambda pair: pair[0] == pair[1], zip(above, paths[at], strict=False))
         shown += [f"{'#' * level} {title}" for level, title in paths[at][len(list(known)) :]]
-        shown.append(own)
+        shown.append(text_line)
         above, waiting = paths[at], []
     return "\n".join([*shown, *(title for _, title in waiting)])
 
@@ -160,13 +160,13 @@ def _words(line: str) -> str:
 
 
 def under_headings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a Markdown text between its headings, each behind those above it, joined by ``›``.
+    """Yield the parts of a Markdown text between headings, each with its headings joined by ``›``.
 
     A heading without text below it is text.
     """
     above: dict[int, str] = {}
     part: list[str] = []
-    for line in (*text.splitlines(), "# \n"):  # the last one ends the text
+    for line in (*text.splitlines(), "# \n"):  # the last heading ends the text
         mark, _, title = line.strip(" \t").partition(" ")
         level = len(mark)
         if not title or f"h{level}" not in _LEVELS or mark != "#" * level:
@@ -195,9 +195,9 @@ def fragment_text(fragment: object) -> str:
     text = plain_text(fragment)  # lxml ends a text at a lone surrogate
     for tag in ("", "</"):  # deposited fragments are often escaped twice
         if tag in text:
-            # HTML's parser takes all behind <title> for text.
+            # The HTML parser would read everything after <title> as text.
             root = lxml.html.fragment_fromstring(text.replace("title>", "h6>"), create_parent="div")
-            for heading in [one for one in root.iter() if local_name(one) == "h6"]:
+            for heading in [element for element in root.iter() if local_name(element) == "h6"]:
                 label = "".join(heading.itertext()).strip().rstrip(":.")
                 heading.tail = f" {heading.tail or ''}"
                 replace(heading, f" {label}: " if label and label.lower() not in _REDUNDANT else " ")

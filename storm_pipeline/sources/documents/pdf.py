@@ -1,4 +1,4 @@
-"""Text of PDF files, page by page, as people read it."""
+"""Text of PDF files by page in reading order."""
 
 import contextlib
 import io
@@ -18,9 +18,9 @@ from storm_pipeline.text.words import folded_words
 
 SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
 """The problem of a file without a text layer."""
-_BAND = 0.14  # share of a page's height at its top and at its foot where furniture stands
-_MOST_WORDS = 25  # words that a row of furniture has at most
-_ROWS = 2  # rows at the top and at the foot that can be furniture
+_BAND = 0.14  # share of a page's height, at top and foot, for headers and footers
+_MOST_WORDS = 25  # maximum words of a header or footer row
+_ROWS = 2  # maximum rows of headers and of footers
 _BESIDE_NUMBERS = frozenset("page p seite s of von sur".split())
 _NOTE = re.compile(r"(?:\d{1,3}|[*†‡])[.)]?\s*\S")
 
@@ -35,16 +35,16 @@ class _Page:
 
 
 def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
-    """Return the text of a PDF. Never raises: what can't be read is reported among the problems.
+    """Return the text of a PDF. Never raises: unreadable parts are reported in ``problems``.
 
-    Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are not
-    part of the text; words that a line cuts are joined. Pages are labelled as printed, if that is known.
+    Columns are read one after another. Title, byline, running heads, page numbers, note marks and footnotes are
+    removed; hyphenated words are joined. Pages have their printed labels, if known.
 
     ``max_pages``: maximum number of pages read; None for all.
     """
     import pypdf
 
-    # Without a handler the libraries' warnings about minor defects would go to the terminal.
+    # Without a handler, the libraries' warnings about minor defects would go to the terminal.
     for library in ("pypdf", "pdfminer"):
         logging.getLogger(library).addHandler(logging.NullHandler())
     damage = pdf_damage()
@@ -77,20 +77,20 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
 
 
 def _layouts(data: bytes) -> Iterator[_Page | None]:
-    """Yield the pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
+    """Yield pdfminer's pages, None for a page without lines; stops at the first failing page."""
     from pdfminer.high_level import extract_pages
     from pdfminer.layout import LAParams
 
-    # Characters a wide space apart are pieces of their own, so that no piece reaches from one column into the next.
+    # Text is split at wide spaces, so that no piece spans two columns.
     parameters = LAParams(char_margin=0.9, boxes_flow=None, all_texts=True)
-    with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
+    with contextlib.suppress(Exception):  # pdfminer raises undeclared errors on damaged files
         for number, layout in enumerate(extract_pages(io.BytesIO(data), laparams=parameters), 1):
             lines = tuple(page_lines(layout))
             yield _Page(number, layout.height, lines) if lines else None
 
 
 def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
-    """Return the pages' texts without headers, footers and notes, with the record and the labels of the file."""
+    """Return the pages' texts without headers, footers and notes, with the file's record and labels."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
@@ -103,21 +103,21 @@ def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], pr
     texts = page_texts(parts)
     numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
     numbered |= {number: joined(text, text) for number, text in plain.items()}
-    found = tuple((number, text) for number, text in numbered.items() if text.strip())
+    filled = tuple((number, text) for number, text in numbered.items() if text.strip())
     record = pdf_record(reader, front)
     labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)))
-    return FileText(record.title, found, record.published or None, problems, record, labels)
+    return FileText(record.title, filled, record.published or None, problems, record, labels)
 
 
 def _stated_offset(extent: str, count: int) -> int:
-    """Return by how much the numbers of a work's pages in its journal are higher than the file's; 0 if unknown."""
+    """Return the offset of a work's page numbers in its journal from the file's; 0 if unknown."""
     first, _, last = (part.strip(" -") for part in extent.replace("–", "-").partition("-"))
     is_range = first.isdecimal() and last.isdecimal() and int(last) - int(first) + 1 == count
     return int(first) - 1 if is_range else 0
 
 
 def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
-    """Return page number → the label that the file gives the page, else the number printed on it, if it is another."""
+    """Return page number → the file's label of the page, else its printed number, if different."""
     try:
         stated = [str(label).strip() for label in reader.page_labels]
     except pdf_damage():
@@ -128,19 +128,19 @@ def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
 
 
 def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
-    """Remove what repeats at the edges of pages, page numbers and footnotes from the pages.
+    """Remove headers, footers, page numbers and footnotes from the pages.
 
-    ``body``: size of the type that the text is set in, in points.
+    ``body``: font size of the text, in points.
 
     Returns:
-        The rest of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
-        much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
+        The remaining lines of each page in reading order; its removed texts, without footnotes; and the offset of
+            printed page numbers from the file's, 0 if too few pages show such a number.
     """
     edges = [_edge_rows(page) for page in pages]
     seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
     often = 2 if len(pages) <= 8 else 3
     printed = [{number for row in edge for number in _numbers(row)} for edge in edges]
-    offsets = Counter(one - page.number for page, numbers in zip(pages, printed, strict=True) for one in numbers)
+    offsets = Counter(number - page.number for page, numbers in zip(pages, printed, strict=True) for number in numbers)
     offset, agreeing = max(offsets.items(), key=lambda item: item[1], default=(0, 0))
     is_printed = agreeing >= max(2, 0.4 * len(pages))
     left, taken = [], []
@@ -165,21 +165,21 @@ def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[L
 
 
 def _numbers(row: Sequence[Line]) -> set[int]:
-    """Return the numbers with which a row begins or ends."""
+    """Return the numbers at the start and end of a row."""
     ends = folded_words(_text(row))
     return {int(word) for word in (*ends[:1], *ends[-1:]) if word.isdecimal() and len(word) <= 4}
 
 
 def _edge_rows(page: _Page) -> list[list[Line]]:
-    found = rows(page.lines)
-    top = [row for row in found[:_ROWS] if row[0].y > (1 - _BAND) * page.height]
-    foot = [row for row in found[-_ROWS:] if row[0].y < _BAND * page.height]
+    page_rows = rows(page.lines)
+    top = [row for row in page_rows[:_ROWS] if row[0].y > (1 - _BAND) * page.height]
+    foot = [row for row in page_rows[-_ROWS:] if row[0].y < _BAND * page.height]
     return [*top, *(row for row in foot if row not in top)]
 
 
 def _stands_apart(row: Sequence[Line], page: _Page, body: float) -> bool:
-    """Return whether a row of small type has more than a line's space between it and the next."""
-    gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not own for own in row))
+    """Return whether a row of small type is more than a line away from the next."""
+    gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not member for member in row))
     return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
 
 
@@ -198,7 +198,7 @@ def _text(row: Sequence[Line]) -> str:
 
 
 def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
-    """Return the lines without footnotes: small type at the foot of a column, from a line that begins with a mark."""
+    """Return the lines without footnotes: small type at the foot of a column, from a line with a leading mark."""
     kept: list[Line] = []
     run: list[Line] = []
     for line in (*lines, None):

@@ -1,4 +1,4 @@
-"""The lines of a PDF page in the order they are read, one column after the other, and the paragraphs they make."""
+"""The lines of a PDF page in reading order, column by column, and their paragraphs."""
 
 import re
 import statistics
@@ -8,10 +8,10 @@ from typing import Any
 
 from storm_pipeline.sources.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
 
-_SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
+_SMALL = 0.82  # font size relative to the line below which type counts as raised or lowered
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
-_MIN_ROWS = 6  # rows that a page needs on both sides of a gutter
-_FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and not a table
+_MIN_ROWS = 6  # minimum rows on both sides of a gutter
+_FILLED = 0.6  # minimum share of a column's width filled by its median row, for prose rather than a table
 _HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
 _HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
 _CLOSING = "\"'”’»)]"
@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text, or the piece of one in one column; lengths are in points, y grows upwards."""
+    """A line of text, or its part in a column; lengths are in points, y grows upwards."""
 
     text: str
     x0: float
@@ -34,38 +34,38 @@ class Line:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that belong together: a paragraph, a heading, a line of a title."""
+    """Lines of a paragraph, a heading or a title."""
 
     text: str  # the lines, one below the other
-    size: float  # the largest size of type, in points
+    size: float  # the largest font size, in points
     is_bold: bool  # whether all of it is bold
     lines: int  # number of lines
 
 
 def page_lines(page: Any) -> list[Line]:
-    """Return the upright text of a page (pdfminer's ``LTPage``) in reading order, a row of a column on a line."""
+    """Return the upright lines of a page (pdfminer's ``LTPage``) in reading order, one per row of a column."""
     return _in_order([piece for row in _text_rows(page) if (piece := _piece(row))])
 
 
 def rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Group lines at one height, from the top down, each row from left to right."""
+    """Group lines of equal height into rows, from top to bottom and left to right."""
 
     def is_below(row: list[Line], line: Line) -> bool:
         return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
 
-    found = _grouped(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
-    return [sorted(row, key=lambda line: line.x0) for row in found]
+    groups = _grouped(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
+    return [sorted(row, key=lambda line: line.x0) for row in groups]
 
 
 def _grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
-    """Group lines; ``begins``: whether a line begins a new group after the lines of one."""
-    found: list[list[Line]] = []
+    """Group lines; ``begins``: whether a line begins a new group after the lines of the current one."""
+    groups: list[list[Line]] = []
     for line in lines:
-        if found and not begins(found[-1], line):
-            found[-1].append(line)
+        if groups and not begins(groups[-1], line):
+            groups[-1].append(line)
         else:
-            found.append([line])
-    return found
+            groups.append([line])
+    return groups
 
 
 def _text_rows(node: Any) -> Iterator[list[Any]]:
@@ -96,7 +96,7 @@ def _piece(row: Sequence[Any]) -> Line | None:
 
 
 def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
-    """Return the text of a line without its note marks, and whether it begins with one; exponents stay, as ``km²``."""
+    """Return the text of a line without note marks, but with exponents (``km²``), and whether it begins with a mark."""
     from pdfminer.layout import LTChar
 
     parts: list[str] = []
@@ -139,12 +139,12 @@ def _columns(pieces: list[Line], gutter: float) -> list[Line]:
 
 
 def _gutter(pieces: Sequence[Line]) -> float | None:
-    """Return where a column ends and the next begins; None where the page has one column, or a table."""
+    """Return the end of a column and the start of the next; None for a single column or a table."""
     if len(pieces) < 2 * _MIN_ROWS:
         return None
     left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
     first, last = left + 0.25 * (right - left), left + 0.75 * (right - left)
-    found: list[tuple[int, float]] = []
+    gaps: list[tuple[int, float]] = []
     for start in sorted({round(piece.x0 / 2) * 2 for piece in pieces if first < piece.x0 < last}):
         place = start - 2.0
         crossing = sum(piece.x0 < place < piece.x1 for piece in pieces)
@@ -154,8 +154,8 @@ def _gutter(pieces: Sequence[Line]) -> float | None:
         if not enough or crossing > 0.4 * (len(before) + len(after)):
             continue
         if _fills(before, left, place) and _fills(after, place, right):
-            found.append((crossing, place))
-    return min(found)[1] if found else None
+            gaps.append((crossing, place))
+    return min(gaps)[1] if gaps else None
 
 
 def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
@@ -163,7 +163,7 @@ def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
 
 
 def _parted(row: Sequence[Line]) -> list[Line]:
-    """Join the pieces of a row except where the gap between them is wide."""
+    """Join the pieces of a row unless the gap between them is wide."""
     parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
     return [replace(
         part[0], text=" ".join(piece.text for piece in part), x1=part[-1].x1, size=max(piece.size for piece in part),
@@ -172,7 +172,7 @@ def _parted(row: Sequence[Line]) -> list[Line]:
 
 
 def blocks(lines: Sequence[Line]) -> list[Block]:
-    """Group lines in reading order: a new block where the type changes, or the gap or the indent says so."""
+    """Group lines in reading order; a block ends at a change of type, a gap or an indent."""
     groups = _grouped(lines, _begins)
     return [Block("\n".join(line.text for line in group), max(line.size for line in group),
         all(line.is_bold for line in group), len(group)) for group in groups]  # fmt: skip
@@ -181,14 +181,14 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
 def _begins(block: Sequence[Line], line: Line) -> bool:
     last = block[-1]
     step = last.y - line.y
-    if step < 0:  # the next column: the sentence may go on
+    if step < 0:  # the next column: the sentence may continue
         return _has_ended(last.text) or abs(line.size - last.size) > 0.08 * last.size
     usual = block[0].y - block[1].y if len(block) > 1 else 1.45 * last.size
     if step > 1.35 * max(usual, line.size) or abs(line.size - last.size) > 0.08 * last.size:
         return True
     if line.is_bold != last.is_bold and (last.is_bold or _has_ended(last.text)):
         return True
-    indented = line.x0 > min(other.x0 for other in block) + 0.8 * line.size
+    indented = line.x0 > min(earlier.x0 for earlier in block) + 0.8 * line.size
     return bool(indented and len(block) > 1 and _has_ended(last.text))
 
 
@@ -197,15 +197,15 @@ def _has_ended(text: str) -> bool:
 
 
 def joined(text: str, whole: str) -> str:
-    """Return a text without the hyphens at its lines' ends, but those of words that ``whole`` hyphenates elsewhere."""
-    known = {found.replace("\u2010", "-").casefold() for found in _HYPHENATED.findall(whole)} if whole else set()
+    """Return a text without line-end hyphens, except in words that ``whole`` hyphenates elsewhere."""
+    known = {match.replace("\u2010", "-").casefold() for match in _HYPHENATED.findall(whole)} if whole else set()
     return _HYPHEN.sub(
-        lambda found: f"{found[1]}{'-' * (f'{found[1]}-{found[2]}'.casefold() in known)}{found[2]}", text
+        lambda match: f"{match[1]}{'-' * (f'{match[1]}-{match[2]}'.casefold() in known)}{match[2]}", text
     )
 
 
 def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
-    """Return the text of each page; a sentence cut by a page break is whole on the page on which it begins."""
+    """Return the text of each page; a sentence across a page break is on the page of its start."""
     texts = ["\n\n".join(block.text for block in page) for page in pages]
     whole = "\n".join(texts)
     for place in range(len(texts) - 1):
@@ -219,5 +219,5 @@ def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
 
 
 def is_numeral(word: str) -> bool:
-    """Return whether a word in lower case is a number, in digits or as a Roman numeral."""
+    """Return whether a lower-case word is a number in digits or Roman numerals."""
     return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))

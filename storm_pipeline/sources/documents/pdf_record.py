@@ -1,4 +1,4 @@
-"""Data of a PDF as a work: its metadata and the head of its first page."""
+"""Bibliographic data of a PDF, from its metadata and the head of its first page."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -18,21 +18,21 @@ _PRISM = tuple(
 _DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
 _SCANNERS = ("scan", "abbyy", "ocr", "capture", "canon", "xerox", "ricoh", "konica", "epson", "tesseract", "itext")
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
-_MOST_BLOCKS = 15  # blocks above the text; where there are more, they are the text
+_MOST_BLOCKS = 15  # maximum blocks above the text
 _OPENINGS = frozenset("abstract summary introduction zusammenfassung einleitung résumé resumen".split())
 _PROSE_WORDS = 12
 
 
 def pdf_record(reader: Any, front: Record) -> Record:
-    """Return what is known of a file: by its XMP first, then its properties, then its first page (``front``)."""
-    damage = pdf_damage()  # of metadata; it does not mean damaged text
+    """Return the record of a file from its XMP, then its properties, then its first page (``front``)."""
+    damage = pdf_damage()  # damage of metadata only
     stated, properties, created = Record(), Record(), ""
     with suppress(*damage):
         stated = _xmp_record(reader.xmp_metadata) if reader.xmp_metadata else stated
     with suppress(*damage):
         properties, created = _properties(reader.metadata or {})
     known = stated.completed(properties)
-    if " " not in known.title and front.title:  # a code, or the file's name
+    if " " not in known.title and front.title:  # a code or file name
         known = front.completed(known)
     return known.completed(front).completed(Record(published=created))
 
@@ -69,7 +69,7 @@ def _xmp_record(xmp: Any) -> Record:
 
 
 def _properties(info: Any) -> tuple[Record, str]:
-    """Return the record in the document information, and the year in which the file was made, unless by a scanner."""
+    """Return the record in the document information, with the file's year unless made by a scanner."""
 
     def stated(*keys: str) -> str:
         return " ".join(plain_text(str(info.get(key) or "")) for key in keys)
@@ -86,12 +86,12 @@ def _first(texts: Iterable[str]) -> str:
 
 
 def _element(xmp: Any, namespace: str, name: str) -> str:
-    found = xmp.get_element("", namespace, name)
-    return _first(plain_text(one.value if one.nodeType == one.ATTRIBUTE_NODE else xmp._get_text(one)) for one in found)
+    nodes = xmp.get_element("", namespace, name)
+    return _first(plain_text(n.value if n.nodeType == n.ATTRIBUTE_NODE else xmp._get_text(n)) for n in nodes)
 
 
 def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[Record, list[Block]]:
-    """Return the record in the head of the first page, and the blocks of the page below it.
+    """Return the record from the head of the first page, and the remaining blocks.
 
     ``body``: size of the type that the text is set in, in points.
     """
@@ -100,20 +100,20 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     head, rest = page[:begin], page[begin:]
     if len(head) > _MOST_BLOCKS:
         head, rest = page[:last], page[last:]
-    said = [*furniture, *(block.text for block in (*head, *page[begin : begin + 3]))]
+    used_texts = [*furniture, *(block.text for block in (*head, *page[begin : begin + 3]))]
     if rest and _opening(rest[0].text) and len(rest[0].text.split()) <= 2:  # a bare heading such as "Abstract"
         rest = rest[1:]
     record = Record(
         title=" ".join(" ".join(block.text.split()) for block in page[first:last]),
         authors="; ".join(_authors(block.text for block in page[last:begin]) if head else ()),
-        published=_first(map(found_year, said[: len(furniture) + len(head)])),
-        doi=_first(map(found_doi, said)),
+        published=_first(map(found_year, used_texts[: len(furniture) + len(head)])),
+        doi=_first(map(found_doi, used_texts)),
     )
     return record, list(rest)
 
 
 def _title_place(page: Sequence[Block], body: float) -> tuple[int, int]:
-    """Return the place of the title's first block and that after its last; twice the same without a title."""
+    """Return the range of the title's blocks; empty without a title."""
     heads = [n for n, block in enumerate(page[:_MOST_BLOCKS]) if _can_be_title(block.text)]
     if not heads:
         return 0, 0
@@ -134,13 +134,13 @@ def _can_be_title(text: str) -> bool:
 
 
 def _opening(text: str) -> bool:
-    """Return whether a block begins with the heading that opens a text, apart from its number."""
+    """Return whether a block begins with the opening heading of a text, ignoring its number."""
     words = folded_words(text)
     return not _OPENINGS.isdisjoint(words[: 2 if words and is_numeral(words[0]) else 1])
 
 
 def _is_text(block: Block) -> bool:
-    """Return whether a block belongs to the text: sentences, or the heading that opens it."""
+    """Return whether a block belongs to the text: sentences, or its opening heading."""
     words = block.text.split()
     is_long = len(words) >= _PROSE_WORDS and sum(word[0].islower() for word in words) > 0.5 * len(words)
     is_prose = is_long and (block.lines > 2 or any(mark in block.text for mark in ".!?"))

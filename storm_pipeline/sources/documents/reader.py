@@ -1,4 +1,4 @@
-"""Reads own documents with what bibliographies beside them say; keeps what was read, and recognises scans."""
+"""Reads the user's documents with bibliographies in their folder; caches results, and recognises scans."""
 
 import os
 import secrets
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
+SUFFIX = ".ocr.pdf"  # suffix of a searchable copy: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
 _SECONDS = 3600
-# 4 GB of memory and an hour of processor time for each of its processes, but on Windows
+# 4 GB of memory and an hour of processor time per process, except on Windows
 _LIMIT = (
     "import os, resource as r, sys; r.setrlimit(r.RLIMIT_DATA, (4_000_000_000,) * 2); "
     f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])"
@@ -48,19 +48,19 @@ def searchable_copy(file: Path) -> Path:
 
 
 def recognise(file: Path, language: str = "eng") -> Path:
-    """Make a searchable copy of a PDF beside it. ``language``: Tesseract's codes, such as ``deu+eng``.
+    """Make a searchable copy of a PDF in its folder. ``language``: Tesseract's codes, such as ``deu+eng``.
 
     Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
     """
-    file = file.absolute()  # a name that begins with a dash is no option
+    file = file.absolute()  # a leading dash must not be read as an option
     copy = searchable_copy(file)
-    made = copy.with_name(f".{secrets.token_hex(8)}.part.pdf")  # OCRmyPDF would write through a link
+    made = copy.with_name(f".{secrets.token_hex(8)}.part.pdf")  # OCRmyPDF would follow a link
     command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
     try:
         done = run(command, seconds=_SECONDS)
         if done.returncode or not made.is_file():
-            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise CorpusError(f"{file} could not be recognised ({said or 'no reason given'})")
+            message = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise CorpusError(f"{file} could not be recognised ({message or 'no reason given'})")
         os.replace(made, copy)  # noqa: PTH105
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CorpusError(f"{file} could not be recognised ({unforeseen(error)})") from error
@@ -72,43 +72,43 @@ def recognise(file: Path, language: str = "eng") -> Path:
 def _program() -> list[str]:
     if not shutil.which("tesseract"):
         raise MissingExtraError(_INSTALL)
-    if found := shutil.which("ocrmypdf"):
-        return [found]
+    if program := shutil.which("ocrmypdf"):
+        return [program]
     if find_spec("ocrmypdf"):
-        return [sys.executable, "-P", "-m", "ocrmypdf"]  # -P: no module of the current folder
+        return [sys.executable, "-P", "-m", "ocrmypdf"]  # -P: never import from the current folder
     raise MissingExtraError(_INSTALL)
 
 
-_VERSION = 7  # incremented when files are read otherwise than before
+_VERSION = 7  # incremented when readers change
 FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
 class KeptDocuments:
-    """Documents by file, as long as the file's size and time of change are the same."""
+    """Cache of documents by file, size and modification time."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = SqliteCache(folder / FILE)
 
     def read(self, file: Path, read: Callable[[Path], Iterator[Document | Unreadable]]) -> list[Document | Unreadable]:
-        """Return what a file holds: as kept, else as ``read`` reads it, which is then kept."""
+        """Return the content of a file from the cache, else from ``read``, and cache it."""
         try:
             stat = file.stat()
             key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-        except (OSError, ValueError, RuntimeError):  # a broken link, or a loop of them
+        except (OSError, ValueError, RuntimeError):  # a broken or circular link
             return list(read(file))
-        found: list[Document | Unreadable] | None = _decoded(list[Document | Unreadable], self._cache.get(key))
-        if found is None:
-            found = list(read(file))
-            self._cache.put(key, _type(list[Document | Unreadable]).dump_python(found))
-        return found
+        documents: list[Document | Unreadable] | None = _decoded(list[Document | Unreadable], self._cache.get(key))
+        if documents is None:
+            documents = list(read(file))
+            self._cache.put(key, _type(list[Document | Unreadable]).dump_python(documents))
+        return documents
 
     def record(self, doi: str) -> Record | None:
-        """Return what Crossref said of a DOI; None if it was not asked, or not lately."""
-        found: Record | None = _decoded(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
-        return found
+        """Return Crossref's cached record of a DOI; None if missing or old."""
+        record: Record | None = _decoded(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
+        return record
 
     def keep_record(self, doi: str, record: Record) -> None:
-        """Keep what Crossref said of a DOI."""
+        """Cache Crossref's record of a DOI."""
         self._cache.put(f"{_VERSION} {doi}", _type(Record).dump_python(record))
 
 
@@ -130,17 +130,17 @@ _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _MAX_BIBLIOGRAPHY = 50_000_000
 
 FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
-"""Extensions of the files that are read: documents, and bibliographies beside them."""
+"""Extensions of readable files: documents and bibliographies."""
 
 
 def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator[Document | Unreadable]:
-    """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies say.
+    """Yield the documents of a file or, recursively and sorted by name, of a folder, completed by bibliographies.
 
-    Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
-    regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
+    Skips hidden files and folders, lock files of word processors (``~$…``), non-regular files, and links to files
+    outside the folder; does not follow links to folders, to avoid loops.
 
-    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: what was
-    read before; None to read every file anew.
+    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: the cache;
+    None to read every file.
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
@@ -158,13 +158,13 @@ def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator
     problems: list[Unreadable] = []
 
     for file in _files(path, problems):
-        found = _bibliography(file) if stays_below(file, path) else None
-        if isinstance(found, Unreadable):
-            problems.append(found)
-        elif found is None:
+        parsed = _bibliography(file) if stays_below(file, path) else None
+        if isinstance(parsed, Unreadable):
+            problems.append(parsed)
+        elif parsed is None:
             texts[file] = None
         else:
-            entries += found
+            entries += parsed
     bibliography = Bibliography(entries)
     for file in texts:
         suffix = file.suffix.lower()
@@ -173,7 +173,7 @@ def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator
         if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif stays_below(file, path):
-            yield from (bibliography.completed(one) if isinstance(one, Document) else one for one in read(file))
+            yield from (bibliography.completed(item) if isinstance(item, Document) else item for item in read(file))
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
@@ -195,7 +195,7 @@ def _files(path: Path, problems: list[Unreadable]) -> Iterator[Path]:
 
 
 def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
-    """Return the entries of a bibliography, or why it cannot be read; None if a file is not one."""
+    """Return the entries of a bibliography, or why it cannot be read; None for other files."""
     suffix = file.suffix.lower()
     if suffix not in BIBLIOGRAPHIES:
         return None
@@ -213,10 +213,10 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
 
 
 def stays_below(file: Path, folder: Path) -> bool:
-    """Return whether a file, its links resolved, is in a folder and is not hidden there."""
+    """Return whether a file, after resolving links, is in a folder and not hidden there."""
     try:
         parts = file.resolve().relative_to(folder.resolve()).parts
-    except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of links
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: circular links
         return False
     return not any(part.startswith(".") for part in parts)
 
@@ -231,7 +231,7 @@ def _not_read(file: Path, error: NotReadError) -> Unreadable:
 
 
 def _read_there(file: Path) -> Iterator[Document | Unreadable]:
-    """Yield what a file holds, read in the process for foreign files. Raises NotReadError."""
+    """Yield the content of a file, read in the process for foreign files. Raises NotReadError."""
     is_pdf = file.suffix.lower() == ".pdf"
     yield from reading.read(read_file, str(file.absolute()), _printable(file), size=size_of(file), is_pdf=is_pdf)
 
@@ -240,26 +240,26 @@ def _read_there(file: Path) -> Iterator[Document | Unreadable]:
 class Inventory:
     """The contents of a file or folder."""
 
-    documents: tuple[Document, ...]  # those that can be read
-    scans: tuple[Path, ...]  # files without text, of which text recognition makes copies that can be read
-    broken: int  # number of files that cannot be read for another reason
-    problems: tuple[str, ...]  # why, one sentence each
+    documents: tuple[Document, ...]  # readable ones
+    scans: tuple[Path, ...]  # files without text, which need text recognition
+    broken: int  # number of other unreadable files
+    problems: tuple[str, ...]  # reasons, one sentence each
 
     @property
     def summary(self) -> str:
         """``3 readable, 1 scan, 1 broken; author and year known of 2``."""
-        known = sum(bool(one.record.authors and one.record.published) for one in self.documents)
+        known = sum(bool(document.record.authors and document.record.published) for document in self.documents)
         scans = f", {counted(len(self.scans), 'scan')}" if self.scans else ""
         broken = f", {self.broken} broken" if self.broken else ""
         return f"{len(self.documents)} readable{scans}{broken}; author and year known of {known}"
 
 
 def take_inventory(path: Path, cache: Path) -> Inventory:
-    """Read a file or folder, and count what it holds. ``cache``: folder that keeps what was read."""
-    found = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
-    documents = tuple(one for one in found if isinstance(one, Document))
-    refused = [one for one in found if isinstance(one, Unreadable)]
-    read = {unquote(urlsplit(one.url).path) for one in documents}
-    lost = {one.file for one in refused if one.file and not one.is_scan and str(Path(one.file).resolve()) not in read}
-    scans = tuple(Path(one.file) for one in refused if one.is_scan)
-    return Inventory(documents, scans, len(lost), tuple(one.reason for one in refused))
+    """Read a file or folder and count its content. ``cache``: folder of the cache."""
+    items = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
+    documents = tuple(item for item in items if isinstance(item, Document))
+    refused = [item for item in items if isinstance(item, Unreadable)]
+    read = {unquote(urlsplit(document.url).path) for document in documents}
+    lost = {i.file for i in refused if i.file and not i.is_scan and str(Path(i.file).resolve()) not in read}
+    scans = tuple(Path(item.file) for item in refused if item.is_scan)
+    return Inventory(documents, scans, len(lost), tuple(item.reason for item in refused))

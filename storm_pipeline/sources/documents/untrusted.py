@@ -1,4 +1,4 @@
-"""Files that others made: what libraries raise where they are damaged, and zip archives of a bounded size."""
+"""Untrusted files: errors that libraries raise for damage, and zip archives of bounded size."""
 
 import io
 import logging
@@ -18,14 +18,14 @@ _MAX_BYTES = 300_000_000
 
 
 def pdf_damage() -> tuple[type[Exception], ...]:
-    """Return the errors that are raised where a PDF's pages or metadata are damaged."""
+    """Return the errors raised for damaged pages or metadata of a PDF."""
     from pypdf.errors import PyPdfError
 
     return (PyPdfError, *DAMAGE)
 
 
 def unreadable(kind: str, error: Exception) -> FileText:
-    """Return the result for a file that is too large, or cannot be parsed as its format. Raises MemoryError."""
+    """Return the result for a file that is too large or cannot be parsed. Re-raises MemoryError."""
     from lxml import etree
 
     if isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY:
@@ -37,13 +37,13 @@ def unreadable(kind: str, error: Exception) -> FileText:
 
 
 class TooLargeError(ValueError):
-    """Error of an archive that exceeds the limit on its unpacked size."""
+    """An archive exceeds the limit on its unpacked size."""
 
 
 class BoundedZip:
     """Reader of a zip archive's members, up to a total size; raises zipfile.BadZipFile if it is not one.
 
-    ``max_bytes``: limit on all that is read; counted while unpacking, since headers can lie.
+    ``max_bytes``: limit on the total size, counted while unpacking, since headers may be wrong.
     """
 
     def __init__(self, data: bytes, max_bytes: int = _MAX_BYTES) -> None:
@@ -52,7 +52,7 @@ class BoundedZip:
         self.names = tuple(self._zip.namelist())
 
     def read(self, name: str) -> bytes:
-        """Unpack a member. Raises TooLargeError: it exceeds what is left of the limit; KeyError: there is none."""
+        """Unpack a member. Raises TooLargeError: it exceeds the rest of the limit; KeyError: no such member."""
         with self._zip.open(name) as member:
             data = member.read(self._left + 1)
         if len(data) > self._left:

@@ -1,1 +1,1 @@
-"""The search engines, one a file."""
+"""Search engines, one per module."""

@@ -1,4 +1,4 @@
-"""Search in the user's own documents: no key; nothing leaves the machine but DOIs, if Crossref may be asked."""
+"""Search in the user's documents: no key; only DOIs are sent to Crossref, if allowed."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ INFO = EngineInfo(
     returns="passages of your documents (.txt .md .html .pdf .docx .epub, or JSON lines of url, title and text)",
     open_web=False,
     remote=False,
-    own=True,
+    is_private=True,
 )
 
 
@@ -32,15 +32,16 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 
 
 class CorpusSearch:
-    """Search in a file or folder of documents, cut into passages of about 100 to 150 words.
+    """Search in a file or folder of documents, split into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
-    of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
-    Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
+    of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, including
+    subfolders. Links to files outside the folder are reported, not followed. Everything is read and indexed at
+    construction.
 
-    ``dois``: whether Crossref is asked who wrote the documents whose DOI is all that is known. ``cache``: folder in
-    which what was read is kept; None to read everything anew. ``check``: called between documents and before requests;
-    may raise to end the construction. Raises CorpusError: the path does not exist, or nothing in it could be read.
+    ``dois``: whether Crossref is asked for the records of documents with only a DOI. ``cache``: folder of the cache;
+    None to read everything. ``check``: called between documents and before requests; may raise to end the construction.
+    Raises CorpusError: the path does not exist, or nothing in it could be read.
     """
 
     name = "corpus"
@@ -59,13 +60,13 @@ class CorpusSearch:
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
         kept = KeptDocuments(cache) if cache else None
-        found = []
+        items = []
         for item in read_documents(path, kept=kept):
             check()
-            found.append(item)
-        self.problems = tuple(item.reason for item in found if not isinstance(item, Document))
+            items.append(item)
+        self.problems = tuple(item.reason for item in items if not isinstance(item, Document))
         """Skipped files and lines, and why: one sentence each, naming the file and, for JSON lines, the line."""
-        documents = [item for item in found if isinstance(item, Document)]
+        documents = [item for item in items if isinstance(item, Document)]
         if not documents:
             why = self.problems[0] if self.problems else "it is empty"
             raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
@@ -78,7 +79,7 @@ class CorpusSearch:
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Return passages of up to ``k`` documents, best of each first; of few documents more than ``passages``."""
+        """Return passages of up to ``k`` documents, best of each first; more than ``passages`` of few documents."""
         ranked = (match.position for match in self._index.search(query))
         return best_windows(ranked, self._snippets, k, max(self._passages, k // self._documents))
 

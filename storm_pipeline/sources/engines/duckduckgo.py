@@ -1,4 +1,4 @@
-"""DuckDuckGo, through the package ddgs, which scrapes its result pages. No key; strict rate limits."""
+"""DuckDuckGo by the package ddgs, which scrapes its result pages. No key; strict rate limits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
 class DuckDuckGoSearch:
     """Web search through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
-    ``patience``: time limits; ``read`` bounds a whole response. ``rate``: requests a second, one at a time. Raises
+    ``patience``: time limits; ``read`` bounds a whole response. ``rate``: requests per second, not concurrent. Raises
     MissingExtraError: the package ddgs is not installed; SettingsError: DuckDuckGo does not support the region.
     """
 
@@ -123,5 +123,5 @@ def _target(href: object) -> str:
     parts = urlsplit(url)
     if parts.hostname != "duckduckgo.com" or parts.path not in {"/l/", "/y.js"}:
         return url
-    # The library has already unquoted the whole URL, so parse_qs would split the target's own query.
+    # The library has unquoted the whole URL, so parse_qs would split the target's query.
     return web_address(link.partition("uddg=")[2].partition("&rut=")[0])

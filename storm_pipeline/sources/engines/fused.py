@@ -1,4 +1,4 @@
-"""Several engines queried in parallel, their results fused by rank."""
+"""Parallel queries of several engines, with results fused by rank."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,9 +25,9 @@ INFO = EngineInfo(
 def fused(engines: Iterable[SearchEngine | Search]) -> Search:
     """Return a search that queries engines in parallel and fuses their pages by reciprocal rank.
 
-    A page that several engines find is one source with the passages of each; ties go to the page of the earlier engine.
-    A search takes as long as the slowest engine. An engine that fails is skipped if another succeeds, and reported in
-    ``lost``; a SearchError of all of them names each. Raises SettingsError: there is none, or one is not an engine.
+    A page found by several engines is one source with the passages of each; ties go to the earlier engine. A search
+    takes as long as the slowest engine. A failing engine is skipped if another succeeds, and reported in ``lost``; if
+    all fail, the SearchError names each. Raises SettingsError: no engines, or an invalid one.
     """
     parts = tuple(map(checked, engines))
     if not parts:
@@ -35,12 +35,12 @@ def fused(engines: Iterable[SearchEngine | Search]) -> Search:
 
     def search(query: str, k: int) -> SearchResult:
         attempts = parallel_map(lambda engine: _attempt(engine, query, k), parts, workers=len(parts))
-        found = [result for result in attempts if isinstance(result, SearchResult)]
-        if not found:
+        results = [result for result in attempts if isinstance(result, SearchResult)]
+        if not results:
             raise SearchError("; ".join(map(str, attempts)))
-        failures = (f"{one}; the search went on without it" for one in attempts if isinstance(one, SearchError))
-        result = merged(found)
-        snippets = fuse_pages([one.snippets for one in found], k)
+        failures = (f"{a}; the search went on without it" for a in attempts if isinstance(a, SearchError))
+        result = merged(results)
+        snippets = fuse_pages([part.snippets for part in results], k)
         return replace(result, snippets=snippets, lost=(*result.lost, *failures))
 
     return Search("fused:" + "+".join(engine.name for engine in parts), search)
@@ -56,7 +56,9 @@ def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
 def open_parts(parts: Sequence[OpenedEngine]) -> OpenedEngine:
     """Return the engine of ``fused:A+B`` from its opened parts."""
     problems = tuple(chain.from_iterable(part.problems for part in parts))
-    return OpenedEngine(fused(part.engine for part in parts), problems, own=all(part.own for part in parts))
+    return OpenedEngine(
+        fused(part.engine for part in parts), problems, is_private=all(part.is_private for part in parts)
+    )
 
 
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:

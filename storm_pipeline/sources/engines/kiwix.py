@@ -1,4 +1,4 @@
-"""Search in an offline Wikipedia, or another book of Kiwix, through a running kiwix-serve. No key, no network."""
+"""Search in an offline Wikipedia or another Kiwix book by a running kiwix-serve. No key, no network."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -54,7 +54,7 @@ def open_engine(argument: str, config: EngineConfig) -> "KiwixSearch":
 class KiwixSearch:
     """Full-text search for articles of a book and their best-matching passages, and tables of contents. Thread-safe.
 
-    ``book``: its name at the server: that of its file without ``.zim``. ``base_url``: of kiwix-serve; by default
+    ``book``: name of its file without ``.zim``. ``base_url``: of kiwix-serve; by default
     ``KIWIX_URL``, else ``http://127.0.0.1:8080``. Raises SettingsError: it is not a URL.
     """
 
@@ -67,7 +67,7 @@ class KiwixSearch:
         if not is_web_address(address):
             raise SettingsError(f"{redacted(repr(address))} is not the address of a kiwix-serve: correct {_URL}")
         self._book, self._root, self.contents = book, urlsplit(address).path, self
-        self._server = address.removesuffix(self._root)  # links in its answers begin with the root
+        self._server = address.removesuffix(self._root)  # prefix of links in answers
         remedies = {
             400: f"check the name of the book, {book!r}: that of its file without .zim",
             404: f"check the engine's address, and whether the book {book!r} has a full-text index",
@@ -77,19 +77,19 @@ class KiwixSearch:
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Return up to three passages of each of up to ``k`` articles, best article first; see the protocol."""
-        found = islice(self._articles(topic_words(query)[:_MAX_WORDS], k), max(0, k))
+        readable = islice(self._articles(topic_words(query)[:_MAX_WORDS], k), max(0, k))
         articles = [
             [(title, Snippet(url, title, passage, engine=self.name)) for passage in _cut(text)]
-            for title, (url, text, _) in found
+            for title, (url, text, _) in readable
         ]
         return tuple(best_of_each(articles, query, PASSAGES))
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Return the headings of the article with this title, in any case; None without one. Raises SearchError."""
+        """Return the headings of the article with this title, ignoring case; None if missing. Raises SearchError."""
         title = spaced_title(title)
-        for link, found in self._hits(title, 10)[1] if title else ():
-            if found.casefold() == title.casefold() and (article := self._article(link)):
-                return TableOfContents(found, tuple(without_back_matter(article[2])))
+        for link, hit_title in self._hits(title, 10)[1] if title else ():
+            if hit_title.casefold() == title.casefold() and (article := self._article(link)):
+                return TableOfContents(hit_title, tuple(without_back_matter(article[2])))
         return None
 
     def _articles(self, words: Sequence[str], k: int) -> Iterator[tuple[str, _Article]]:
@@ -109,7 +109,7 @@ class KiwixSearch:
             yield joined(rarest_first[:size], " ")
 
     def _hits(self, pattern: str, k: int) -> tuple[int, list[tuple[str, str]]]:
-        """Return about how many articles have all words of a pattern, and the links and titles of the best ``k``."""
+        """Return the approximate number of articles that match a pattern, and links and titles of the best ``k``."""
         asked = {"pattern": pattern, "books.name": self._book, "format": "xml", "pageLength": k}
         answer = self._client.get_xml(asked, f"{self._root}/search")
         if answer.tag != "rss":
@@ -132,10 +132,10 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def read_article(page: bytes) -> Iterator[_Article]:
-    """Read a page of MediaWiki; its address is the canonical one that it names, else empty."""
+    """Parse a page of MediaWiki; its address is the declared canonical one, else empty."""
     root = parse_html(page)
     urls = (web_address(link.get("href")) for link in root.iter("link") if link.get("rel") == "canonical")
-    headings = [(int(one.tag[1]) - 1, plain_text(text_of(one, _is_skipped))) for one in root.iter(*_HEADINGS)]
+    headings = [(int(h.tag[1]) - 1, plain_text(text_of(h, _is_skipped))) for h in root.iter(*_HEADINGS)]
     yield next(urls, ""), text_of(root, _is_skipped), headings
 
 

@@ -36,8 +36,8 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     papers = engine.client.post_form_xml(asked, "/efetch.fcgi")
     if papers.tag != "PubmedArticleSet":
         raise unknown_format("pubmed", "XML")
-    found = dict(_snippets(papers))
-    return one_per_page((found[number] for number in paper_ids if number in found), k)
+    snippets = dict(_snippets(papers))
+    return one_per_page((snippets[number] for number in paper_ids if number in snippets), k)
 
 
 def _common(engine: WebServiceSearch) -> dict[str, Any]:
@@ -97,11 +97,11 @@ def _name(author: Any) -> str:
 
 
 def _doi(paper: Any, article: Any) -> str | None:
-    found = [
-        *(one for one in article.iterfind("ELocationID") if one.get("EIdType") == "doi"),
-        *(one for one in paper.iterfind("*/ArticleIdList/ArticleId") if one.get("IdType") == "doi"),
+    elements = [
+        *(element for element in article.iterfind("ELocationID") if element.get("EIdType") == "doi"),
+        *(element for element in paper.iterfind("*/ArticleIdList/ArticleId") if element.get("IdType") == "doi"),
     ]
-    return next(filter(None, (doi_name(element_text(one)) for one in found)), None)
+    return next(filter(None, (doi_name(element_text(element)) for element in elements)), None)
 
 
 def _parts(article: Any) -> Iterator[str]:
@@ -112,18 +112,18 @@ def _parts(article: Any) -> Iterator[str]:
 
 
 def _date(article: Any) -> str | None:
-    """Return the publication date: the electronic one, which is exact, or else that of the issue or the book."""
+    """Return the publication date: the exact electronic one, else that of the issue or book."""
     for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
-        found = article.find(path)
-        if found is not None and (day := _parsed(found)):
+        element = article.find(path)
+        if element is not None and (day := _parsed(element)):
             return day
     return None
 
 
-def _parsed(found: Any) -> str | None:
-    year, name, day = (plain_text(found.findtext(part)) for part in ("Year", "Month", "Day"))
+def _parsed(record: Any) -> str | None:
+    year, name, day = (plain_text(record.findtext(part)) for part in ("Year", "Month", "Day"))
     month = month_names("en").get(name[:3].title(), name)
-    return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], month, day])
+    return partial_date([year or plain_text(record.findtext("MedlineDate"))[:4], month, day])
 
 
 SERVICE = WebService(

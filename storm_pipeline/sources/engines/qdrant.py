@@ -1,4 +1,4 @@
-"""Semantic search in a Qdrant vector database of the user's: on a server, or in a folder."""
+"""Semantic search in the user's Qdrant vector database on a server or in a folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -27,14 +27,14 @@ INFO = EngineInfo(
     returns="passages of your own vector database, found by semantic search",
     open_web=False,
     remote=False,
-    own=True,
+    is_private=True,
 )
 _FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 
 
 @dataclass(frozen=True)
 class Payload:
-    """Names of the payload fields that hold what a snippet needs; ``a.b`` is field ``b`` inside ``a``."""
+    """Names of the payload fields with a snippet's data; ``a.b`` is field ``b`` inside ``a``."""
 
     url: str = "url"
     title: str = "title"
@@ -47,7 +47,7 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     """Open the engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
 
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
-    named vector of a collection that has several, and ``embedder``, the model that made the vectors.
+    vector's name if a collection has several, and ``embedder``, the model that made the vectors.
     """
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")
@@ -98,14 +98,14 @@ class QdrantSearch:
             return ()
         vector = [float(number) for number in self._embedder.embed([query])[0]]
         points = self._collection.nearest(vector, k * PASSAGES, self._vector)
-        found = [snippet for point in points if (snippet := self._snippet(point))]
-        if points and not found:
+        snippets = [snippet for point in points if (snippet := self._snippet(point))]
+        if points and not snippets:
             present = ", ".join(sorted({name for point in points for name in point.payload or {}})) or "none"
             raise SearchError(
                 f"no point found in the collection {self._collection.name!r} has a text in the field "
                 f"{self._payload.text!r}; name another, as in ?text=body (fields present: {present})"
             )
-        return best_passages(dict.fromkeys(found), k, PASSAGES)
+        return best_passages(dict.fromkeys(snippets), k, PASSAGES)
 
     def _snippet(self, point: "ScoredPoint") -> Snippet | None:
         names, payload = self._payload, point.payload or {}

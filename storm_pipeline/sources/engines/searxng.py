@@ -28,8 +28,8 @@ _MAX_PAGES = 3
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     query = one_line(query)
-    found = paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
-    return one_per_page(found, k)
+    snippets = paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
+    return one_per_page(snippets, k)
 
 
 def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
@@ -73,9 +73,9 @@ def searxng(
     patience: Patience | None = None,
     rate: float | None = None,
 ) -> WebServiceSearch:
-    """Return a search through the instance at an address, such as ``http://localhost:8080``, or ``SEARXNG_URL``'s.
+    """Return a search by the instance at an address such as ``http://localhost:8080``, by default ``SEARXNG_URL``.
 
-    Raises SettingsError: there is no address, or it is not a web address.
+    Raises SettingsError: no address, or it is not a web address.
     """
     address = (base_url or variable(_URL)).strip()
     if not is_web_address(address):

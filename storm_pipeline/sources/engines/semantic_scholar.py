@@ -33,7 +33,7 @@ _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venu
 
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
-    words = bare_words(query)  # hyphenated words find nothing
+    words = bare_words(query)  # hyphenated words have no matches
     if not words:
         return ()
     limit = min(2 * k, MAX_RESULTS)  # many papers have no abstract
@@ -50,9 +50,9 @@ def _options(options: SearchOptions) -> dict[str, Any]:
 
 
 def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
-    """Return the abstract of a paper, or the service's own summary; None if it has neither, or no address."""
+    """Return the abstract or the service's summary of a paper; None without both or without an address."""
     ids, summary = (known if isinstance(known := paper.get(name), dict) else {} for name in ("externalIds", "tldr"))
-    # the address that other engines give, if there is one
+    # the same address as other engines, if possible
     url = arxiv_address(ids.get("ArXiv")) or doi_address(ids.get("DOI")) or web_address(paper.get("url"))
     text = plain_text(paper.get("abstract")) or plain_text(summary.get("text"))
     if not url or not text:
@@ -72,7 +72,7 @@ def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
 SERVICE = WebService(
     INFO,
     address="https://api.semanticscholar.org/graph/v1/paper/search",
-    rate=1.0,  # what the service allows with a key; without one, all users share a quota
+    rate=1.0,  # limit with a key; without one, all users share a quota
     concurrent=2,
     headers={"x-api-key": "{}"},
     options=_options,

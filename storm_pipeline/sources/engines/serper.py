@@ -24,7 +24,7 @@ def _options(options: SearchOptions) -> dict[str, Any]:
 
 
 def _day(hit: Hit) -> str | None:
-    """Return the ISO date of ``Mar 3, 2024``; None for any other form (``2 days ago``)."""
+    """Return the ISO date of ``Mar 3, 2024``; None for other forms (``2 days ago``)."""
     try:
         return datetime.datetime.strptime(plain_text(hit.get("date")), "%b %d, %Y").date().isoformat()
     except ValueError:

@@ -41,7 +41,7 @@ def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
 class WikiLeads:
     """Lexical search in the opening paragraphs of Wikipedia's vital articles.
 
-    The index is built at the first search (about 2 s) and shared by all engines over the same file in the process.
+    The index is built at the first search (about 2 s) and shared within the process.
 
     ``path``: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
     """
@@ -54,8 +54,8 @@ class WikiLeads:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Return up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
 
-        An article that shares too little with the query is not found: only function words, or one common word of many.
-        Raises CorpusError: the file is missing or damaged.
+        Articles that share only function words or one common word with the query do not match. Raises CorpusError: the
+        file is missing or damaged.
         """
         if k < 1:
             return ()
@@ -84,6 +84,6 @@ def _read(path: Path, *_state: int) -> _Leads:
 
 
 def _snippet(title: str, record: dict[str, Any]) -> Snippet:
-    # the corpus lost exponents: it has ``104 eV`` for ``10⁴ eV``, ``×1023`` for ``×10²³``
-    text = _LOST_EXPONENT.sub(lambda found: found[0].translate(_RAISED), plain_text(record["extract"]))
+    # restores exponents that the corpus lost: ``104 eV`` for ``10⁴ eV``, ``×1023`` for ``×10²³``
+    text = _LOST_EXPONENT.sub(lambda match: match[0].translate(_RAISED), plain_text(record["extract"]))
     return Snippet(page_address(title), title, text, engine=WikiLeads.name)

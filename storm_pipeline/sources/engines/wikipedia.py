@@ -53,12 +53,12 @@ def wikipedia(
     patience: Patience | None = None,
     rate: float | None = None,
 ) -> WebServiceSearch:
-    """Return a search of one Wikipedia for articles, which are cut into passages of about 100 to 150 words.
+    """Return a search of a Wikipedia's articles, split into passages of about 100 to 150 words.
 
-    Each article takes one request, since the service returns one full text at a time; recent articles are cached.
+    Each article takes one request, since the service returns one full text per request; recent articles are cached.
 
     ``language``: code of the Wikipedia, e.g. ``de``; by default that of the options, else ``en``. ``base_url``: full
-    URL of the ``api.php`` to query instead. Raises SettingsError: the language code is malformed.
+    URL of another ``api.php``. Raises SettingsError: the language code is malformed.
     """
     code = (language or (options or SearchOptions()).language or "en").strip().lower()
     if not is_wiki_language(code):
@@ -80,7 +80,7 @@ def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
 
 
 def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
-    """Find articles with all words of the query, or if there are none, with any; skip disambiguation pages."""
+    """Find articles with all words of the query, else with any of them; skip disambiguation pages."""
     found = with_all_or_any(words(query), lambda asked: _articles(engine.client, asked, k))
     passages = parallel_map(lambda article: _passages(engine.client, article), found, workers=_CONCURRENT)
     return best_of_each(passages, query, PASSAGES)
@@ -141,7 +141,7 @@ def _article(page: Mapping[str, Any]) -> _Article | None:
 
 
 def _cut(article: _Article, text: str) -> Iterator[_Passage]:
-    """Split an article into passages, none of which crosses a heading."""
+    """Split an article into passages that do not cross headings."""
     for heading, section in _sections(text):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=INFO.base_name)

@@ -1,4 +1,4 @@
-"""URL and IP address checks (SSRF protection): only the public internet may be fetched from."""
+"""Checks of URLs and IP addresses against SSRF: only public addresses are allowed."""
 
 import ipaddress
 import re
@@ -16,7 +16,7 @@ IPAddress = IPv4Address | IPv6Address
 
 _PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-# Resolvers read 2130706433, 0x7f.1 and 0177.0.0.1 as addresses, each in its own way.
+# Resolvers read 2130706433, 0x7f.1 and 0177.0.0.1 as addresses in different ways.
 _ENDS_IN_A_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 # Not covered by `is_global` in every version of Python: protocol assignments, 6to4 relays, Azure's host.
 _BLOCKED_V4 = tuple(map(IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")))
@@ -26,7 +26,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether an address is public, and an IPv4 address in it too (mapped, NAT64 or 6to4)."""
+    """Return whether an address, and an IPv4 address embedded in it (mapped, NAT64, 6to4), is public."""
     if isinstance(address, IPv4Address):
         blocked = address.is_multicast or address.is_reserved or any(address in network for network in _BLOCKED_V4)
         return address.is_global and not blocked
@@ -40,28 +40,28 @@ def is_public(address: IPAddress) -> bool:
 
 
 def resolve_host(host: str) -> list[str]:
-    """Return all addresses of a host by the system's resolver. Raises OSError: it has none, or is not found."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    """Return all addresses of a host from the system's resolver. Raises OSError: none found."""
+    infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in infos))
 
 
 @dataclass(frozen=True)
 class Access:
-    """Access policy: which addresses may be connected to, the resolver, and the trusted CAs."""
+    """Access policy: allowed addresses, resolver and trusted CAs."""
 
     allow: Callable[[IPAddress], bool] = is_public  # whether an address may be connected to
-    resolve: Callable[[str], Sequence[str]] = resolve_host  # host name → its addresses; raises OSError if there is none
-    certificates: Path | None = None  # CA bundle file; default: that of ``requests``
+    resolve: Callable[[str], Sequence[str]] = resolve_host  # host name → its addresses; raises OSError if none
+    certificates: Path | None = None  # CA bundle file; default: the one of ``requests``
 
 
 @dataclass(frozen=True)
 class Target:
-    """A parsed URL; checks and connection use the same parse."""
+    """A parsed URL, shared by checks and connection."""
 
     url: str  # the whole URL, normalised, without fragment
     scheme: str  # ``http`` or ``https``
     host: str  # a name in ASCII, or an IP address without brackets
-    port: int  # as given, else the scheme's default
+    port: int  # explicit port, else the scheme's default
     path: str
 
 
@@ -96,25 +96,25 @@ def literal_address(host: str) -> IPAddress | None:
 
 
 def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
-    """Return the addresses of a host, all of them allowed; connect to these only.
+    """Return the addresses of a host after checking all of them; connect only to these.
 
-    Raises PageError: the host has none, did not resolve in time, or has one that is not allowed.
+    Raises PageError: the host has no address, a forbidden one, or did not resolve in time.
     """
     literal = literal_address(host)
-    found = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolved(host, access, seconds)))
-    if not found:
+    addresses = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolved(host, access, seconds)))
+    if not addresses:
         raise PageError(f"the host {host} has no address; check the spelling")
-    for address in found:
+    for address in addresses:
         if not access.allow(address):
             raise PageError(f"{host} resolves to {address}, which is not a public address; such pages are not fetched")
-    return found
+    return addresses
 
 
 def _resolved(host: str, access: Access, seconds: float) -> Sequence[str]:
     try:
-        found = within(max(seconds, 0.001), lambda: access.resolve(host))
+        addresses = within(max(seconds, 0.001), lambda: access.resolve(host))
     except (OSError, UnicodeError) as error:
         raise PageError(f"the host {host} could not be resolved; check the spelling and the network") from error
-    if found is None:
+    if addresses is None:
         raise PageError(f"the host {host} was not resolved within {seconds:.0f} s; check the network")
-    return found
+    return addresses

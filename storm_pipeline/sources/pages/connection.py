@@ -1,4 +1,4 @@
-"""One request over one connection, to a checked address and with a hard deadline."""
+"""A request over a single connection to a checked address with a hard deadline."""
 
 import contextlib
 import functools
@@ -33,17 +33,17 @@ class Limits:
 
     connect: float = 5.0  # seconds to wait for a connection
     read: float = 10.0  # seconds to wait for the next bytes
-    total: float = 20.0  # seconds for all, redirects and robots.txt included, but not waiting for the host's rate limit
+    total: float = 20.0  # total seconds, including redirects and robots.txt, excluding the host's rate limit
     max_bytes: int = 10_000_000  # maximum size after decompression
     redirects: int = 5  # maximum number of redirects followed
 
 
 @contextlib.contextmanager
 def exchange(target: Target, access: Access, limits: Limits, deadline: float) -> Iterator[BaseHTTPResponse]:
-    """Request a page; the response can be read within the block. Proxies, cookies and netrc are not used.
+    """Request a page; its response is readable within the block. Proxies, cookies and netrc are not used.
 
-    ``deadline``: ``time.monotonic`` at which the connection is closed. Raises PageError: the address is not allowed, or
-    the server did not answer properly, securely and in time.
+    ``deadline``: ``time.monotonic`` of closing the connection. Raises PageError: a forbidden address, or an invalid,
+    insecure or late answer.
     """
     addresses = checked_addresses(target.host, access, deadline - time.monotonic())
     connection = HTTPConnection(target.host, target.port, timeout=limits.read)
@@ -63,7 +63,7 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
 def _opened(
     addresses: Iterable[IPAddress], port: int, limits: Limits, deadline: float, stack: contextlib.ExitStack
 ) -> socket.socket:
-    """Return a socket to the first of the checked addresses that accepts; it is shut down at the deadline."""
+    """Return a socket to the first accepting address; it is shut down at the deadline."""
     last_error: OSError = TimeoutError("no time left to connect")
     for address in addresses:
         if (left := deadline - time.monotonic()) <= 0:
@@ -80,7 +80,7 @@ def _opened(
 
 
 def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
-    """Connect as ``socket.create_connection``, but without looking the address up."""
+    """Connect as ``socket.create_connection``, without resolving the address."""
     sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
     try:
         sock.settimeout(seconds)
@@ -120,10 +120,10 @@ def _translated_errors(target: Target, limits: Limits, deadline: float) -> Itera
     except (HTTPError, http.client.HTTPException, OSError) as error:
         if time.monotonic() >= deadline:
             raise PageError(f"{target.url} was not fetched within {limits.total:g} s; the server is slow") from error
-        said = f"{target.host} could not be reached or closed the connection; check the network"
+        message = f"{target.host} could not be reached or closed the connection; check the network"
         if isinstance(error, ssl.SSLCertVerificationError):
             reason = f"cannot be trusted ({error.verify_message}); the page was not fetched"
-            said = f"the certificate of {target.host} {reason}"
+            message = f"the certificate of {target.host} {reason}"
         if isinstance(error, TimeoutError):
-            said = f"{target.host} did not answer in time; check the network or try again later"
-        raise PageError(said) from error
+            message = f"{target.host} did not answer in time; check the network or try again later"
+        raise PageError(message) from error

@@ -1,4 +1,4 @@
-"""The main text of a fetched page without navigation and notices, and its meta tags (Highwire, PRISM, Dublin Core)."""
+"""Extraction of a page's main text without navigation, and of its meta tags (Highwire, PRISM, Dublin Core)."""
 
 import math
 import zlib
@@ -27,12 +27,12 @@ _PUBLISHER = ("citation_publisher", "dc.publisher", "dcterms.publisher")
 _DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "dcterms.identifier")
 _PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
 
-_MAX_WORDS = 250  # interstitials are short: a longer text is a page
+_MAX_WORDS = 250  # maximum words of an interstitial
 _CHECKS = frozenset({"captcha", "cloudflare"})
 _NOTICES: list[str] = table_beside(__file__)["notices"]
 _MIN_WORDS = 50
 _MAX_CHARACTERS = 3_000_000
-_MAX_TAGS = 20_000  # extraction time grows with them, in places quadratically
+_MAX_TAGS = 20_000  # extraction time grows with them, sometimes quadratically
 _MAX_METADATA_TAGS = 5_000
 _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
@@ -40,7 +40,7 @@ MAX_NAME_CHARS = 200  # characters of a title, a name or a heading
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Return whether a text of ``words`` words is only a notice that the page cannot be shown."""
+    """Return whether a text of ``words`` words is only a notice in place of the page."""
     is_notice = words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
     return is_notice or (words <= _MAX_WORDS and not _CHECKS.isdisjoint(folded_words(text)))
 
@@ -49,9 +49,9 @@ def is_interstitial(text: str, words: float) -> bool:
 class Page:
     """Text and metadata of a page."""
 
-    url: str  # its canonical URL if that is on the same host, else the URL after redirects
+    url: str  # its canonical URL if on the same host, else the URL after redirects
     title: str  # may be empty
-    # page number from 1 (None if unpaginated) and text, in order; its headings are lines of Markdown
+    # page number from 1 (None if unpaginated) and text, with Markdown headings, in order
     pages: tuple[tuple[int | None, str], ...]
     published: str | None = None  # ISO date if known
     author: str | None = None  # names of its authors if known
@@ -82,8 +82,8 @@ def _extracted(url: str, final_url: str, content_type: str, charset: str | None,
 def extract(fetched: Fetched) -> Page:
     """Extract text and metadata of a fetched page.
 
-    Size and number of tags are bounded, and so is the time; of a longer page only the beginning is read. Raises
-    PageError: there is too little text, only a notice, mojibake, or the file is damaged or of a kind that is not read.
+    Size, number of tags and time are bounded; only the beginning of a longer page is read. Raises PageError: too little
+    text, only a notice, mojibake, or a damaged or unsupported file.
     """
     fetched = _with_real_type(fetched)
     is_pdf = fetched.content_type == PDF
@@ -104,7 +104,7 @@ def extract(fetched: Fetched) -> Page:
 
 
 def _with_real_type(fetched: Fetched) -> Fetched:
-    """Return the page with the content type that its bytes show, unpacked if it is a gzip file."""
+    """Return the page with the content type detected from its bytes; gzip files are unpacked."""
     kind = formats.format_of(fetched.body)
     if kind == formats.GZIP:
         fetched = replace(fetched, body=_unpacked(fetched))
@@ -175,7 +175,7 @@ def _from_html(fetched: Fetched) -> Page:
 
 
 def _citation_tags(tree: Any) -> dict[str, str | None]:
-    """Return the values of meta tags, by fields of :class:`Page`; only the first 500 tags are read."""
+    """Return the values of the first 500 meta tags, by fields of :class:`Page`."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
@@ -199,8 +199,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
 def main_text(html: str, url: str) -> str:
     """Return the main content of a page by trafilatura; empty if it finds none.
 
-    Favours precision, which gave the best F1 on 181 news pages (docs/lab/bench.md), unless that leaves too
-    little.
+    Favours precision, which gave the best F1 on 181 news pages (docs/lab/bench.md), unless the result is too short.
     """
     import trafilatura
 
@@ -208,8 +207,8 @@ def main_text(html: str, url: str) -> str:
     if tree is None:
         return ""
     for precise in (True, False):
-        found = trafilatura.bare_extraction(tree, url=url, favor_precision=precise, include_comments=False)
-        text = (found.text if found else "") or ""
+        extraction = trafilatura.bare_extraction(tree, url=url, favor_precision=precise, include_comments=False)
+        text = (extraction.text if extraction else "") or ""
         if count_words(text) >= _MIN_WORDS:
             break
     return text[:_MAX_TEXT]
@@ -220,7 +219,7 @@ def _truncated(html: str, max_tags: int) -> str:
 
 
 def _canonical_link(tree: Any, url: str) -> str:
-    """Return the page's ``rel=canonical`` URL, unless it is on another host or only the front page; else ``url``."""
+    """Return the page's ``rel=canonical`` URL; ``url`` if that is on another host or the front page."""
     for link in tree.xpath("//link[string-length(@href) < $most]", most=LONGEST_ADDRESS)[:500]:
         if "canonical" in (link.get("rel") or "").lower().split():
             try:

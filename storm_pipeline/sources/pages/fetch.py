@@ -1,4 +1,4 @@
-"""Fetching a page politely: redirects are followed one by one, each one checked, within time and size limits."""
+"""Polite fetching of pages: checks each redirect, and keeps time and size limits."""
 
 import contextlib
 import re
@@ -32,7 +32,7 @@ Waiting for a turn is not subtracted. Raises PageError to forbid the request.
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = "text/plain"
 PDF = "application/pdf"
-# Headers that say nothing of what a page is, or that a page may be packed; its bytes tell.
+# Uninformative or archive content types, to be replaced by detection from the bytes.
 _UNTOLD = frozenset(
     {"", "binary/octet-stream"}
     | {f"application/{name}" for name in ("octet-stream", "unknown", "download", "force-download", "gzip")}
@@ -40,7 +40,7 @@ _UNTOLD = frozenset(
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
-_ROBOT = "storm-pipeline"  # the user agent name of this package in robots.txt
+_ROBOT = "storm-pipeline"  # this package's user agent in robots.txt
 _CONCURRENT = 2
 _MOST_ROBOTS = 512_000  # bytes of a robots.txt; RFC 9309 requires at least 500 KiB
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
@@ -52,7 +52,7 @@ class Fetched:
 
     url: str
     final_url: str  # the URL after redirects, without fragment
-    content_type: str  # as the server states it
+    content_type: str  # as stated by the server
     body: bytes  # the bytes, decompressed
     charset: str | None = None  # the character set in the ``Content-Type`` header
 
@@ -60,10 +60,10 @@ class Fetched:
 def fetch_page(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Fetched:
-    """Fetch a page that can be HTML, plain text or PDF by its header.
+    """Fetch a page whose header allows HTML, plain text or PDF.
 
-    The environment's proxies and netrc are ignored, and no cookies are kept. ``access``: by default to the public
-    internet; ``visit``: entered around every request, redirects included. Raises PageError: it was not fetched.
+    Ignores the environment's proxies and netrc, and keeps no cookies. ``access``: by default the public internet;
+    ``visit``: entered around every request, including redirects. Raises PageError: it was not fetched.
     """
     with followed(url, limits, access, visit) as answer:
         if answer.response.status != 200:
@@ -87,7 +87,7 @@ class PageResponse:
     deadline: float
 
     def body(self, *, truncate: bool = False) -> bytes:
-        """Return the decompressed body; with ``truncate`` one over the limit is truncated.
+        """Return the decompressed body, cut at the limit if ``truncate``.
 
         Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
@@ -95,7 +95,7 @@ class PageResponse:
         if encoding not in _ENCODINGS:
             raise PageError(f"{self.url} has the unsupported encoding {encoding[:80]!r}")
         received, limit = bytearray(), self.limits.max_bytes
-        # read1 returns what has arrived, and bounds how much of a decompression bomb is unpacked.
+        # read1 returns available bytes, which also bounds the unpacking of a decompression bomb.
         while piece := self.response.read1(1 << 16, decode_content=True):
             received += piece
             if len(received) > limit:
@@ -103,7 +103,7 @@ class PageResponse:
                     return bytes(received[:limit])
                 raise PageError(f"{self.url} is larger than {limit:,} bytes; such pages are not read")
             self._check_time()
-        self._check_time()  # a connection closed at the deadline looks like the end of a body without Content-Length
+        self._check_time()  # without Content-Length, closing at the deadline looks like the end of the body
         return bytes(received)
 
     def _check_time(self) -> None:
@@ -115,7 +115,7 @@ class PageResponse:
 def followed(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
-    """Yield the first response that is not a redirect, of any status; arguments and errors as :func:`fetch_page`."""
+    """Yield the first response, of any status, that is not a redirect; arguments and errors as :func:`fetch_page`."""
     limits, access = limits or Limits(), access or Access()
     visit = visit or (lambda _, left: contextlib.nullcontext(left))
     target, left, seen = target_of(url), limits.total, set[str]()
@@ -144,7 +144,7 @@ def _redirected(target: Target, location: str) -> Target:
 
 @dataclass(frozen=True)
 class _Site:
-    """A site's rate limiter and rules, or why it may not be fetched from (``closed``)."""
+    """A site's rate limiter and rules, or the reason for not fetching from it (``closed``)."""
 
     limiter: Limiter
     rules: "Protego | None" = None
@@ -152,11 +152,11 @@ class _Site:
 
 
 class Politeness:
-    """Check of a site's robots.txt before its pages, and limit on the requests to it. Thread-safe.
+    """Checks of robots.txt and rate limits per site. Thread-safe.
 
     As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
-    connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
-    checks as any page. ``longest_delay``: maximum crawl delay in seconds; a longer one is capped.
+    connection) nothing is allowed for the lifetime of this object. It is fetched once per site with the safety checks
+    of any page. ``longest_delay``: cap on the crawl delay in seconds.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Politeness:
 
     @contextlib.contextmanager
     def visit(self, url: str, left: float) -> Iterator[float]:
-        """Wait for the turn to request and read one page in the block; yield the seconds left after its robots.txt.
+        """Wait for the rate limit before a page is fetched in the block; yield the seconds left after its robots.txt.
 
         Raises PageError: robots.txt forbids the page, or takes longer than ``left``; it is then read for later pages.
         """

@@ -1,1 +1,1 @@
-"""Which pages an article may use, by which rating, and what was kept out."""
+"""Ratings of sources, and filters of the pages that an article may use."""

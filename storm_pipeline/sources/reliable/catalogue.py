@@ -1,4 +1,4 @@
-"""Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
+"""Known ratings of sources: Wikipedia's list of perennial sources, and rules for kinds of pages."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class SitePattern:
         return self.host + self.path
 
     def covers(self, path: str) -> bool:
-        """Return whether the pattern matches a path on its host or a subdomain, segment by segment."""
+        """Return whether the pattern matches a path on its host or a subdomain, by segments."""
         if self.path.endswith("*"):
             return path.startswith(self.path[:-1])
         return not self.path or path == self.path or path.startswith(self.path + "/")
@@ -39,14 +39,14 @@ class SitePattern:
 def pattern_of(address: str) -> SitePattern | None:
     """Parse a URL, a domain, or a domain with a path; None if it is malformed.
 
-    Case, scheme, ``www.``, ``m.`` and ``amp.``, query and a trailing slash are ignored. A Wayback Machine URL counts
-    as the original.
+    Ignores case, scheme, ``www.``, ``m.`` and ``amp.``, query and a trailing slash. A Wayback Machine URL counts as its
+    original.
     """
     address = address.strip()
     if archived := _ARCHIVED.match(address):
         address = address[archived.end() :]
     if not address.lower().startswith(("http://", "https://")):
-        if ":" in address.partition("/")[0]:  # another scheme: urn:…, file:…
+        if ":" in address.partition("/")[0]:  # another scheme, such as urn: or file:
             return None
         address = f"https://{address}"
     try:
@@ -78,7 +78,7 @@ class SitePatterns(Generic[T]):
         }
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[T, ...]] | None:
-        """Return the most specific pattern that covers this one, with its values: longest host, then longest path."""
+        """Return the most specific pattern that covers this one (longest host, then longest path) with its values."""
         labels = where.host.split(".")
         for start in range(len(labels)):
             for place, values in self._known.get(".".join(labels[start:]), ()):
@@ -88,7 +88,7 @@ class SitePatterns(Generic[T]):
 
 
 class Rating(StrEnum):
-    """Rating of a source. The first six are the list's, from the least to the most cautious."""
+    """Rating of a source. The first six are the list's, in order of caution."""
 
     RELIABLE = "generally reliable"
     MIXED = "mixed"
@@ -115,7 +115,7 @@ class Rating(StrEnum):
     UNKNOWN = "unknown"
 
 
-CAUTION = tuple(Rating)[:6]  # the list's statuses, most cautious last
+CAUTION = tuple(Rating)[:6]  # the list's ratings, most cautious last
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ class Entry:
     """A rating by the list or by one rule."""
 
     status: Rating
-    reason: str  # why, human-readable
-    listed: bool = False  # whether it comes from the list of perennial sources; else from a rule of this package
+    reason: str  # the reason in words
+    listed: bool = False  # whether it is from the list of perennial sources; else from a rule of this package
 
 
 @dataclass(frozen=True)
@@ -136,20 +136,20 @@ class Catalogue:
     places: SitePatterns[Entry]  # the entries of each place
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
-        """Return the entries of the most specific place that covers this one; the list takes precedence over rules.
+        """Return the entries of the most specific place that covers this one; the list overrides rules.
 
-        Except for preprint servers, which the list rates as generally unreliable: here they are a kind of their own.
+        Except for preprint servers, which the list rates as generally unreliable: here they have their own rating.
         """
-        if (found := self.places.find(where)) is None:
+        if (match := self.places.find(where)) is None:
             return None
-        place, entries = found
+        place, entries = match
         preprint = tuple(entry for entry in entries if entry.status is Rating.PREPRINT)
         return place, preprint or tuple(entry for entry in entries if entry.listed) or entries
 
     def is_mirror(self, where: SitePattern) -> bool:
         """Return whether a place is a mirror of Wikipedia."""
-        found = self.places.find(where)
-        return found is not None and any(entry.status is Rating.MIRROR for entry in found[1])
+        match = self.places.find(where)
+        return match is not None and any(entry.status is Rating.MIRROR for entry in match[1])
 
 
 @cache

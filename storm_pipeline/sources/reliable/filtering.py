@@ -6,7 +6,7 @@ from datetime import date
 
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import SourcePolicy
-from storm_pipeline.sources.search.base import Asked
+from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
 from storm_pipeline.text.plain import found_year
 from storm_pipeline.text.quantities import month_names
@@ -14,70 +14,68 @@ from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
 _UPLOADS = frozenset("upload uploads wp-content files media assets image images".split())
-"""Folders whose dates say when a file was stored."""
+"""Names of folders whose dates are upload dates."""
 
 
 @dataclass(frozen=True)
 class SourceFilter:
-    """Filter of the pages that the policy excludes or that are to be kept out.
+    """Filter of pages by the source policy and a list of blocked pages.
 
-    A result depends only on what was found for its query, since the order of concurrent searches is random. Copies
-    of kept-out pages that only other searches reveal are recognised afterwards, by :meth:`copies`.
+    A result depends only on the results of its query, since the order of concurrent searches is random. Copies of
+    blocked pages that only other searches reveal are found later by :meth:`copies`.
     """
 
     policy: SourcePolicy  # decides which sources may be used
     kept_out: GroundTruth | None = None  # pages never used, such as the reference article of an evaluation
-    # name of an engine → whether its pages are not judged, since its collection is curated
+    # name of an engine → whether its curated collection is exempt from the policy
     trusts: Callable[[str], bool] = lambda _: False
 
     def spare(self, k: int) -> int:
-        """Return how many pages to request beyond ``k``, to make up for those left out.
+        """Return how many pages to request beyond ``k``, to replace excluded ones.
 
-        As many again if the policy may exclude any, three if only certain pages are to be kept out.
+        ``k`` if the policy may exclude pages, three if only certain pages are blocked.
         """
         if not self.policy.excludes_nothing:
             return k
         return _SPARE if self.kept_out else 0
 
-    def usable(self, found: SearchResult, asked: Asked) -> SearchResult:
-        """Return the result without excluded pages, which it lists, and with up to ``asked.k`` pages."""
+    def usable(self, result: SearchResult, request: SearchRequest) -> SearchResult:
+        """Return the result with up to ``request.k`` usable pages and a list of the excluded ones."""
         groups: dict[str, list[Snippet]] = {}
-        for snippet in found.snippets:
+        for snippet in result.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
-        whole = {page.about.source_id: page.text for page in found.pages}
-        texts = {source: whole.get(source) or "\n".join(s.text for s in own) for source, own in groups.items()}
-        pages = {
-            source: SeenPage(own[0].url, own[0].title, texts[source], asked.query) for source, own in groups.items()
-        }
+        whole = {page.about.source_id: page.text for page in result.pages}
+        texts = {source: whole.get(source) or "\n".join(s.text for s in group) for source, group in groups.items()}
+        pages = {source: SeenPage(g[0].url, g[0].title, texts[source], request.query) for source, g in groups.items()}
         seen = tuple(pages.values()) if self.kept_out else ()
         truth = self.kept_out and self.kept_out.knowing(seen)
         reasons = {source: self._reason(page, groups[source][0].engine, truth) for source, page in pages.items()}
-        kept = [source for source, reason in reasons.items() if reason is None][: asked.k]
+        kept = [source for source, reason in reasons.items() if reason is None][: request.k]
         left_out = (
-            Exclusion(page.url, page.title, reason, asked.query)
+            Exclusion(page.url, page.title, reason, request.query)
             for source, page in pages.items()
             if (reason := reasons[source]) is not None
         )
         return replace(
-            found,
-            snippets=tuple(snippet for snippet in found.snippets if snippet.source_id in kept),
-            excluded=(*found.excluded, *left_out),
-            seen=(*found.seen, *seen),
-            pages=tuple(page for page in found.pages if page.about.source_id in kept),
+            result,
+            snippets=tuple(snippet for snippet in result.snippets if snippet.source_id in kept),
+            excluded=(*result.excluded, *left_out),
+            seen=(*result.seen, *seen),
+            pages=tuple(page for page in result.pages if page.about.source_id in kept),
         )
 
     def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
-        """Return the pages in ``seen`` (of all searches) that are to be kept out, judged by all text seen of them."""
+        """Return the blocked pages in ``seen`` (of all searches), judged by their whole text."""
         if self.kept_out is None:
             return ()
         known = self.kept_out.knowing(seen)
-        texts = dict.fromkeys((page.url, page.title, page.text) for page in seen)  # a page is seen by many queries
+        texts = dict.fromkeys((page.url, page.title, page.text) for page in seen)  # many queries may return a page
         reasons = {text: known.recognise(*text) for text in texts}
         judged = ((page, reasons[page.url, page.title, page.text]) for page in seen)
         return tuple(Exclusion(page.url, page.title, reason, page.query) for page, reason in judged if reason)
 
     def _reason(self, page: SeenPage, engine: str, truth: GroundTruth | None) -> str | None:
-        """Return why a page may not be used, judged by all its passages found; None if it may be."""
+        """Return why a page is unusable, judged by all its passages; None if it is usable."""
         if truth and (reason := truth.recognise(page.url, page.title, page.text)):
             return reason
         if self.policy.excludes_nothing or self.trusts(engine):
@@ -90,8 +88,8 @@ def date_in_address(url: str) -> str | None:
     """Return the publication date in an address such as ``https://example.org/2008/may/30/a-church/``.
 
     Returns:
-        ISO date, or year and month where no day is stated. None if there is no date or more than one, if it is not
-        valid, or if it belongs to a folder of uploaded files.
+        ISO date, or year and month without a day. None for no date, several, an invalid one, or one of an upload
+            folder.
     """
     parts = url.partition("://")[2].partition("?")[0].partition("#")[0].lower().split("/")
     after_years = [

@@ -1,4 +1,4 @@
-"""Recognising the reference article of an evaluation and its copies, on mirrors too, among search results."""
+"""Recognition of an evaluation's reference article and its copies, including mirrors, in search results."""
 
 import copy
 import re
@@ -18,7 +18,7 @@ _WIKIPEDIA = "wikipedia.org"
 
 
 def wikipedia_article(url: str) -> tuple[str, str] | None:
-    """Return language and title of the Wikipedia article at a URL of Wikipedia or of a mirror.
+    """Return language and title of the Wikipedia article at a URL of Wikipedia or a mirror.
 
     The title has spaces and a capital first letter, as on Wikipedia. None for any other URL.
     """
@@ -37,7 +37,7 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
 
 
 def _language_and_title(host: str, path: str) -> tuple[str, str]:
-    """Return language and quoted title (for Wikipedia's script ``index.php…``) that an address names; else empty."""
+    """Return language and quoted title (for Wikipedia's script ``index.php…``) in an address; else empty."""
     host = host.removeprefix("www.")
     first, _, site = host.partition(".")
     folder, _, title = path.removeprefix("/").partition("/")
@@ -66,7 +66,7 @@ def folded_title(title: str) -> str:
 
 
 def names_in_url(url: str) -> set[str]:
-    """Return the folded titles that a mirror's URL may name: each path segment and each query value."""
+    """Return the folded titles that a mirror's URL may contain: path segments and query values."""
     try:
         parts = urlsplit(url.strip())
         candidates = [value for values in parse_qs(parts.query).values() for value in values]
@@ -77,24 +77,24 @@ def names_in_url(url: str) -> set[str]:
 
 
 def names_in_title(title: str) -> set[str]:
-    """Return the folded article titles that a page title may name: with and without a trailing site name."""
+    """Return the folded article titles of a page title, with and without a trailing site name."""
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
     candidates = [title[:cut] for cut in [*cuts, len(title)]]
     for phrase in _PHRASES:
         plain = [text.rstrip(".!") for text in candidates]
-        own = zip(candidates, plain, strict=True)
-        candidates = [short[: -len(phrase)] if short.lower().endswith(phrase) else text for text, short in own]
+        pairs = zip(candidates, plain, strict=True)
+        candidates = [short[: -len(phrase)] if short.lower().endswith(phrase) else text for text, short in pairs]
     return {name for text in candidates if (name := folded_title(text))}
 
 
 class GroundTruth:
-    """Pages that no article may use, under any URL, and their copies. Immutable.
+    """Blocked pages, under any URL, and their copies. Immutable.
 
     A page is recognised by its URL; by the title of a Wikipedia article, on Wikipedia and its mirrors; and by its text,
     if at least a given share of its word 8-grams occur in the known text.
 
     Args:
-        urls: URLs of the pages. A Wikipedia URL means the article in that language only, under all its URLs.
+        urls: URLs of the pages. A Wikipedia URL means the article in that language, under all its URLs.
         titles: titles of Wikipedia articles, in every language that has an article of this title.
         share: minimum share of 8-grams, in (0, 1].
     """
@@ -115,21 +115,21 @@ class GroundTruth:
         self._ngrams = frozenset(ngram for text in texts for ngram in _ngrams(text))
 
     def with_texts(self, texts: Iterable[str]) -> "GroundTruth":
-        """Return a copy with more known text of the pages, such as what a search returned of them."""
+        """Return a copy with more known text of the pages, for example from a search."""
         more = copy.copy(self)
         more._ngrams = self._ngrams.union(*map(_ngrams, texts))
         return more
 
     def knowing(self, seen: Iterable[SeenPage]) -> "GroundTruth":
-        """Return a copy with the text that searches returned of the pages recognised by address or title."""
+        """Return a copy with the text of the pages in ``seen`` recognised by address or title."""
         return self.with_texts(page.text for page in seen if self.recognise_by_name(page.url, page.title))
 
     def recognise(self, url: str, title: str, text: str) -> str | None:
-        """Return why a page is to be kept out, in one sentence; None if it is not. ``title``: may be empty."""
+        """Return why a page is blocked, in one sentence; None if it is not. ``title``: may be empty."""
         return self.recognise_by_name(url, title) or self._by_text(text)
 
     def recognise_by_name(self, url: str, title: str) -> str | None:
-        """Return the same as :meth:`recognise`, by URL and title alone."""
+        """Return why a page is blocked as :meth:`recognise` does, by URL and title alone."""
         return self._by_url(url) or self._by_title(url, title)
 
     def _by_url(self, url: str) -> str | None:
@@ -166,7 +166,7 @@ class GroundTruth:
 
 
 def repeats_wikipedia(url: str) -> bool:
-    """Return whether a page is Wikipedia's or on a mirror of it, in any language."""
+    """Return whether a page is on Wikipedia or a mirror, in any language."""
     if (where := pattern_of(url)) is None:
         return False
     return _is_wikipedia(where) or bool(wikipedia_article(url)) or load_catalogue().is_mirror(where)

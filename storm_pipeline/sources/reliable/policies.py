@@ -1,4 +1,4 @@
-"""Source policies: whether a page may be used, and why."""
+"""Source policies: verdicts on whether a page may be used."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,24 +31,25 @@ _ALLOWED = {
 class SourceVerdict:
     """Verdict on whether a page may be used."""
 
-    url: str  # the page, as given
+    url: str  # URL of the page
     allowed: bool
     status: Rating
-    reason: str  # why, in one sentence
-    rule: str = ""  # the place that decided, e.g. ``forbes.com/advisor``; empty if none did
+    reason: str  # the reason, in one sentence
+    rule: str = ""  # the deciding place, e.g. ``forbes.com/advisor``; may be empty
 
 
 class SourcePolicy:
     """Policy that decides which pages may be used. Thread-safe.
 
-    ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly, official and
-    educational hosts, known or not. ``standard`` also keeps preprints, unknown and disputed sources; it excludes what
-    is generally unreliable, deprecated or blacklisted, user-generated, self-published, social media, open wikis, copies
-    of Wikipedia, content farms and predatory publishers. ``any`` keeps all. If the list has several rows for one place
-    (its rating depends on the topic), ``strict`` applies the most cautious one and ``standard`` the most lenient one.
+    ``strict`` keeps generally reliable sources of Wikipedia's list of perennial sources, and scholarly, official and
+    educational hosts, known or not. ``standard`` also keeps preprints, unknown and disputed sources; it excludes
+    generally unreliable, deprecated, blacklisted, user-generated and self-published sources, social media, open wikis,
+    copies of Wikipedia, content farms and predatory publishers. ``any`` keeps all. If the list has several rows for one
+    place (its rating depends on the topic), ``strict`` applies the most cautious one and ``standard`` the most lenient
+    one.
 
     The most specific place decides: longest host, then longest path. The user's lists take precedence under every
-    policy; a place on both is denied. Anything but a web page (a local file) is always allowed.
+    policy; a place on both is denied. Local files are always allowed.
 
     Args:
         policy: ``strict``, ``standard`` or ``any``.
@@ -56,7 +57,7 @@ class SourcePolicy:
         catalogue: known ratings of sources; default: the package's.
 
     Raises:
-        SettingsError: there is no such policy, or an entry of a list is malformed.
+        SettingsError: unknown policy, or a malformed entry of a list.
     """
 
     def __init__(
@@ -82,8 +83,8 @@ class SourcePolicy:
             place, decisions = listed
             status = Rating.ALLOWED if all(decisions) else Rating.DENIED
             return SourceVerdict(url, all(decisions), status, f"{place} is {status}", str(place))
-        if found := self._catalogue.find(where):
-            return self._by_catalogue(url, *found)
+        if match := self._catalogue.find(where):
+            return self._by_catalogue(url, *match)
         allowed = Rating.UNKNOWN in _ALLOWED[self.policy]
         reason = "unknown source" + ("" if allowed else "; strict keeps only known good ones")
         return SourceVerdict(url, allowed, Rating.UNKNOWN, reason)
@@ -100,13 +101,13 @@ class SourcePolicy:
         return SourceVerdict(url, allowed, Rating.MIXED, f"{reason}; {self.policy} applies {which}", str(place))
 
     def _decisive(self, statuses: set[Rating]) -> Rating:
-        """Return the rating that decides among several rows of one place; see the class."""
+        """Return the decisive rating among several rows of one place; see the class."""
         ranked = [status for status in CAUTION if status in statuses] or sorted(statuses)
         return ranked[-1 if self.policy == "strict" else 0]
 
 
 def policy_named(name: str) -> Policy:
-    """Validate the name of a policy. Raises SettingsError: there is no such policy."""
+    """Validate the name of a policy. Raises SettingsError: unknown policy."""
     if name in POLICIES:
         return name
     raise SettingsError(f"there is no source policy {name!r}; choose one of: {', '.join(POLICIES)}")

@@ -1,1 +1,1 @@
-"""Search: one protocol, the engines that satisfy it, and what they share."""
+"""Search: the engine protocol, and functions shared by engines."""

@@ -1,4 +1,4 @@
-"""The search interface: the protocol that engines implement, a validated engine, and the steps after it."""
+"""The search interface: the engine protocol, a validated engine, and the steps after a search."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from storm_pipeline.types import Snippet
 
 @runtime_checkable
 class SearchEngine(Protocol):
-    """A search engine: anything that finds snippets for a query.
+    """A search engine: an object that finds snippets for a query.
 
     ``name`` is a short identifier. ``search`` returns up to ``k`` hits, best first (an engine that gives
     several passages of one page may return more snippets than ``k``, ``k`` counts pages); an empty sequence
     means that nothing was found. It raises :class:`storm_pipeline.errors.SearchError` when the search
-    fails, is called from several threads at once, and returns in bounded time.
+    fails, must be thread-safe, and returns in bounded time.
 
     :mod:`storm_pipeline.sources.search.edge` validates what it returns and raises, and accepts dicts too.
     """
@@ -30,8 +30,8 @@ class SearchEngine(Protocol):
 class AsyncSearchEngine(Protocol):
     """A :class:`SearchEngine` whose ``search`` is a coroutine function.
 
-    It runs in the event loop that awaits the run (``awrite``, ``astream`` …), so that clients made there work; of a
-    run that nobody awaits, in a loop in a thread of its own, the same for every search of the process.
+    It runs in the event loop that awaits the run (``awrite``, ``astream`` …), so that clients made there work; without
+    such a loop, in the process's own loop in a thread.
     """
 
     @property
@@ -49,7 +49,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """A search request: a query, for up to ``k`` pages, to the engine of this name."""
 
     query: str
@@ -57,5 +57,5 @@ class Asked:
     engine: str
 
 
-Step = Callable[[SearchResult, Asked], SearchResult]
-"""A step of a run's search: the result so far → the result without what may not be used, with whole pages, …"""
+Step = Callable[[SearchResult, SearchRequest], SearchResult]
+"""A step of a run's search, from a result to a result, such as filtering or reading pages."""

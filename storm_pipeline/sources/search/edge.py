@@ -1,4 +1,4 @@
-"""Validation of engines: whatever one returns or raises becomes a result or a SearchError."""
+"""Validation of engines: return values become results, errors become SearchErrors."""
 
 import inspect
 import logging
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.run.concurrency import result_of
-from storm_pipeline.sources.search.base import Asked, AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine, SearchRequest
 from storm_pipeline.sources.search.result import SearchResult, checked_value
 from storm_pipeline.text.identity import LONGEST_ADDRESS
 from storm_pipeline.text.plain import one_line, readable_title
@@ -21,20 +21,20 @@ _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and
 _MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
-LONGEST_TEXT, LONGEST_TITLE = 50_000, 500  # characters; about 8,000 words, and the longest title that people read
-_BREAKS = 200  # characters before a bound in which a text is cut at white space
+LONGEST_TEXT, LONGEST_TITLE = 50_000, 500  # characters of a text (about 8,000 words), and of a title
+_BREAKS = 200  # characters before a limit in which to cut at white space
 
 
 def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
-    """Validate an engine, so that every return value is a result and every error a SearchError.
+    """Return a validated engine, with results as return values and SearchErrors as errors.
 
     An item may be a Snippet, or a dict with ``url``, ``text`` and optionally the other fields of a Snippet; unknown
     keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`. An exception of the engine
-    becomes a SearchError that names it; the package's own errors are passed on.
+    becomes a SearchError that names it; the package's errors are passed on.
 
     ``engine``: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
-    is returned as it is. ``is_remote``: set the ``accessed`` of snippets that have none to today (UTC). Raises
-    SettingsError: ``name`` is not a string, or there is no such method.
+    is returned unchanged. ``is_remote``: set missing ``accessed`` of snippets to today (UTC). Raises SettingsError:
+    ``name`` is not a string, or there is no such method.
     """
     if isinstance(engine, Search):
         return engine
@@ -101,7 +101,7 @@ def _snippet(item: object, engine: str) -> Snippet:
 
 
 def _name(engine: object) -> str:
-    """Return the name of an engine; raise SettingsError if it is not one."""
+    """Return the name of an engine; raise SettingsError if the engine is invalid."""
     form = "give `search` the name of an engine, or an object with a `name` and a method `search(query, k)`, not "
     form += f"the class {engine.__name__}" if isinstance(engine, type) else _type_name(engine)
     if isinstance(engine, type):
@@ -130,14 +130,14 @@ def _message_of(error: Exception) -> str:
         return ""
 
 
-def bounded(result: SearchResult, asked: Asked) -> SearchResult:
-    """Cut texts and authors to :data:`LONGEST_TEXT`, all else but the address to :data:`LONGEST_TITLE`.
+def bounded(result: SearchResult, request: SearchRequest) -> SearchResult:
+    """Cut texts and authors to :data:`LONGEST_TEXT`, other fields except the address to :data:`LONGEST_TITLE`.
 
-    ``lost`` counts the texts.
+    ``lost`` reports the number of cut texts.
     """
     snippets = tuple(map(_shortened, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
-    lost = (f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
+    lost = (f"{request.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
     return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
 
 

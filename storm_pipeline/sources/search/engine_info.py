@@ -1,7 +1,7 @@
-"""The interface of the modules in ``engines``: metadata of an engine, and what it is opened with.
+"""The interface of the modules in ``engines``: metadata and configuration of an engine.
 
-Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``; a composite one
-``open_parts(parts)`` in its place.
+Each module has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``, or, for a composite engine,
+``open_parts(parts)``.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,19 +43,19 @@ class SearchOptions:
 class EngineInfo:
     """Metadata of a search engine."""
 
-    name: str  # how to select it, arguments included (``corpus:PATH``)
+    name: str  # specification with arguments (``corpus:PATH``)
     needs: str  # its requirements, in a few words; empty for none
     free: bool  # whether searching costs nothing
-    returns: str  # what it finds
-    variables: tuple[str, ...] = ()  # environment variables that hold its key or address; all must be set
+    returns: str  # kind of its results
+    variables: tuple[str, ...] = ()  # environment variables of its key or address; all must be set
     # environment variables that improve it, such as a key that raises its rate
     optional_variables: tuple[str, ...] = ()
-    # options that it applies itself: ``language``, ``region``, ``since``, ``until``; domains are always filtered
+    # supported options: ``language``, ``region``, ``since``, ``until``; domains are always filtered
     supports: frozenset[str] = frozenset()
-    open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
-    remote: bool = True  # whether it queries a service, whose responses are worth caching
-    composite: bool = False  # whether it queries other engines, each of which applies the options itself
-    own: bool = False  # whether it searches texts of the user's own, of which no other service need hear
+    open_web: bool = True  # whether its results need the reliable-source filter
+    remote: bool = True  # whether it queries a service with cacheable responses
+    composite: bool = False  # whether it queries other engines, which apply the options
+    is_private: bool = False  # whether it searches the user's own texts, whose queries go to no other service
 
     @property
     def base_name(self) -> str:
@@ -69,7 +69,7 @@ class EngineInfo:
 
 
 def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
-    """Return the metadata of a paid web service whose key is in a variable."""
+    """Return the metadata of a paid web service with a key in a variable."""
     needs, names = f"a key in {variable}", (variable,)
     return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
 
@@ -79,12 +79,12 @@ class EngineConfig:
     """Configuration with which an engine is opened."""
 
     cache: Path = field(default_factory=default_cache)  # folder for downloads
-    options: SearchOptions = field(default_factory=SearchOptions)  # which results are wanted
-    rate: float | None = None  # requests a second; None for the engine's own rate
-    on_progress: Progress | None = None  # called with the progress of a download
-    remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache, given its cache key
+    options: SearchOptions = field(default_factory=SearchOptions)  # restrictions of the results
+    rate: float | None = None  # requests per second; None for the engine's default
+    on_progress: Progress | None = None  # receives the progress of a download
+    remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache with a cache key
     open_embedder: "Callable[[str], Embedder] | None" = None  # opens an embedder by its name, as in the settings
-    dois: bool = False  # whether Crossref may be asked about the DOIs of own documents
+    dois: bool = False  # whether Crossref may be asked about DOIs of the user's documents
     check: Callable[[], None] = lambda: None  # called between steps of opening; may raise to end it
 
 
@@ -92,14 +92,14 @@ class EngineConfig:
 class OpenedEngine:
     """An opened engine."""
 
-    engine: Search  # ready to search
-    problems: tuple[str, ...] = ()  # what could not be read, such as files of a corpus: one sentence each
-    contents: "ContentsSource | None" = None  # its tables of contents, if it has any
-    own: bool = False  # whether it searches texts of the user's own alone
+    engine: Search  # the engine
+    problems: tuple[str, ...] = ()  # unreadable parts, such as files of a corpus: one sentence each
+    contents: "ContentsSource | None" = None  # its tables of contents, if any
+    is_private: bool = False  # whether it searches the user's own texts alone
 
 
 def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:
-    """Return the code in ``codes`` of an option's value, ignoring case. Raises SettingsError: there is none."""
+    """Return the code in ``codes`` of an option's value, ignoring case. Raises SettingsError: no such code."""
     if (code := codes.get(value.casefold())) is None:
         raise SettingsError(f"the search engine `{engine}` does not support the {option} {value!r}; leave it out")
     return code

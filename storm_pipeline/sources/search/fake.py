@@ -55,6 +55,6 @@ class FakeSearch:
         time.sleep(self._latency)
         if self._failing(query) if callable(self._failing) else query in self._failing:
             raise SearchError(f"{self.name} was set to fail for {query!r}")
-        found = self._answers(query) if callable(self._answers) else self._answers.get(query, ())
-        pages = set(list(dict.fromkeys(snippet.source_id for snippet in found))[: max(0, k)])
-        return tuple(snippet for snippet in found if snippet.source_id in pages)
+        snippets = self._answers(query) if callable(self._answers) else self._answers.get(query, ())
+        pages = set(list(dict.fromkeys(snippet.source_id for snippet in snippets))[: max(0, k)])
+        return tuple(snippet for snippet in snippets if snippet.source_id in pages)

@@ -1,4 +1,4 @@
-"""Author, date and journal of own documents, asked of Crossref by the DOI on their first page."""
+"""Author, date and journal of the user's documents from Crossref, by the DOI on their first page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,15 +26,15 @@ def with_crossref(
     check: Callable[[], None] = lambda: None,
     most: int = 300,
 ) -> tuple[list[Document], str]:
-    """Complete documents by Crossref where the DOI is known but author, date or place is not.
+    """Complete documents with a DOI but without author, date or journal from Crossref.
 
-    The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers;
+    Stops at the first failing request, so that there is no waiting without a network. ``kept``: cache of answers;
     ``check``: called before each request, and may raise; ``most``: maximum number of requests.
 
-    Returns the documents in their order, and why some were not looked up: a sentence, empty if all were.
+    Returns the documents in their order, and a sentence on why some were not looked up, else empty.
     """
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
-    found, reason, asked = [], "", 0
+    completed_documents, reason, asked = [], "", 0
     for document in documents:
         wanted, doi = _is_wanted(document), document.record.doi
         known = kept.record(doi) if kept and wanted else None
@@ -51,9 +51,9 @@ def with_crossref(
                 reason = str(error)
         record = known.completed(document.record) if known else document.record
         completed = replace(document, title=record.title, published=record.published or None, record=record)
-        found.append(completed if known else document)
+        completed_documents.append(completed if known else document)
     problem = f"Crossref could not be asked who wrote your papers ({reason}); they are cited as far as known."
-    return found, problem if reason else ""
+    return completed_documents, problem if reason else ""
 
 
 def _is_wanted(document: Document) -> bool:
@@ -67,7 +67,7 @@ def _asked(doi: str, client: ApiClient) -> Record:
     try:
         answer = client.get_json({}, f"/{quote(doi, safe='')}")
     except SearchError as error:
-        if "answered 404" in str(error):  # registered elsewhere, or misread
+        if "answered 404" in str(error):  # registered elsewhere or misread
             return UNKNOWN
         raise
     message = answer.get("message") if isinstance(answer, dict) else None
@@ -75,7 +75,7 @@ def _asked(doi: str, client: ApiClient) -> Record:
 
 
 def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert Crossref's form of an item to CSL-JSON: titles are lists of marked-up texts, types have other names."""
+    """Convert Crossref's item to CSL-JSON: titles are lists of marked-up texts, types have other names."""
     kinds = {"journal-article": "article-journal", "book-chapter": "chapter", "proceedings-article": "paper-conference"}
     kinds |= {"monograph": "book", "edited-book": "book", "dissertation": "thesis", "posted-content": "manuscript"}
     kind = str(message.get("type") or "")

@@ -1,4 +1,4 @@
-"""Choice of the pages, and the passages of each, that a search returns."""
+"""Selection of the pages and passages that a search returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -7,8 +7,8 @@ from storm_pipeline.text.identity import canonical_url
 from storm_pipeline.text.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
-PASSAGES = 3  # passages of a page that the engines of collections give, at most
-_SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
+PASSAGES = 3  # maximum passages per page from engines of collections
+_SHARED = 12  # first characters of a passage that show whether it overlaps the previous one
 
 
 def paged(
@@ -16,24 +16,23 @@ def paged(
 ) -> tuple[Snippet, ...]:
     """Return the snippets of up to ``k`` web pages, best first, grouped by page.
 
-    ``fetch_page``: number of a result page, from 0 → its snippets; called no more than needed. ``k``: web pages wanted,
-    >= 1. ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages,
-    >= 1.
+    ``fetch_page``: number of a result page, from 0 → its snippets; called only as needed. ``k``: web pages, >= 1.
+    ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages, >= 1.
     """
-    found: dict[str, dict[Snippet, None]] = {}
+    pages: dict[str, dict[Snippet, None]] = {}
     for number in range(min(-(-k // size), max_pages)):
-        known = len(found)
+        known = len(pages)
         for snippet in fetch_page(number):
-            found.setdefault(canonical_url(snippet.url), {})[snippet] = None
-        if len(found) >= k or len(found) == known:
+            pages.setdefault(canonical_url(snippet.url), {})[snippet] = None
+        if len(pages) >= k or len(pages) == known:
             break
-    return tuple(snippet for snippets in list(found.values())[:k] for snippet in snippets)
+    return tuple(snippet for snippets in list(pages.values())[:k] for snippet in snippets)
 
 
-def one_per_page(found: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
+def one_per_page(snippets: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
     """Return the first snippet of each of up to ``k`` web pages, in order."""
     pages: dict[str, Snippet] = {}
-    for snippet in found:
+    for snippet in snippets:
         pages.setdefault(canonical_url(snippet.url), snippet)
     return tuple(pages.values())[:k]
 
@@ -59,41 +58,41 @@ def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
     """Return the positions of the passages after and before one that overlap it."""
 
     def goes_on(first: int, second: int) -> bool:
-        one, other = snippets[first], snippets[second]
-        return one.url == other.url and other.text[:_SHARED] in one.text
+        before, after = snippets[first], snippets[second]
+        return before.url == after.url and after.text[:_SHARED] in before.text
 
     after = [position + 1] if position + 1 < len(snippets) and goes_on(position, position + 1) else []
     return after + ([position - 1] if position and goes_on(position - 1, position) else [])
 
 
 def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
-    """Return passages of the first documents: of each the best one and its neighbours, where an answer goes on.
+    """Return passages of the first documents: the best one of each and its neighbours.
 
     ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
-    those of a document in its order, as ``overlapping`` of ``text/chunks.py`` makes them. ``passages``: maximum
-    number of a document; what the best one's neighbours leave is filled in rank order.
+    in the order of each document, made by ``overlapping`` of ``text/chunks.py``. ``passages``: maximum number per
+    document; places left by the neighbours are filled in rank order.
     """
-    found: dict[str, list[int]] = {}
+    pages: dict[str, list[int]] = {}
     for position in ranked:
-        of_page = found.setdefault(snippets[position].url, []) if len(found) < k else found.get(snippets[position].url)
+        of_page = pages.setdefault(snippets[position].url, []) if len(pages) < k else pages.get(snippets[position].url)
         if of_page is None or len(of_page) >= passages:
             continue
         if position not in of_page:
             of_page.append(position)
         if len(of_page) == 1:
             of_page += _beside(position, snippets)[: passages - 1]
-        if len(found) == k and all(len(own) >= passages for own in found.values()):
+        if len(pages) == k and all(len(positions) >= passages for positions in pages.values()):
             break
-    return tuple(snippets[at] for rank in zip_longest(*found.values()) for at in rank if at is not None)
+    return tuple(snippets[at] for rank in zip_longest(*pages.values()) for at in rank if at is not None)
 
 
 def best_of_each(articles: Sequence[Sequence[tuple[str, Snippet]]], query: str, limit: int) -> Iterator[Snippet]:
     """Yield up to ``limit`` passages of each article in turn, the best match and its neighbours first.
 
-    ``articles``: headings and passages of each. One of which no passage matches gives its first.
+    ``articles``: headings and passages of each. Without a match, the first passage is yielded.
     """
     places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
-    # No floor: the articles were selected by these words, so the words are common among the passages.
+    # No floor: the articles were selected by these words, which are therefore common in the passages.
     index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
     ranked = [match.position for match in index.search(query)]
     snippets = [snippet for _, (_, snippet) in places]

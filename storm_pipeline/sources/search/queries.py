@@ -1,4 +1,4 @@
-"""Queries in the form that an engine takes: plain words without operators, or with operators for domains."""
+"""Queries in the syntax of an engine: plain words without operators, or with operators for domains."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from storm_pipeline.text.index_terms import english_stop_words
 from storm_pipeline.text.plain import one_line, plain_text
 
 T = TypeVar("T")
-MOST_CHARACTERS = 300  # longest query that every engine of papers and encyclopedias takes
+MOST_CHARACTERS = 300  # maximum query length of all engines of papers and encyclopedias
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
 
 def bare_words(query: str) -> list[str]:
-    """Return the words of a query without punctuation; those that are operators in upper case are lower-cased.
+    """Return the words of a query without punctuation; upper-case operators are lower-cased.
 
-    Letters, marks and digits of any script are kept; of punctuation only apostrophes and full stops inside a word
-    (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
+    Keeps letters, marks and digits of any script, and apostrophes and full stops inside a word (``Darwin's``, ``3.5``):
+    ``ti:(silk OR "road")`` becomes ``ti silk or road``.
     """
     text = in_form(plain_text(query), "NFC").replace("’", "'")
     kept = "".join(c if c in _INSIDE_WORDS or unicodedata.category(c)[0] in "LMN" else " " for c in text)
@@ -29,29 +29,29 @@ def bare_words(query: str) -> list[str]:
 
 
 def topic_words(query: str) -> list[str]:
-    """Return the words of an English query without function words, unless it has no others."""
+    """Return the words of an English query without function words, or all if it has no others."""
     words = bare_words(query)
     return [word for word in words if word.casefold() not in english_stop_words()] or words
 
 
 def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
-    """Join as many leading words, of at least one, as fit into ``limit`` characters; a longer first word is cut."""
+    """Join the leading words that fit into ``limit`` characters, at least one; a longer first word is cut."""
     lines = accumulate(words, lambda line, word: f"{line}{separator}{word}")
     fitting = list(takewhile(lambda line: len(line) <= limit, lines))
     return fitting[-1] if fitting else words[0][:limit]
 
 
 def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
-    """Return what ``find`` finds with all words, joined by ``every``, else with any of them; empty without words."""
-    found = find(joined(words, every)) if words else ()
-    return found if found or len(words) < 2 else find(joined(words, " OR "))
+    """Return the results of ``find`` with all words, joined by ``every``, else with any; empty without words."""
+    snippets = find(joined(words, every)) if words else ()
+    return snippets if snippets or len(words) < 2 else find(joined(words, " OR "))
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
     """Return the query on one line, within ``limit`` characters and ``words``, and operators for the options' domains.
 
-    Operators that would take more than half of the limit are left out: the query matters more, and
-    :func:`storm_pipeline.sources.search.registry.within_domains` filters by domain anyway.
+    Operators that would take more than half of the limit are left out, since
+    :func:`storm_pipeline.sources.search.registry.within_domains` also filters by domain.
     """
     operators = " ".join(_operators(options))
     operator_words = operators.count(" ") + 1

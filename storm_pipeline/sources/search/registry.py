@@ -23,7 +23,7 @@ _MODULES = (
     "wiki_leads", "corpus", "kiwix", "qdrant", "wikipedia", "arxiv", "semantic_scholar", "pubmed", "crossref",
     "duckduckgo", "searxng", "you", "tavily", "brave", "serper", "exa", "fused",
 )  # fmt: skip
-"""The modules of ``engines``, in the order they are listed: no requirements first, the composite engine last."""
+"""The modules of ``engines`` in display order: no requirements first, the composite engine last."""
 _MAX_ENGINES = 16
 _KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
 _OFFLINE = "wiki-leads"
@@ -37,17 +37,17 @@ def _is_within(host: str, domain: str) -> bool:
 
 
 def within_domains(engine: Search, options: SearchOptions) -> Search:
-    """Restrict an engine to the domains of the options; ask it for twice as many pages, to make up for the others."""
+    """Restrict an engine to the domains of the options; requests twice as many pages, to replace others."""
 
     def search(query: str, k: int) -> SearchResult:
-        found = engine.search(query, 2 * k)
+        result = engine.search(query, 2 * k)
         pages: set[str] = set()
         kept = []
-        for snippet in found.snippets:
+        for snippet in result.snippets:
             if _allows(options, host_of(snippet.url)) and len(pages | {snippet.source_id}) <= k:
                 pages.add(snippet.source_id)
                 kept.append(snippet)
-        return replace(found, snippets=tuple(kept))
+        return replace(result, snippets=tuple(kept))
 
     return Search(engine.name, search)
 
@@ -63,15 +63,15 @@ def engines() -> tuple[EngineInfo, ...]:
 
 
 def is_local(name: str) -> bool:
-    """Return whether an engine of this name searches on this machine, where many results cost no more than few."""
+    """Return whether an engine searches on this machine, where additional results cost nothing."""
     info = engine_info(name)
     return info is not None and not info.remote
 
 
-def is_own(name: str) -> bool:
-    """Return whether an engine of this name searches documents that the user chose."""
+def is_private_engine(name: str) -> bool:
+    """Return whether an engine searches the user's documents."""
     info = engine_info(name)
-    return info is not None and info.own
+    return info is not None and info.is_private
 
 
 def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
@@ -93,12 +93,12 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
 
 
 def engine_info(name: str) -> EngineInfo | None:
-    """Return the metadata of the engine of this name, without arguments, or None; load no other engine."""
+    """Return the metadata of an engine by its base name, or None, without loading other engines."""
     return getattr(_named(name), "INFO", None)
 
 
 def is_collection(name: str) -> bool:
-    """Return whether the engine of this name searches a curated collection, not the web."""
+    """Return whether an engine searches a curated collection, not the web."""
     info = engine_info(name)
     return info is not None and not info.open_web
 
@@ -114,7 +114,7 @@ def _module(name: str) -> ModuleType:
 
 def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
-    if info.composite:  # its parts apply the cache and the options
+    if info.composite:  # parts apply cache and options
         parts = [open_search(part, config) for part in split_specs(info.base_name, argument)]
         return cast("OpenedEngine", module.open_parts(parts))
     _reject_unsupported(info, config)
@@ -124,7 +124,7 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
         engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
     if options.domains or options.without_domains:
         engine = within_domains(engine, options)
-    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.own)
+    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.is_private)
 
 
 def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
@@ -138,21 +138,21 @@ def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
 
 
 def require_engine_keys(spec: str) -> None:
-    """Raise SettingsError if an engine, or one that it is made of, does not exist or lacks a key."""
+    """Raise SettingsError if an engine, or a part of it, does not exist or lacks a key."""
     name, _, argument = spec.strip().partition(":")
     info = engine_info(name)
     if info and info.composite:
         for part in split_specs(name, argument.strip()):
             require_engine_keys(part)
     elif info is None or info.key_set is False:
-        open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing
+        open_search(spec, EngineConfig())  # cheap for these engines; raises an error for missing variables
 
 
 def split_specs(name: str, argument: str) -> list[str]:
     """Split an argument into specifications, in order and stripped.
 
-    A specification that contains a ``+`` is put in square brackets: ``[corpus:c++ notes]+wikipedia``. Raises
-    SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
+    A specification with a ``+`` needs square brackets: ``[corpus:c++ notes]+wikipedia``. Raises SettingsError: an empty
+    part, too many parts, or an unbalanced bracket.
     """
     form = f"write {name}:A+B, where A and B are engines, in square brackets if they contain a +"
     given = redacted(repr(argument))
@@ -161,7 +161,7 @@ def split_specs(name: str, argument: str) -> list[str]:
         raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
     cuts = [place for place, char in enumerate(argument) if char == "+" and depths[place] == 0]
     parts = [argument[start + 1 : end].strip() for start, end in pairwise([-1, *cuts, len(argument)])]
-    # without brackets around a whole part, which no bracket before the last one closes
+    # strip brackets around a whole part
     parts = [part[1:-1].strip() if part[:1] == "[" and 0 not in _depths(part)[:-1] else part for part in parts]
     if not all(parts):
         raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
@@ -176,15 +176,15 @@ def _depths(text: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine that was chosen for the user."""
+    """An automatically chosen engine."""
 
     spec: str  # its specification
-    why: str  # why it was chosen, a clause that ends a sentence
-    offline: bool = False  # whether the network was found to be down
+    why: str  # the reason, as a clause that ends a sentence
+    offline: bool = False  # whether the network is down
 
 
 def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
-    """Choose the first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
+    """Choose the first engine with a key, else a reachable keyless one, else the embedded corpus.
 
     ``reachable``: whether a URL responds; by default :func:`answers`.
     """
@@ -197,7 +197,7 @@ def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
 
 
 def answers(address: str) -> bool:
-    """Return whether a URL responds within 2.5 seconds, with any status; the look-up of its host is included."""
+    """Return whether a URL responds within 2.5 seconds, including name resolution, with any status."""
     import requests
 
     def ask() -> bool:

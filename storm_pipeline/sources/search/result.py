@@ -1,4 +1,4 @@
-"""The result of one search: snippets, and which pages were excluded, unread, read, seen; and those of a run."""
+"""The result of a search: snippets, and excluded, unread, read and seen pages; and their union over a run."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, fields, is_dataclass, replace
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Unread:
-    """A page that was not read, so that the engine's own snippets are used."""
+    """A page that was not read, so that the engine's snippets are used."""
 
-    url: str  # as the engine returned it
+    url: str  # as returned by the engine
     reason: str  # why, in one sentence
 
 
@@ -27,7 +27,7 @@ class SeenPage:
 
     url: str
     title: str  # may be empty
-    text: str  # all its passages, joined
+    text: str  # its joined passages
     query: str  # the query that found the page
 
 
@@ -44,12 +44,12 @@ class PagePassage:
 class WholePage:
     """A page that was read for a search, with all its passages."""
 
-    about: Snippet  # what the search tells of the page, at any of its passages
+    about: Snippet  # metadata of the page
     passages: tuple[PagePassage, ...] = ()  # in the order of the page
 
     @cached_property
     def snippets(self) -> tuple[Snippet, ...]:
-        """The passages, as the search would return them."""
+        """The passages as snippets."""
         return tuple(
             replace(self.about, text=passage.text, heading=passage.heading, page=passage.page, place=place)
             for place, passage in enumerate(self.passages)
@@ -57,23 +57,23 @@ class WholePage:
 
     @property
     def text(self) -> str:
-        """All passages, a line each."""
+        """All passages, one per line."""
         return "\n".join(passage.text for passage in self.passages)
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of one search, with what happened to each page."""
+    """The result of a search, with the outcome for each page."""
 
     snippets: tuple[Snippet, ...] = ()  # best first
-    excluded: tuple[Exclusion, ...] = ()  # pages that were found but may not be used
-    unread: tuple[Unread, ...] = ()  # pages that were not read for this search
-    # URLs, as the engine returned them, of pages that were read and had passages for this search
+    excluded: tuple[Exclusion, ...] = ()  # excluded pages
+    unread: tuple[Unread, ...] = ()  # unread pages
+    # URLs, from the engine, of read pages with passages for this search
     read: tuple[str, ...] = ()
-    # every page returned, before and after it was read; empty unless some pages are to be kept out
+    # every page returned, before and after reading; empty unless pages are blocked
     seen: tuple[SeenPage, ...] = ()
     lost: tuple[str, ...] = ()  # partial failures, such as one engine of several that failed: one sentence each
-    pages: tuple[WholePage, ...] = ()  # those that were read, also where no passage matched the query
+    pages: tuple[WholePage, ...] = ()  # pages that were read, including those without a matching passage
 
 
 def merged(results: Iterable[SearchResult]) -> SearchResult:
@@ -82,7 +82,7 @@ def merged(results: Iterable[SearchResult]) -> SearchResult:
     return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
 
 
-_PAGES = "pages"  # absent from records of earlier versions, which kept no pages
+_PAGES = "pages"  # missing in records of earlier versions
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
@@ -102,7 +102,7 @@ def decoded(value: object) -> SearchResult | None:
 
 
 def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
-    """Return the passages of a page, from the values of their fields; None if one is malformed."""
+    """Return the passages of a page from the values of their fields; None if one is malformed."""
     try:
         return _checked_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
     except TypeError:
@@ -123,7 +123,7 @@ def checked_value(kind: type[T], values: object) -> T:
 def _checked_field(name: str, hint: Any, value: Any) -> Any:
     kinds = get_args(hint) or (hint,)
     if get_origin(hint) is tuple and isinstance(value, list | tuple):
-        return tuple(_checked_field(name, kinds[0], one) for one in value)
+        return tuple(_checked_field(name, kinds[0], element) for element in value)
     if isinstance(value, Mapping) and (kind := next(filter(is_dataclass, kinds), None)):
         return checked_value(cast("type[Any]", kind), value)
     if hint is None or get_origin(hint) is tuple or not isinstance(value, hint):
@@ -133,9 +133,9 @@ def _checked_field(name: str, hint: Any, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Research:
-    """The pages that the searches of a run left out, did not read, read and saw, and what they lost.
+    """The union of a run's search results: excluded, unread, read and seen pages, and failures.
 
-    It depends neither on the order of the searches nor on the timing of threads.
+    Independent of the order of the searches and the timing of threads.
     """
 
     excluded: frozenset[Exclusion] = frozenset()
@@ -145,7 +145,7 @@ class Research:
     lost: tuple[str, ...] = ()
 
     def with_result(self, result: SearchResult) -> "Research":
-        """Return the same research with one more result."""
+        """Return the research with another result."""
         return Research(
             self.excluded.union(result.excluded),
             self.unread.union(result.unread),
@@ -156,23 +156,23 @@ class Research:
 
     @cached_property
     def excluded_ids(self) -> frozenset[str]:
-        """Source ids of the pages left out."""
+        """Source ids of the excluded pages."""
         return frozenset(source_id(page.url) for page in self.excluded)
 
     @property
     def excluded_pages(self) -> tuple[Exclusion, ...]:
-        """The pages left out, each once, sorted by address."""
+        """The distinct excluded pages, sorted by address."""
         return one_per_page(self.excluded)
 
     @property
     def unread_pages(self) -> Mapping[str, str]:
-        """Address → why the page was never read, so that only the engine's snippets are used."""
+        """Address → reason why the page was never read, so that only the engine's snippets are used."""
         unread = sorted((page.url, page.reason) for page in self.unread if page.url not in self.read)
         return {url: next(reasons)[1] for url, reasons in groupby(unread, key=itemgetter(0))}
 
 
 def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
-    """Deduplicate by canonical URL and sort by URL; of equals keep the one whose query is first in the alphabet."""
+    """Deduplicate by canonical URL and sort by URL; of duplicates, the first query in the alphabet is kept."""
     pages: dict[str, Exclusion] = {}
     for page in sorted(exclusions, key=lambda page: (page.query, astuple(page))):
         pages.setdefault(source_id(page.url), page)

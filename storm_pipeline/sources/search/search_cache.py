@@ -19,11 +19,11 @@ CacheMode = Literal["use", "off", "refresh", "replay"]
 ``replay``: never search; a cache miss is an error."""
 _FORMAT = 1
 _FIELDS = tuple(field.name for field in fields(Snippet))
-"""In the order in which they are stored. New fields are added at the end: records of earlier versions lack them."""
+"""Fields of a snippet in stored order; append new ones, which records of earlier versions lack."""
 
 
 class ModeCache:
-    """A cache file, used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
+    """A cache file with a mode; values expire after ``max_age_days``, except in a replay."""
 
     def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
         self._cache, self._mode = SqliteCache(file), mode
@@ -31,11 +31,11 @@ class ModeCache:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Damage of the cache and reasons why it cannot be used, one sentence each."""
+        """Damage of the cache and failures, one sentence each."""
         return self._cache.problems
 
     def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
-        """Return what ``read`` makes of a key's record; None on a cache miss, for which a replay raises ``missing``."""
+        """Return a key's record, parsed by ``read``; on a cache miss None, or raise ``missing`` in a replay."""
         known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
         if known is None and self._mode == "replay":
             raise missing
@@ -57,7 +57,7 @@ class SearchCache(ModeCache):
         super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
 
     def remembering(self, engine: Search, identity: str | None = None) -> Search:
-        """Put the cache before an engine, where the mode allows; a cache miss in a replay is a SearchError.
+        """Return an engine with the cache, if the mode allows; a cache miss in a replay is a SearchError.
 
         ``identity``: cache key of the engine and its options; by default its name.
         """
@@ -72,10 +72,10 @@ class SearchCache(ModeCache):
             known = self.kept(key, _snippets, missing)
             if known is not None:
                 return SearchResult(known)
-            found = engine.search(query, k)
-            if not found.lost:
-                self.keep(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found.snippets])
-            return found
+            result = engine.search(query, k)
+            if not result.lost:
+                self.keep(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
+            return result
 
         return Search(engine.name, search)
 

@@ -28,14 +28,14 @@ _BACK_MATTER = frozenset(
 )  # fmt: skip
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
-"""Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
+"""Small, since the run waits for optional data; this many consecutive failures open the circuit for a minute."""
 
 
 @dataclass(frozen=True)
 class TableOfContents:
     """Headings of an article."""
 
-    title: str  # the article's title, redirects followed
+    title: str  # the article's title, after redirects
     # level (1 for a section, 2 for a subsection …) and text, in reading order; without back matter such as references
     # and see-also lists, and their subsections
     headings: tuple[tuple[int, str], ...]
@@ -93,10 +93,10 @@ class WikipediaContents:
         self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT, failures=_MAX_FAILURES))
         self._probing = threading.Lock()
         self._is_silent: bool | None = None
-        self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
+        self._slots = threading.Semaphore(_CONCURRENT)  # held across retries: waiting threads see an open circuit
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Return the headings of the article with this title, or of its redirect target; None without an article.
+        """Return the headings of the article with this title or its redirect target; None if there is no article.
 
         Raises SearchError: the request failed.
         """
@@ -113,7 +113,7 @@ class WikipediaContents:
         return table
 
     def _check_answers(self) -> None:
-        """Raise a SearchError if the network swallows packets: connecting would time out for every title."""
+        """Raise a SearchError if the network drops packets, since each title would time out."""
         with self._probing:
             if self._is_silent is None:
                 self._is_silent = _is_silent(self._api or f"https://{self._language}.wikipedia.org", self._timeout)
@@ -134,8 +134,8 @@ class WikipediaContents:
             headers={
                 "Connection": "close",
                 "Accept-Encoding": "identity",
-            },  # the library offers no way to close connections later
-            max_retries=0,  # the library's own retries have no limit on Retry-After
+            },  # the library cannot close connections later
+            max_retries=0,  # the library's retries have no limit on Retry-After
             timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, SOON)),
             proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),
             event_hooks=hooks,
@@ -167,7 +167,7 @@ class WikipediaContents:
 
 
 def spaced_title(title: str) -> str:
-    """Return an article's title as it is written, without the name of a section."""
+    """Return an article's title with spaces and without a section's name."""
     return " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
 
 
@@ -183,7 +183,7 @@ def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[i
 
 
 def is_back_matter(heading: str) -> bool:
-    """Return whether a heading is that of references, a see-also list or the like."""
+    """Return whether a heading is one of references, a see-also list or similar."""
     return heading.casefold().strip(" .:") in _BACK_MATTER
 
 
@@ -206,14 +206,14 @@ def _redirection(api: str) -> Callable[[Any], None]:
 
 
 def _is_silent(address: str, timeout: float) -> bool:
-    """Return whether a host, or the proxy on the way to it, neither accepts nor refuses a connection."""
+    """Return whether a host or its proxy neither accepts nor refuses a connection."""
     parts = urlsplit(_proxy_for(address) or address)
     port = parts.port or (80 if parts.scheme == "http" else 443)
 
     def connect() -> bool:
         try:
             socket.create_connection((parts.hostname or "", port), timeout).close()
-        except OSError:  # a refusal is an answer too, which the request itself reports
+        except OSError:  # a refusal counts as an answer; the request reports it
             return True
         return True
 
@@ -221,7 +221,7 @@ def _is_silent(address: str, timeout: float) -> bool:
 
 
 def _proxy_for(address: str) -> str | None:
-    """Return the proxy set in the environment for a URL, which the library itself ignores."""
+    """Return the environment's proxy for a URL, which the library ignores."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return None if proxy_bypass(host) else getproxies().get(parts.scheme)

@@ -1,4 +1,4 @@
-"""Collections of a Qdrant vector database, on a server or in a folder, through qdrant-client."""
+"""Collections of a Qdrant vector database on a server or in a folder, by qdrant-client."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ _open: "WeakValueDictionary[Path, QdrantClient]" = WeakValueDictionary()
 class VectorCollection:
     """A collection for nearest-neighbour search. Thread-safe.
 
-    A folder is one that ``QdrantClient(path=…)`` keeps. Only one process at a time can open it, and the library pickles
-    its points: open only trusted folders.
+    A folder is one of ``QdrantClient(path=…)``. Only one process at a time can open it. Open only trusted folders,
+    since the library pickles points.
 
     Args:
         place: address of a server (Qdrant 1.10 or later), such as ``http://localhost:6333``, or a folder.
         key: for a server.
-        rate: requests a second to a server.
+        rate: requests per second to a server.
 
     Raises:
         MissingExtraError: qdrant-client is not installed.
@@ -75,7 +75,7 @@ class VectorCollection:
         )
 
     def _call(self, ask: Callable[[], T]) -> T:
-        """Ask the database within its rate, with retries; translate the library's errors, which may quote the key."""
+        """Call the database within its rate, with retries; translate the library's errors, which may quote the key."""
         import httpx
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -108,10 +108,10 @@ class VectorCollection:
 
 
 def _opened(folder: Path, name: str) -> "QdrantClient":
-    """Return the client of a folder that has a collection, shared within the process."""
+    """Return the process's client of a folder with this collection."""
     from qdrant_client import QdrantClient
 
-    if not (folder / "meta.json").is_file():  # the library would create a new database there
+    if not (folder / "meta.json").is_file():  # the library would create a database there
         raise CorpusError(f"{folder} is not a folder of a Qdrant database; check the path")
     with _lock:
         client = _open.get(folder)
@@ -124,7 +124,7 @@ def _opened(folder: Path, name: str) -> "QdrantClient":
                 raise CorpusError(f"the Qdrant database {folder} cannot be opened ({error}); recreate it") from error
             _open[folder] = client
     if not client.collection_exists(name):
-        known = ", ".join(sorted(found.name for found in client.get_collections().collections))
+        known = ", ".join(sorted(collection.name for collection in client.get_collections().collections))
         raise CorpusError(f"{folder} has no collection {name!r}; it has: {known or 'none'}")
     return client
 

@@ -1,4 +1,4 @@
-"""The engine of a search service on the web, from a declaration of how it is asked and what it answers."""
+"""Search engine for a web service, from a declaration of its wire format."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -16,16 +16,16 @@ from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.plain import objects, plain_text, web_address
 from storm_pipeline.types import Snippet
 
-Hit = Mapping[str, Any]  # a result of a service, an object of its JSON
+Hit = Mapping[str, Any]  # a result in the service's JSON
 
 
 def given(**params: object) -> dict[str, Any]:
-    """Return the parameters that have a value."""
+    """Return the parameters with a value."""
     return {name: value for name, value in params.items() if value}
 
 
 def listed(answer: object, *names: str) -> Any:
-    """Return the list at the end of these fields of a JSON answer; None where there is none."""
+    """Return the list at this path of fields in a JSON answer; None if missing."""
     for name in names:
         answer = answer.get(name) if isinstance(answer, dict) else None
     return answer if isinstance(answer, list) else None
@@ -33,26 +33,26 @@ def listed(answer: object, *names: str) -> Any:
 
 @dataclass(frozen=True)
 class WebService:
-    """Description of a service: how it is asked, and how its answers are read."""
+    """Declaration of a service: its requests, answers and limits."""
 
     info: EngineInfo
     _: KW_ONLY
     address: str  # base URL
-    rate: float  # requests a second that its smallest plan allows
-    concurrent: int = 32  # maximum number of requests at once
-    with_key: Rate | None = None  # its limits with a key, where the key is optional
-    key_from: str = ""  # where to get the key that it needs; empty if it needs none
-    headers: Mapping[str, str] = field(default_factory=dict)  # sent with a key, for which ``{}`` stands
-    # options → further parameters; raises SettingsError for what the service does not offer
+    rate: float  # requests per second of its smallest plan
+    concurrent: int = 32  # maximum concurrent requests
+    with_key: Rate | None = None  # its limits with a key, if the key is optional
+    key_from: str = ""  # where to get its key; empty if it needs none
+    headers: Mapping[str, str] = field(default_factory=dict)  # headers with a key in place of ``{}``
+    # options → further parameters; raises SettingsError for unsupported options
     options: Callable[[SearchOptions], dict[str, Any]] = lambda _: {}
-    # HTTP status → what to do about it, besides a refused key and the general ones
+    # HTTP status → remedy, besides those for refused keys and the general ones
     remedies: Mapping[int, str] = field(default_factory=dict)
-    refusals: tuple[Refusal, ...] = ()  # error responses that are identified by their text
-    name: str = ""  # of the service in messages; by default the engine's
+    refusals: tuple[Refusal, ...] = ()  # error responses identified by their text
+    name: str = ""  # name of the service in messages; by default the engine's
     # engine, query, ``k`` >= 1 → up to ``k`` pages, best first; None for a service that answers with a list of JSON
     # objects, whose wire format follows
     find: Callable[["WebServiceSearch", str, int], Iterable[Snippet]] | None = None
-    path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
+    path: str = ""  # path of a POST endpoint; empty for GET
     # query, number of web pages, number of the answer from 0 → parameters
     request: Callable[[str, int, int], dict[str, Any]] = lambda *_: {}
     page: int = 1  # maximum number of web pages in one answer
@@ -62,25 +62,25 @@ class WebService:
     words: int | None = None  # maximum number of words of a query; None for no limit
     # the answer → its list of results; None if it is in an unknown format
     hits: Callable[[dict[str, Any]], object] = lambda answer: listed(answer, "results")
-    link: str = "url"  # name of a hit's field that has the address
-    texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its passages, plain and distinct
+    link: str = "url"  # name of a hit's field with the address
+    texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its distinct plain-text passages
     title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
-    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if it states one
+    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if any
     author: Callable[[Hit], str | None] = lambda _: None
 
     def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
-        """Open the engine of a specification, which is its name alone."""
+        """Open the engine; its specification is the name alone."""
         reject_argument(self.info.name, argument)
         return WebServiceSearch(self, rate=config.rate, options=config.options)
 
 
 class WebServiceSearch:
-    """Search through a service.
+    """Search by a web service.
 
     ``key``: the API key; by default from the environment. ``base_url``: base URL of a gateway or a local server instead
-    of the service's. ``rate``: requests a second; by default the service's. ``options``: sent as far as the service has
-    parameters or operators for them. Raises SettingsError: the key is missing or malformed, or the service does not
-    support an option's value.
+    of the service's. ``rate``: requests per second; by default the service's. ``options``: sent if the service has
+    parameters or operators for them. Raises SettingsError: the key is missing or malformed, or an option's value is not
+    supported.
     """
 
     def __init__(

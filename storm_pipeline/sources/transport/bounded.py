@@ -1,4 +1,4 @@
-"""Bounds on what a service answers to libraries that ask by httpx, which has no setting for them."""
+"""Bounds on answers to libraries that use httpx, which has no setting for them."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from storm_pipeline.run.retrying import Patience
 
 
 class Bounded(httpx.SyncByteStream):
-    """An answer as it is read; raises httpx.ReadError where it has more than ``most`` bytes, or takes too long."""
+    """A bounded stream; raises httpx.ReadError for an answer of more than ``most`` bytes, or a slow one."""
 
     most = 10_000_000
 
@@ -31,9 +31,9 @@ class Bounded(httpx.SyncByteStream):
 
 
 def bound(response: httpx.Response) -> None:
-    """Bound the body of a response, before it is read: a hook of clients that send ``Accept-Encoding: identity``.
+    """Bound the body of a response; a hook for clients that send ``Accept-Encoding: identity``.
 
-    Raises httpx.DecodingError: it is compressed, so that few bytes may unpack to many.
+    Raises httpx.DecodingError: it is compressed, so that its size is unknown.
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise httpx.DecodingError("the answer is compressed, which was not asked for")

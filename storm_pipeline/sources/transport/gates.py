@@ -1,4 +1,4 @@
-"""One gate per service and process: concurrent runs share its rate limit and its circuit breaker."""
+"""Gates to services: a rate limit and a circuit breaker shared by all runs of the process."""
 
 import math
 import threading
@@ -28,7 +28,7 @@ class Limiter:
         self._interval = 1 / rate
         self._slots = threading.BoundedSemaphore(concurrent)
         self._lock = threading.Lock()
-        self._next = time.monotonic()  # when the next entry may begin
+        self._next = time.monotonic()  # time of the next entry
 
     def set_rate(self, rate: float) -> None:
         """Change the rate (> 0) from the next entry on."""
@@ -36,7 +36,7 @@ class Limiter:
             self._interval = 1 / rate
 
     def hold(self, seconds: float) -> None:
-        """Delay all further entries, as a server asked."""
+        """Delay further entries by a server's Retry-After."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
 
@@ -54,7 +54,7 @@ class Limiter:
 
 
 class CircuitOpenError(SearchError):
-    """Error of a request that was not made, because the service failed too often just before."""
+    """A request was not made, since the service failed too often just before."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class Rate:
 
     per_second: float = 10.0  # requests per second, > 0
     concurrent: int = 32  # maximum number of concurrent requests, >= 1
-    failures: int = 5  # consecutive failed calls after which it is left alone for a minute, >= 1
+    failures: int = 5  # consecutive failures after which calls stop for a minute, >= 1
 
 
 class Gate:
     """The rate limiter and circuit breaker that requests to a service go through. Thread-safe.
 
-    After ``rate.failures`` consecutive failed calls none passes for a minute. Then calls pass again; the first that
-    fails closes the gate for another minute, one that succeeds resets the count.
+    After ``rate.failures`` consecutive failures no calls pass for a minute. Then the next failure closes the gate for
+    another minute, and a success resets the count.
     """
 
     def __init__(self, service: str, rate: Rate) -> None:
@@ -115,7 +115,7 @@ _gates: dict[tuple[str, str], Gate] = {}
 def gate(service: str, host: str, rate: Rate) -> Gate:
     """Return the process-wide gate to a service at a host.
 
-    The first caller sets its limits; the requests per second are those of the latest caller.
+    The first caller sets its limits, the latest caller the requests per second.
     """
     with _lock:
         known = _gates.setdefault((service, host), Gate(service, rate))

@@ -24,7 +24,7 @@ Params = Mapping[str, Any]
 """Names and values: strings, numbers, or lists of strings."""
 
 SOON = 2.5
-"""Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
+"""Seconds in which a reachable host answers; some firewalls drop packets without a reply."""
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -32,7 +32,7 @@ def user_agent() -> str:
     """Return the User-Agent header of this package."""
     try:
         release = version("storm-pipeline")
-    except PackageNotFoundError:  # run from a folder, not installed
+    except PackageNotFoundError:  # not installed
         release = "0"
     return f"storm-pipeline/{release} (research assistant; python-requests)"
 
@@ -47,8 +47,8 @@ class ApiClient:
         service: name of the service in errors, e.g. ``you.com``.
         rate: rate limits, shared by all clients of the process for this service and host.
         headers: sent with each request; may hold a key.
-        remedies: HTTP status → what to do about it, in addition to the general ones.
-        refusals: error responses that are identified by their text, not the status alone.
+        remedies: HTTP status → remedy, in addition to the general ones.
+        refusals: error responses identified by their text, not the status alone.
 
     Raises:
         SettingsError: a header value is malformed (a line break in a key, for instance).
@@ -94,7 +94,7 @@ class ApiClient:
             path: appended to the base URL.
 
         Raises:
-            SearchError: the request failed, retries included; names service, status and remedy.
+            SearchError: the request failed after retries; the message names service, status and remedy.
         """
         return self._request(self._json, "GET", path, params=params)
 
@@ -127,7 +127,7 @@ class ApiClient:
     def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:
         def attempt() -> T:
             with self._translated_errors():
-                # Starts after the rate limiter: waiting for a slot does not count.
+                # Starts after the rate limiter, so that waiting for a slot does not count.
                 return parse(self._body(method, path, content, time.monotonic() + self._patience.total))
 
         return self._gate.call(attempt, self._patience)
@@ -146,7 +146,7 @@ class ApiClient:
             if response.status_code != 200:
                 raise self._refusal(response, deadline)
             received = bytearray()
-            # read1 returns what has arrived, so a slow drip of bytes cannot outlast the deadline.
+            # read1 returns available bytes, so that slow answers cannot exceed the deadline.
             while piece := response.raw.read1(1 << 16, decode_content=True):
                 received += piece
                 if len(received) > self._max_bytes:
@@ -198,7 +198,7 @@ class ApiClient:
 
     @contextlib.contextmanager
     def _translated_errors(self) -> Iterator[None]:
-        """Translate the HTTP library's exceptions, without their text, which may quote the request."""
+        """Translate the HTTP library's exceptions without their text, which may quote the request."""
         import requests
         import urllib3
 

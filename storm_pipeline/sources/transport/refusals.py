@@ -1,4 +1,4 @@
-"""Translating error responses: from status and text to an error that says what to do."""
+"""Translation of error responses into errors with a remedy."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -23,20 +23,20 @@ _MAX_BYTES = 1 << 16
 
 
 class QueryRefusedError(SearchError):
-    """Error of a query that the service rejected; other queries may work."""
+    """The service rejected a query; other queries may work."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error response that is identified by its text among others of the same status."""
+    """An error response identified by its text among others of the same status."""
 
     status: int  # HTTP status
     marker: str  # substring of the response text, in lower case
-    remedy: str  # what to do about it
+    remedy: str  # the remedy
 
 
 def unknown_format(service: str, kind: str = "JSON") -> SearchError:
-    """Return the error for a response that lacks the expected fields."""
+    """Return the error for a response without the expected fields."""
     return SearchError(
         f"{service} answered with {kind} in an unknown format; check the engine's address, "
         "and whether a proxy or login page intercepts requests"
@@ -46,10 +46,10 @@ def unknown_format(service: str, kind: str = "JSON") -> SearchError:
 def refusal_error(
     service: str, response: "requests.Response", remedies: Mapping[int, str], known: Sequence[Refusal], deadline: float
 ) -> SearchError:
-    """Return the error for a response whose status is not 200: a TransientError where a retry may help.
+    """Return the error for a response with a status other than 200: a TransientError if a retry may help.
 
-    ``response``: its text is read only if needed to identify a refusal. ``remedies``: HTTP status → what to do about
-    it, in addition to the general ones. ``known``: refusals identified by their text; the first match counts.
+    ``response``: its text is only read if needed to identify a refusal. ``remedies``: HTTP status → remedy, in addition
+    to the general ones. ``known``: refusals identified by their text; the first match counts.
     """
     status = response.status_code
     if 300 <= status < 400:
@@ -75,7 +75,7 @@ def _moved(service: str, response: "requests.Response") -> SearchError:
 
 
 def _text(response: "requests.Response", deadline: float) -> str:
-    """Return the beginning of a response's text in lower case, as far as it arrived."""
+    """Return the received beginning of a response's text in lower case."""
     import urllib3
 
     received = bytearray()

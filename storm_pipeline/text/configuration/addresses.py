@@ -1,7 +1,7 @@
-"""Addresses that a user gives: which are valid, and how passwords and keys stay out of what is written.
+"""Addresses given by the user: validation, and removal of passwords and keys from messages and files.
 
-A secret is named in an address, as in ``searxng:http://me:${PASSWORD}@host``, and read from the environment when the
-address is used. So no file of a run holds it, and a resumed run finds it again.
+An address names a secret's variable, as in ``searxng:http://me:${PASSWORD}@host``; its value is read when the address
+is used. So no file of a run contains it, and a resumed run can read it again.
 """
 
 import json
@@ -15,13 +15,13 @@ _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _NAMES_ITS_SECRET = re.compile(r"(?:[^:@/\s]*:)?\$\{[A-Za-z_]\w*\}")
 _USER = re.compile(r"[^\s/?#]{0,1000}")
 _BADLY_ENCODED = re.compile(r"[^\s:/?#@]{1,200}:(?!\d+[/?#])[^\s@]{0,1000}")
-"""User name and password; of the second form, the password has characters that should have been encoded."""
+"""User name and password; in the second form, the password has characters that should have been encoded."""
 _VALUE = re.compile(
     r"(?<=[?&;])([\w.-]{0,40}(?:key|token|secret|passw(?:or)?d|passwd|pwd|signature|credential)s?|sig|auth|pw)"
     r"=([^&;\s\"'<>#]+)",
     re.I,
 )
-"""A query's parameter whose name says that it is secret, and its value."""
+"""A query parameter with the name of a secret, and its value."""
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
 _FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
@@ -31,14 +31,14 @@ _FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
 def redacted(text: str, *secrets: str) -> str:
     """Replace passwords and keys in a text by ``***``; ``${NAME}`` stays. Idempotent.
 
-    Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
+    Hides user names, passwords and keys in addresses, values of variables named like secrets
     (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
 
     ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
     characters stay, since words contain them.
     """
-    own = (value for name, value in variables().items() if names_secret(name))
-    plain = {value.strip() for value in (*own, *secrets)}
+    variable_secrets = (value for name, value in variables().items() if names_secret(name))
+    plain = {value.strip() for value in (*variable_secrets, *secrets)}
     hidden = {form(value) for value in plain for form in _FORMS}
     for value in sorted(hidden, key=len, reverse=True):
         if len(value) >= _SHORTEST_SECRET:
@@ -47,14 +47,14 @@ def redacted(text: str, *secrets: str) -> str:
 
 
 def _without_credentials(text: str) -> str:
-    return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", _without_users(text))
+    return _VALUE.sub(lambda match: f"{match[1]}={_unless_named(match[2])}", _without_users(text))
 
 
 def _without_users(text: str) -> str:
     """Return a text without the user names and passwords before each ``@`` of an address; in linear time."""
     *before, last = text.split("@")
     shown: list[str] = []
-    goes_on = False  # whether what stands before the next @ may be the rest of a password that has one
+    goes_on = False  # whether the text before the next @ may be the rest of a password that contains one
     for piece in before:
         if goes_on and _USER.fullmatch(piece):
             continue
@@ -72,7 +72,7 @@ def filled_in(text: str) -> str:
     for name in _NAMED.findall(text):
         if not variable(name):
             raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
-    return _NAMED.sub(lambda found: secret(found[1]), text)
+    return _NAMED.sub(lambda match: secret(match[1]), text)
 
 
 def endpoint(text: str) -> str:

@@ -9,10 +9,10 @@ from storm_pipeline.text.configuration.variables import variable
 class Provider:
     """A provider of hosted models."""
 
-    name: str  # as LiteLLM names it, the part of a model's name before the first slash
+    name: str  # LiteLLM's name: the part of a model's name before the first slash
     variables: tuple[str, ...]  # environment variables that may hold its key; one is enough
-    model: str  # one of its models that writes good articles
-    families: tuple[str, ...] = ()  # beginnings of its models' names, for names without a provider
+    model: str  # a model of it that writes good articles
+    families: tuple[str, ...] = ()  # prefixes of its models' names, for names without a provider
 
     @property
     def key_variable(self) -> str | None:
@@ -46,19 +46,19 @@ def qualified(model: str) -> str:
     name, _ = model_and_endpoint(model)
     if "/" in name:
         return model
-    known = (one for one in PROVIDERS for family in one.families if _belongs(name, family))
+    known = (provider for provider in PROVIDERS for family in provider.families if _belongs(name, family))
     provider = next(known, None)
     return f"{provider.name}/{model}" if provider else model
 
 
 def provider_of(model: str) -> Provider | None:
     """Return the provider in a model's name; None if it is not among :data:`PROVIDERS`."""
-    return next((one for one in PROVIDERS if model.startswith(f"{one.name}/")), None)
+    return next((provider for provider in PROVIDERS if model.startswith(f"{provider.name}/")), None)
 
 
 def provider_with_key() -> Provider | None:
-    """Return the first provider whose own variable is set; its other variables may hold another service's key."""
-    return next((one for one in PROVIDERS if variable(one.variables[0])), None)
+    """Return the first provider whose main variable is set; its other variables may hold another service's key."""
+    return next((provider for provider in PROVIDERS if variable(provider.variables[0])), None)
 
 
 def _belongs(name: str, family: str) -> bool:

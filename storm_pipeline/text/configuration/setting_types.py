@@ -1,4 +1,4 @@
-"""Types of settings that need more than a range: what is wrong with a value is known before a run begins."""
+"""Types of settings that need more than a range, so that invalid values are found before a run begins."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +12,12 @@ from storm_pipeline.text.configuration.providers import model_and_endpoint, qual
 T = TypeVar("T")
 IS_CONTENT = "content"
 Content = Annotated[T, IS_CONTENT]
-"""Type of a setting that says what is written: one that anybody's file may give.
+"""Type of a content setting, which files of other users may set too.
 
 Never one that names an address, a key, a model, a command, a folder, an engine or a judge, or that spends money, reads
 files or reaches the network.
 """
-NONE: Literal["none"] = "none"  # value of a sampling setting that is not to be sent
+NONE: Literal["none"] = "none"  # value of a sampling setting that is left out of requests
 
 
 def _model(name: str) -> str:
@@ -68,7 +68,7 @@ def _named_folder(path: Any) -> Any:
 def _expanded(path: Path) -> Path:
     try:
         return path.expanduser()
-    except RuntimeError as error:  # there is no such user
+    except RuntimeError as error:  # no such user
         raise ValueError("its user is unknown") from error
 
 
@@ -109,7 +109,7 @@ Endpoint = Annotated[str | None, _optional(endpoint)]
 Variable = Annotated[str | None, _optional(_variable)]
 
 
-# Forms of texts, for clients. What checks them says better what is wrong.
+# Patterns for clients; the validators give better messages.
 _LABEL = r"[\p{L}\p{N}_-]+"
 _Domain = Annotated[str, Field(json_schema_extra={"pattern": rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"})]
 _PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^\s\x00]*)?\s*$"

@@ -1,6 +1,6 @@
-"""The process's environment, what a file of variables adds to it, and the folders that it names.
+"""Variables from the environment and a named file, and the folders that they name.
 
-The file's variables never enter the process's environment, which libraries and child processes would obey.
+The file's variables never enter the process's environment, which libraries and child processes read.
 """
 
 import io
@@ -13,7 +13,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.text.files import read_bounded
 
 _APP = "storm-pipeline"
-OWN = "STORM_"  # beginning of the package's own variables
+OWN = "STORM_"  # prefix of the package's variables
 MOST_OF_A_FILE = 1_000_000  # bytes of a file of settings or variables, at most
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _FOR_CHILDREN = (
@@ -21,7 +21,7 @@ _FOR_CHILDREN = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
     *("PROGRAMDATA", "PROGRAMFILES", "FONTCONFIG_", "TESSDATA_PREFIX"),
 )
-"""Variables that programs need which are started, and beginnings of such; this Python was started by PYTHONHOME."""
+"""Variables, and prefixes of variables, that child processes need; PYTHONHOME since Python may depend on it."""
 _FOR_PIP = (
     *("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NETRC"),
@@ -31,23 +31,23 @@ _named_secrets: set[str] = set()
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """The files that the user named when he started the program."""
+    """The files that the user named on the command line."""
 
     config: Path | None = None  # settings
-    env: Path | None = None  # variables, which the environment's come before
-    variables: Mapping[str, str] = field(default_factory=dict)  # what ``env`` says
+    env: Path | None = None  # variables; the environment takes precedence
+    variables: Mapping[str, str] = field(default_factory=dict)  # content of ``env``
 
 
 _named = NamedFiles()
 
 
 def named_files() -> NamedFiles:
-    """Return the files that :func:`use_files` was given last."""
+    """Return the files of the last call of :func:`use_files`."""
     return _named
 
 
 def use_files(config: Path | None = None, env: Path | None = None) -> None:
-    """Set the files that the program uses, and no others; programs call it once, when they start.
+    """Set the files of settings and variables that the program uses; called once at its start.
 
     Raises SettingsError: ``env`` cannot be read.
     """
@@ -56,7 +56,7 @@ def use_files(config: Path | None = None, env: Path | None = None) -> None:
 
 
 def variable(name: str) -> str:
-    """Return a variable, stripped; the environment comes before the named file. Empty if it is not set."""
+    """Return a variable, stripped; the environment takes precedence over the file. Empty if it is not set."""
     return os.environ.get(name, "").strip() or _named.variables.get(name, "").strip()
 
 
@@ -66,9 +66,9 @@ def variables() -> dict[str, str]:
 
 
 def child_environment(*, network: bool = False) -> dict[str, str]:
-    """Return the environment for a child process: only where things are and how texts are shown.
+    """Return the environment for a child process: only paths and the locale.
 
-    ``network``: whether pip is started, which needs the user's index, proxy and certificates, with their passwords.
+    ``network``: add the user's index, proxy and certificates, with their passwords, for pip.
     """
     known = _FOR_CHILDREN + _FOR_PIP * network
     begins = tuple(name for name in known if name.endswith("_"))
@@ -80,13 +80,13 @@ def child_environment(*, network: bool = False) -> dict[str, str]:
 
 
 def secret(name: str) -> str:
-    """Return a variable that the user named as a key's; from then on its value is hidden whatever its name."""
+    """Return a variable that the user named as a key; its value is hidden from messages from then on."""
     _named_secrets.add(name)
     return variable(name)
 
 
 def names_secret(variable: str) -> bool:
-    """Return whether a variable is secret: a part of its name says so, as in ``…_KEY_ID``, or the user named it."""
+    """Return whether a variable is secret, by a part of its name, as in ``…_KEY_ID``, or since the user named it."""
     parts = variable.upper().replace("-", "_").split("_")
     return variable in _named_secrets or any(part.rstrip("S").endswith(_SECRETS) for part in parts)
 

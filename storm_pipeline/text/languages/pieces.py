@@ -1,4 +1,4 @@
-"""Texts counted, measured and cut by words, also where a language writes no spaces between them."""
+"""Counting words and splitting texts by words, also in scripts without spaces between words."""
 
 import math
 import re
@@ -20,8 +20,8 @@ _TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAS
 def count_words(text: str) -> int:
     """Return the number of words; :func:`storm_pipeline.text.words.word_count` for scripts with spaces between words.
 
-    Elsewhere a word means as much text as in English: a Han character counts 5/8 of a word and a kana 3/8, a letter or
-    mark of Thai, Lao, Khmer and Burmese 1/5. The sum is rounded up, and never decreases when text is appended.
+    In other scripts, a word is as much text as in English: a Han character counts 5/8 of a word, a kana 3/8, a letter
+    or mark of Thai, Lao, Khmer and Burmese 1/5. The sum is rounded up and never decreases when text is appended.
     """
     if text.isascii():
         return word_count(text)
@@ -35,7 +35,7 @@ def count_words(text: str) -> int:
 def windows(text: str, size: int, step: int) -> tuple[str, ...]:
     """Return overlapping parts of a text, each of ``size`` words, ``step`` words apart; the last ends with the text.
 
-    White space parts words; without it a character is the share of a word that :func:`count_words` says.
+    White space separates words; in scripts without spaces, characters count as in :func:`count_words`.
     """
     if text.isascii():
         parts = text.split()
@@ -53,7 +53,7 @@ def length_in_words(text: str) -> int:
 
 
 def opening_of(text: str, words: int, language: str = "en") -> str:
-    """Return the first sentences of a text within a budget of words, or its first words if one sentence is longer."""
+    """Return the first sentences of a text within a budget of words, or its first words if the first one is longer."""
     kept: list[str] = []
     for sentence in split_sentences(text, language):
         words_left = words - count_words(" ".join(kept))
@@ -64,7 +64,7 @@ def opening_of(text: str, words: int, language: str = "en") -> str:
 
 
 def joined(sentences: Sequence[str], language: str) -> str:
-    """Join sentences into one text, with spaces between them where the language has any."""
+    """Join sentences into one text, with spaces between them if the language has any."""
     return ("" if language in {"zh", "ja"} else " ").join(sentences)
 
 

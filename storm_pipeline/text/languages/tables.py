@@ -1,4 +1,4 @@
-"""Which language a text is in, by py3langid's model (in its wheel, BSD-3-Clause), and what is known of each."""
+"""Detection of a text's language by py3langid's model (in its wheel, BSD-3-Clause), and data on languages."""
 
 import threading
 from functools import cache, lru_cache
@@ -8,7 +8,7 @@ from storm_pipeline.errors import AssetError
 from storm_pipeline.text.files import table_beside
 
 _SAMPLE = 2000  # maximum characters examined
-_LEAST = 0.4  # least probability of a language
+_LEAST = 0.4  # minimum probability of a language
 _NO_LANGUAGE = "zxx"  # numbers, code, addresses
 _loading = threading.Lock()
 _TABLE = table_beside(__file__)
@@ -19,12 +19,12 @@ _SCRIPTS = {
     "bn": "BENGALI",
     "sr": "CYRILLIC LATIN",
 }
-"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
+"""Scripts that CLDR and Unicode name differently, or of languages with several."""
 _WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
 def references_heading(language: str) -> str:
-    """Return the heading of the list of references in a language; ``References`` if it is not known here."""
+    """Return the heading of the list of references in a language; ``References`` if unknown."""
     return str(_TABLE["references"].get(language, "References"))
 
 
@@ -38,7 +38,7 @@ def language_name(code: str) -> str:
 
 @cache
 def is_right_to_left(language: str) -> bool:
-    """Return whether a language, given as a BCP 47 code, is written from right to left; False if it is not known."""
+    """Return whether a language, as a BCP 47 code, is written from right to left; False if unknown."""
     from babel.core import Locale, UnknownLocaleError
 
     try:
@@ -54,7 +54,7 @@ def has_spaces(language: str) -> bool:
 
 @cache
 def scripts_of(language: str) -> frozenset[str]:
-    """Return the names of the scripts that a language is written in, as Unicode names its letters."""
+    """Return the Unicode names of the scripts of a language."""
     from babel.core import Locale, get_global
 
     if language in _SCRIPTS:
@@ -81,15 +81,15 @@ def _detected(text: str) -> str:
 
 @cache
 def _identifier() -> Any:
-    """Load the one identifier, which is not changed afterwards; it takes half a second, and 100 MB."""
+    """Load the identifier, once; it takes half a second and 100 MB and is immutable."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     try:
         identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     except OSError as error:
-        said = f"cannot unpack the language detector to a temporary file: {error.strerror}"
-        raise AssetError(f"{said}; make room there, or set TMPDIR") from error
-    # Codes of three letters are varieties of languages, such as Wu, and small ones; "nn" is written Norwegian too.
+        message = f"cannot unpack the language detector to a temporary file: {error.strerror}"
+        raise AssetError(f"{message}; make room there, or set TMPDIR") from error
+    # Codes of three letters are varieties such as Wu, or small languages; "nn" is Norwegian too.
     codes = {code for code in identifier.labels if len(code) == 2} - {"nn"}
     identifier.set_languages(codes | {_NO_LANGUAGE})
     return identifier
