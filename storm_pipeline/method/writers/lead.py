@@ -45,9 +45,8 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
             ctx.events.failed("no lead", error)
             return ()
 
-        def ask_again(remarks: str, concerned: Collection[int]) -> str:
-            resting = "\n".join(f"[{i + 1}] {body[i].text} ({places[i][0]})" for i in sorted(concerned))
-            return answered_remarks(ctx, "lead", resting, remarks)
+        def ask_again(remarks: str, _: Collection[int]) -> str:
+            return answered_remarks(ctx, "lead", str(inputs["article"]), remarks)
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.brief.language, (ctx.brief.topic,))
         blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
