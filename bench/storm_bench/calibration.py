@@ -48,7 +48,7 @@ class CalibrationRow:
     always_yes: float  # F1 of always saying yes
 
     def cells(self) -> tuple[str, ...]:
-        """The row of a table with :data:`COLUMNS`; pairs with thousands separators."""
+        """Return the row of a table with :data:`COLUMNS`; pairs with thousands separators."""
         intervals = (self.auc, self.balanced_accuracy, self.f1)
         return (self.task, f"{self.pairs:,}", f"{self.positives:.0%}", *map(str, intervals), f"{self.always_yes:.2f}")
 
@@ -118,7 +118,7 @@ def _row(
 def over_groups(
     measure: Callable[[npt.NDArray[np.intp]], float], groups: Sequence[str], *, resamples: int = 1000, seed: int = 0
 ) -> MetricInterval:
-    """A measure of the items at given indices, with its interval by bootstrap over their groups."""
+    """Return a measure of the items at given indices, with its interval by bootstrap over their groups."""
     draws = _resampled(groups, resamples, seed)
     found = [value for draw in draws if not np.isnan(value := measure(draw))]
     ends = np.percentile(found, [(100 - _CONFIDENCE) / 2, (100 + _CONFIDENCE) / 2]) if found else (np.nan, np.nan)
@@ -138,7 +138,7 @@ def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt
 
 @cache
 def known_calibrations() -> tuple[Calibration, ...]:
-    """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
+    """Return the shipped calibrations, which reports print without the data: ``known_calibrations.json``.
 
     It holds the rounded output of ``python -m storm_benchmarks.judges --value`` and, for the screen of statements, of
     the same with ``--statements`` at commit c8f15f73, the last that had it.
@@ -148,7 +148,7 @@ def known_calibrations() -> tuple[Calibration, ...]:
 
 
 def known_calibration(judge: Judge) -> Calibration | None:
-    """The shipped calibration of a judge with this name and these parameters, or None.
+    """Return the shipped calibration of a judge with this name and these parameters, or None.
 
     An int8 embedder counts as its float32 original: their vectors are nearly equal.
     """

@@ -25,7 +25,7 @@ class CitedSentence:
 
 
 def cited_sentences(article: Article, *, expand: bool = False) -> tuple[CitedSentence, ...]:
-    """The sentences of an article that contain a word, in reading order, with the passages they cite.
+    """Return the sentences of an article that contain a word, in reading order, with the passages they cite.
 
     Empty for an article without sources, such as one written from memory: its citation quality is undefined, not bad.
 
@@ -46,7 +46,7 @@ def cited_sentences(article: Article, *, expand: bool = False) -> tuple[CitedSen
 
 
 def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[tuple[str, dict[tuple[str, str], None]]]:
-    """The sentences that contain a word, each with the distinct chunks that it cites: (source, snippet), in order."""
+    """Yield the sentences that contain a word, each with its distinct cited chunks (source, snippet) in order."""
     sentences = [sentence for sentence in paragraph.sentences if words(sentence.text)]
     for i, sentence in enumerate(sentences):
         citing = sentence

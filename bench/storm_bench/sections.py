@@ -12,7 +12,7 @@ def all_sections(article: Article) -> Iterator[tuple[tuple[str, ...], Section]]:
 
 
 def all_paragraphs(article: Article) -> Iterator[Paragraph]:
-    """The paragraphs of lead and body."""
+    """Yield the paragraphs of lead and body."""
     yield from article.lead
     for _, section in all_sections(article):
         yield from section.paragraphs

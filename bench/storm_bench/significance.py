@@ -42,7 +42,7 @@ class Comparison:
 
 
 def interval(values: Sequence[float], lowest: float = -math.inf, highest: float = math.inf) -> MeanInterval:
-    """The mean and its interval; reproducible.
+    """Return the mean and its interval; reproducible.
 
     Args:
         values: one for each topic.
@@ -117,7 +117,7 @@ def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) ->
 
 
 def smallest_p(topics: int) -> float | None:
-    """The smallest p that :func:`permutation_p` can give for a number of topics; None for fewer than two.
+    """Return the smallest p that :func:`permutation_p` can give for a number of topics; None for fewer than two.
 
     Two of the 2^n sign flips are as extreme as possible; with random flips, (0 + 1) / (flips + 1).
     """

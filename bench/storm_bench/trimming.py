@@ -68,7 +68,7 @@ def as_text(parts: Sequence[SectionText]) -> str:
 
 
 def as_shown(article: Article, longest: int) -> str:
-    """An article as a grader sees it, of so many words at the most; empty if it has no words besides headings."""
+    """Return an article as a grader sees it, of at most ``longest`` words; empty if it has only headings."""
     parts = trimmed(parts_of(article), longest)
     return as_text(parts) if any(part.length for part in parts) else ""
 
@@ -85,7 +85,7 @@ def _subsections_have_text(parts: Sequence[SectionText], lengths: Sequence[int],
 
 
 def _without_last_sentence(part: SectionText) -> SectionText:
-    """The section without its last sentence."""
+    """Return the section without its last sentence."""
     *before, last = part.paragraphs
     kept = (*before, last[:-1]) if len(last) > 1 else tuple(before)
     return replace(part, paragraphs=kept, shortened=True)

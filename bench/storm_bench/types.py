@@ -25,7 +25,7 @@ class HumanSection:
     sentences: tuple[HumanSentence, ...] = ()  # the text by sentences; empty if the data set does not split it
 
     def walk(self) -> Iterator["HumanSection"]:
-        """The section and all its subsections, depth first."""
+        """Yield the section and all its subsections, depth first."""
         yield self
         for subsection in self.subsections:
             yield from subsection.walk()
@@ -107,7 +107,7 @@ class Topic:
             raise DatasetError(f"the id {self.id!r} of the topic {self.title!r} is not a file name")
 
     def written_by(self, system: str) -> SystemArticle | None:
-        """The article of a system; None if it wrote none on this topic."""
+        """Return the article of a system; None if it wrote none on this topic."""
         return next((article for article in self.system_articles if article.system == system), None)
 
 

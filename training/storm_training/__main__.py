@@ -173,7 +173,7 @@ def articles(
 
 
 def _found(data: Path) -> Path:
-    """The data where they are named, or else below STORM_DATA."""
+    """Return the data where they are named, or else below STORM_DATA."""
     return data if data.exists() else Path(os.environ.get("STORM_DATA", "")).expanduser() / data
 
 

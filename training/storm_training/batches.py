@@ -37,7 +37,7 @@ class Batch:
 
 
 def encode(tokenizer: Any, prompt: str, response: str) -> Example:
-    """The token ids of a pair; the end token is added to the response.
+    """Return the token ids of a pair; the end token is added to the response.
 
     Raises:
         TrainingError: prompt or response is empty.
@@ -50,7 +50,7 @@ def encode(tokenizer: Any, prompt: str, response: str) -> Example:
 
 
 def collate(examples: Sequence[Example], padding: int) -> Batch:
-    """A batch, filled up with the padding token."""
+    """Return a batch, filled up with the padding token."""
     longest = max(len(example.prompt) + len(example.response) for example in examples)
     tokens = torch.full((len(examples), longest), padding)
     response = torch.zeros(len(examples), longest, dtype=torch.bool)

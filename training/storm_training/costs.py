@@ -5,7 +5,7 @@ from storm_pipeline.interfaces.estimate.estimating import Range, estimate
 
 
 def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:
-    """Calls, tokens and dollars of so many texts by the writer's model, in a line; no service is called.
+    """Return an estimate, on one line, of calls, tokens and dollars of ``number`` texts by the writer's model.
 
     Args:
         settings: of the runs.

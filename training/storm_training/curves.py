@@ -9,7 +9,7 @@ Row = Mapping[str, float]
 
 
 def read(folder: Path, before: int) -> list[Row]:
-    """The rows of steps below ``before`` that an earlier start of the stage has written; none if there is no file."""
+    """Return the rows of steps below ``before`` from an earlier start of the stage; none without a file."""
     path = folder / "curve.csv"
     if not path.exists():
         return []

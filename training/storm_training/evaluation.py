@@ -53,7 +53,7 @@ def answers_of(model: Any, tokenizer: Any, prompts: Sequence[str], *, most: int,
 
 
 def score(questions: Sequence[Item], answers: Sequence[Sequence[str]]) -> Scores:
-    """The measures of answers to these questions, given as their sentences, by the world's truth."""
+    """Return the measures of answers to these questions, given as their sentences, by the world's truth."""
     found = [measure(item, sentences) for item, sentences in zip(questions, answers, strict=True)]
     sentences = sum(one.sentences for one in found)
     words = sum(len(" ".join(said).split()) for said in answers)

@@ -21,7 +21,7 @@ _PLAIN_CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}
 
 
 def numbers_of(name: str) -> Numbers:
-    """The kind of numbers of a name. Raises TrainingError: there is none."""
+    """Return the kind of numbers of a name. Raises TrainingError: there is none."""
     for kind in get_args(Numbers):
         if name == kind:
             return cast("Numbers", kind)
@@ -29,7 +29,7 @@ def numbers_of(name: str) -> Numbers:
 
 
 def merged(model: Any) -> Any:
-    """A model whose LoRA weights are added to those that they adapt; a model without LoRA is itself."""
+    """Return a model whose LoRA weights are added to those that they adapt; a model without LoRA is itself."""
     return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
 
 

@@ -36,7 +36,7 @@ def kept(batch: Batch) -> int:
 
 
 def told(logits: Tensor, batch: Batch) -> Tensor:
-    """What so many columns of logits tell, as :func:`response_log_probabilities`."""
+    """Return :func:`response_log_probabilities` of a chunk of columns of logits."""
     found = token_log_probabilities(logits.float(), batch.tokens[:, batch.first - 1 :])
     return functional.pad(found, (batch.first - 1, 0))
 

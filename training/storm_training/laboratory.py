@@ -59,7 +59,7 @@ def prepare(settings: RunSettings, folder: Path, style: Style) -> Laboratory:
 def tuned(
     settings: RunSettings, texts: Sequence[str], pairs: Sequence[tuple[str, str]], folder: Path, seed: int
 ) -> tuple[Any, Any]:
-    """A tokenizer of texts and a model that is tuned on pairs of prompt and answer; the model comes first.
+    """Return a tokenizer of texts and a model that is tuned on pairs of prompt and answer; the model comes first.
 
     Args:
         settings: of the run: the model's size, and how it is tuned.
@@ -129,7 +129,7 @@ class Seed:
         return self._answers(self._tuned, self._questions, 7)
 
     def _reinforced(self, cell: Cell) -> Row:
-        """A reward model, and a writer optimised by it."""
+        """Return a reward model, and a writer optimised by it."""
         settings = self._settings
         data, held_out = self._data, items(settings.world.held_out, _HELD_OUT, anew=settings.world.anew)
         begun = time.process_time()
@@ -150,7 +150,7 @@ class Seed:
         return self._measured(writer, cell.name, {**told, **figures})
 
     def _reinforced_by_truth(self, level: Level) -> Row:
-        """A writer optimised by the world's labels, as if a reward model knew them."""
+        """Return a writer optimised by the world's labels, as if a reward model knew them."""
 
         def rewards(answers: Answers) -> tuple[list[list[float]], list[tuple[int, ...]]]:
             asked = [(self._questions[at], answer) for at, answer in answers]
@@ -161,7 +161,7 @@ class Seed:
         return self._measured(writer, f"true {level}", figures)
 
     def _optimised(self, name: str, rewards: Rewards) -> tuple[Any, dict[str, float]]:
-        """The tuned model after PPO, and the figures of that."""
+        """Return the tuned model after PPO, and the figures of that."""
         settings, tokenizer = self._settings, self._lab.tokenizer
         answers, begun = list(enumerate(self._baseline)), time.process_time()
         parts = [rewards(answers[part])[0] for part in slices(len(answers), 64)]
@@ -189,7 +189,7 @@ class Seed:
         return self._measured(writer, name, {"rl_seconds": time.process_time() - begun})
 
     def _taught(self, epochs: int) -> Row:
-        """The tuned model after passes over outlined answers without errors."""
+        """Return the tuned model after passes over outlined answers without errors."""
         settings, tokenizer = self._settings, self._lab.tokenizer
         questions = items(settings.world.taught, _TAUGHT + self._seed, anew=settings.world.anew)
         rng = random.Random(self._seed)  # noqa: S311 - never drawn from: there are no errors

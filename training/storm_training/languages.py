@@ -22,7 +22,7 @@ SHARES = {"1:10": 1 / 11, "1:3": 1 / 4, "1:1": 1 / 2, "3:1": 3 / 4, "10:1": 10 /
 
 
 def translate(text: str) -> str:
-    """A text in the other language, from either; the mark before an answer stays."""
+    """Return a text in the other language, from either; the mark before an answer stays."""
     return re.sub(r"\w+", lambda found: _turned(found[0]), text)
 
 

@@ -133,7 +133,7 @@ _READERS: dict[str, Callable[[Path], list[Source]]] = {
 
 
 def read(path: Path, layout: str) -> list[Source]:
-    """A set in one of the layouts ``webglm``, ``webcpm`` and ``expertqa``. Raises TrainingError: there is no other."""
+    """Return a set in the layout ``webglm``, ``webcpm`` or ``expertqa``. Raises TrainingError: unknown layout."""
     if layout not in _READERS:
         raise TrainingError(f"there is no layout {layout!r}: choose one of {', '.join(_READERS)}")
     return _READERS[layout](path)
@@ -145,7 +145,7 @@ def prompt(source: Source) -> str:
 
 
 def numbered(materials: Sequence[str]) -> str:
-    """The materials, a line each, with their numbers from 1."""
+    """Return the materials, a line each, with their numbers from 1."""
     return "\n".join(f"[{number}] {text}" for number, text in enumerate(materials, 1))
 
 
@@ -157,7 +157,7 @@ def keeps_rules(answer: Outlined, source: Source) -> bool:
 
 
 def unlike(sources: Iterable[Source], tests: Sequence[str]) -> Iterator[Source]:
-    """The questions that no test question repeats, but for a few characters; in any language."""
+    """Yield the questions that no test question repeats, but for a few characters; in any language."""
     known = [_trigrams(test) for test in tests]
     for source in sources:
         own = _trigrams(source.question)
@@ -166,7 +166,7 @@ def unlike(sources: Iterable[Source], tests: Sequence[str]) -> Iterator[Source]:
 
 
 def parted(sources: Sequence[Source], tests: Sequence[str]) -> tuple[list[Source], list[Source]]:
-    """Sources that no test question repeats, and those that one does.
+    """Return the sources that no test question repeats, and the others.
 
     Raises:
         TrainingError: there are none of one kind.

@@ -42,7 +42,7 @@ class Steps:
 
 
 def rate_at(settings: Steps, step: int) -> float:
-    """The learning rate of a step, from 0."""
+    """Return the learning rate of a step, from 0."""
     if step < settings.warmup:
         return settings.rate * (step + 1) / settings.warmup
     done = (step - settings.warmup) / max(1, settings.steps - settings.warmup)
@@ -87,7 +87,7 @@ def adamw(model: torch.nn.Module, rate: float) -> torch.optim.AdamW:
 
 
 def trainable(model: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """The parameters that are trained."""
+    """Return the parameters that are trained."""
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 

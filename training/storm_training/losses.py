@@ -18,7 +18,7 @@ Aggregate = Literal["mean", "min", "max"]
 
 
 def segment_rewards(values: Tensor, segments: Tensor, count: int, how: Aggregate | Literal["last"]) -> Tensor:
-    """The reward of each segment, from values of its tokens.
+    """Return the reward of each segment, from values of its tokens.
 
     Args:
         values: one number a token, shape (answers, tokens).

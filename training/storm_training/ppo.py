@@ -175,7 +175,7 @@ class _Run:
 
     @torch.no_grad()
     def sampled(self, step: int) -> tuple[dict[str, float], Answers, Round]:
-        """A round's figures, its answers with their prompts' positions, and what the update needs."""
+        """Return a round's figures, its answers with their prompts' positions, and what the update needs."""
         chosen, end = self._settings, self._tokenizer.eos_token_id
         picked = order(len(self._prompts), chosen.batch, step, chosen.seed)
         prompts = [self._prompts[at] for at in picked]
@@ -239,7 +239,7 @@ def _rows(batch: Batch, rows: slice) -> Batch:
 
 
 def _ends(example: Example, numbers: Sequence[int]) -> list[int]:
-    """The column of each segment's last token, among all tokens but the first."""
+    """Return the column of each segment's last token, among all tokens but the first."""
     last = {number: at for at, number in enumerate(numbers) if number >= 0}
     return [len(example.prompt) + last[number] - 1 for number in sorted(last)]
 

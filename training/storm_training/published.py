@@ -47,5 +47,5 @@ def extra_time(model: str) -> float:
 
 
 def holistic(model: str) -> str:
-    """The cell of holistic rewards that has a cell's granularity."""
+    """Return the cell of holistic rewards that has a cell's granularity."""
     return "holistic" + "".join(model.partition("+")[1:])

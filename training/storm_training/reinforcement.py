@@ -61,7 +61,7 @@ class Plan:
 
 
 def cell_of(name: str) -> Cell:
-    """The cell of Table 2 that Table 5 names so. Raises TrainingError: there is none."""
+    """Return the cell of Table 2 that Table 5 names so. Raises TrainingError: there is none."""
     for cell in CELLS:
         if cell.name == name:
             return cell
@@ -69,7 +69,7 @@ def cell_of(name: str) -> Cell:
 
 
 def judge_of(name: str) -> Judge:
-    """A judge of the bench by name. Raises SettingsError: there is none."""
+    """Return a judge of the bench by name. Raises SettingsError: there is none."""
     from storm_bench.judges.open_judge import open_support_judge
 
     return open_support_judge(name, Settings.build({}))
@@ -94,7 +94,7 @@ class Questions:
     most: int
 
     def answers(self, model: Any, places: Sequence[int], seed: int, temperature: float) -> list[tuple[int, Segmented]]:
-        """An answer to the question at each of these places."""
+        """Return an answer to the question at each of these places."""
         end, found = self.tokenizer.eos_token_id, []
         for part in slices(len(places), _AT_ONCE):
             prompts = [self.prompts[at] for at in places[part]]
@@ -180,7 +180,7 @@ def reinforce(
 
 
 def _rewarder(writer: Any, asked: Questions, places: Sequence[int], plan: Plan, folder: Path) -> RewardModel:
-    """A reward model of answers that the judge labelled."""
+    """Return a reward model of answers that the judge labelled."""
     rewarder = RewardModel(writer, plan.cell, asked.tokenizer.eos_token_id)
     data = asked.labelled(asked.answers(writer, list(places) * plan.samples, 1, 1.0))
     steps = max(1, plan.passes * len(data) // min(plan.reward_model.batch, len(data)))
@@ -197,7 +197,7 @@ def _rewards(rewarder: RewardModel) -> Rewards:
 
 
 def _measured(model: Any, tests: Questions, others: Sequence[Judge], folder: Path, when: str) -> dict[str, float]:
-    """The tests' answers, written to the folder, and their measures by each judge."""
+    """Return the tests' answers, written to the folder, and their measures by each judge."""
     answers = tests.answers(model, range(len(tests.prompts)), 0, 0.0)
     rows = {judge.name: tests.labelled(answers, judge) for judge in (tests.judge, *others)}
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ class Judged:
 
 
 def judged(answer: Segmented, labels: Sequence[Sequence[float]]) -> Judged:
-    """An answer with its labels.
+    """Return an answer with its labels.
 
     Raises:
         TrainingError: labels are not in [0, 1], or not as many as sentences.
@@ -67,7 +67,7 @@ def judge_labels(
 
 
 def targets(item: Judged, level: Level) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The segment of each of the response's tokens, and each segment's label.
+    """Return the segment of each of the response's tokens, and each segment's label.
 
     The label is whether all is true (holistic, sentence), or the mean over a sentence's subclaims (subclaim level).
     """

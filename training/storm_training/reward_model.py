@@ -69,12 +69,12 @@ class RewardModel(torch.nn.Module):
         return segment_rewards(values, numbers, count, how)
 
     def segments(self, answer: Segmented) -> tuple[int, ...]:
-        """The numbers of the response's tokens at this model's level; without a sentence the whole is one segment."""
+        """Return the segment numbers of the response's tokens at this model's level; one segment without sentences."""
         return whole(answer) if self.cell.level == "holistic" or not answer.sentences else answer.numbers
 
     @torch.no_grad()
     def rewards(self, answers: Sequence[Segmented]) -> list[list[float]]:
-        """The reward of each segment of each answer, in order."""
+        """Return the reward of each segment of each answer, in order."""
         numbers = [self.segments(answer) for answer in answers]
         found = self([(answer.example, own) for answer, own in zip(answers, numbers, strict=True)])
         return [row[: max(own) + 1].tolist() for row, own in zip(found, numbers, strict=True)]

@@ -49,12 +49,12 @@ def sample(
 
 
 def _mask(known: Tensor, queries: int) -> Tensor:
-    """What is added to the attention of the last columns: 0 where a token may look, shape (answers, 1, q, k)."""
+    """Return the additive attention mask of the last columns: 0 for visible tokens, shape (answers, 1, q, k)."""
     columns = torch.arange(known.shape[1])
     seen = known.unsqueeze(1) & (columns <= columns[-queries:].unsqueeze(1))
     return torch.where(seen, 0.0, torch.finfo(torch.float32).min).unsqueeze(1)
 
 
 def _until(tokens: list[int], ending: int) -> tuple[int, ...]:
-    """The tokens up to the end token, which is kept."""
+    """Return the tokens up to the end token, which is kept."""
     return tuple(tokens[: tokens.index(ending) + 1]) if ending in tokens else tuple(tokens)

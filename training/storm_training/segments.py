@@ -57,7 +57,7 @@ def segment(tokenizer: Any, example: Example) -> Segmented:
 
 
 def _owner(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
-    """The sentence in which a token ends, else the last that lies within it; -1: none."""
+    """Return the sentence in which a token ends, else the last that lies within it; -1: none."""
     ending = (number for number, (low, high) in enumerate(spans) if low < end <= high)
     within = (number for number, (low, high) in enumerate(spans) if start <= low and high <= end)
     return next(ending, max(within, default=-1))
@@ -74,7 +74,7 @@ def _spans(text: str, begin: int) -> tuple[tuple[int, int], ...]:
 
 
 def whole(answer: Segmented) -> tuple[int, ...]:
-    """The numbers where the answer, its end token included, is one segment."""
+    """Return the numbers where the answer, its end token included, is one segment."""
     return tuple(0 if at >= answer.start else -1 for at in range(len(answer.numbers)))
 
 

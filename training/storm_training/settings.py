@@ -60,7 +60,7 @@ class RunSettings(BaseModel):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The settings of a file.
+        """Return the settings of a file.
 
         Raises:
             TrainingError: it cannot be read, or a setting is unknown or out of range; the message names it.

@@ -68,7 +68,7 @@ def make(
 
 
 def read(folder: Path) -> list[Row]:
-    """The rows of a run so far."""
+    """Return the rows of a run so far."""
     path = folder / "results.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [json.loads(line) for line in lines]
@@ -84,7 +84,7 @@ def _add(folder: Path, row: Row) -> None:
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """The tables in Markdown, and which of the paper's orderings hold."""
+    """Return the tables in Markdown, and which of the paper's orderings hold."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in sorted(rows, key=lambda row: float(row["seed"])):
         groups.setdefault((str(row["style"]), str(row["model"])), []).append(row)
@@ -122,7 +122,7 @@ def _published(style: str, name: str) -> str:
 
 
 def interval(values: Sequence[float]) -> str:
-    """The mean and half the width of the 95 % interval; the mean alone of a single value."""
+    """Return the mean and half the width of the 95 % interval; the mean alone of a single value."""
     if len(values) < 2:
         return f"{mean(values):.3f}"
     return f"{mean(values):.3f} ± {_T.get(len(values), 1.96) * stdev(values) / math.sqrt(len(values)):.3f}"
@@ -229,6 +229,6 @@ def _orderings(groups: Group) -> str:
 
 
 def _gaps(better: Sequence[Row], other: Sequence[Row], measure: str) -> list[float]:
-    """What the one model has more than the other, for each seed that has both."""
+    """Return the difference of a measure between two models, for each seed that has both."""
     known = {row["seed"]: float(row[measure]) for row in other}
     return [float(row[measure]) - known[row["seed"]] for row in better if row["seed"] in known]

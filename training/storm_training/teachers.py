@@ -31,7 +31,7 @@ def written_answers(path: Path) -> dict[str, Outlined]:
 
 @contextmanager
 def model_teacher(settings: Settings, replies: Path) -> Iterator[Teacher]:
-    """The teacher that asks the writer's model, while its file of replies is open.
+    """Yield the teacher that asks the writer's model, while its file of replies is open.
 
     Args:
         settings: of model, language and ``answer_words``.

@@ -8,7 +8,7 @@ END = "<|end|>"
 
 
 def train_tokenizer(texts: Iterable[str], *, vocabulary: int = 640) -> Any:
-    """A byte-level BPE tokenizer (GPT-2's splitting, which llama.cpp knows as ``gpt-2``).
+    """Return a byte-level BPE tokenizer (GPT-2's splitting, which llama.cpp knows as ``gpt-2``).
 
     Args:
         texts: what it is trained on.
@@ -34,7 +34,7 @@ def train_tokenizer(texts: Iterable[str], *, vocabulary: int = 640) -> Any:
 
 
 def tiny_llama(tokenizer: Any, *, seed: int, hidden: int = 96, layers: int = 3) -> Any:
-    """A Llama with random weights: 0.4 M parameters by default, embeddings tied, heads of 32 numbers.
+    """Return a Llama with random weights: 0.4 M parameters by default, embeddings tied, heads of 32 numbers.
 
     Args:
         tokenizer: its vocabulary and its end token.

@@ -36,7 +36,7 @@ def subclaims(item: Item, sentences: Sequence[str]) -> list[list[float]]:
 
 
 def measure(item: Item, sentences: Sequence[str]) -> Measures:
-    """The measures of an answer; without a sentence it is neither coherent, helpful nor factual."""
+    """Return the measures of an answer; without a sentence it is neither coherent, helpful nor factual."""
     true = [min(labels) == 1 for labels in subclaims(item, sentences)]
     parts = [_SENTENCE.fullmatch(sentence.strip()) for sentence in sentences]
     said = [(part[1], part[2]) for part in parts if part]

@@ -73,7 +73,7 @@ class Item:
 
 
 def draw(rng: random.Random, *, anew: bool = False) -> Item:
-    """A question about one town (three of its four verbs) or about three towns (one verb), with one distractor.
+    """Return a question about one town (three of its four verbs) or about three towns (one verb), with one distractor.
 
     Args:
         rng: draws everything that the question is about, and the order of its materials.
@@ -103,7 +103,7 @@ def items(count: int, seed: int, *, anew: bool = False) -> list[Item]:
 
 
 def demonstrate(item: Item, style: Style, error_rate: float, rng: random.Random) -> str:
-    """A teacher's answer.
+    """Return a teacher's answer.
 
     Args:
         item: the question.

@@ -39,7 +39,7 @@ def load(name: str) -> tuple[Any, Any]:
 
 
 def on(model: Any, device: str) -> Any:
-    """The model on a device, on which tensors are made from now on; on an accelerator products are TF32's.
+    """Return the model on a device, on which tensors are made from now on; on an accelerator products are TF32's.
 
     Raises:
         TrainingError: there is no such device.
@@ -58,7 +58,7 @@ def on(model: Any, device: str) -> Any:
 
 
 def with_lora(model: Any, rank: int, seed: int) -> Any:
-    """The model with LoRA of a rank on all its projections, the only weights that are trained."""
+    """Return the model with LoRA of a rank on all its projections, the only weights that are trained."""
     import torch
     from peft import LoraConfig, get_peft_model
 
@@ -91,7 +91,7 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
 
 
 def rendered(prompt: str | list[dict[str, str]], tokenizer: Any) -> str:
-    """A prompt, or a list of messages, within the model's chat template, if it has one."""
+    """Return a prompt, or a list of messages, within the model's chat template, if it has one."""
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     if not tokenizer.chat_template:
         return "".join(message["content"] for message in messages)

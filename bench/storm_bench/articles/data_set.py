@@ -16,7 +16,7 @@ _SHARED = 0.5  # minimum share of a statement's content words in the sentence th
 
 
 def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
-    """A system's article from the data set, with the citations that can be resolved.
+    """Return a system's article from the data set, with the citations that can be resolved.
 
     The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
     to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
@@ -43,12 +43,12 @@ def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
 
 
 def pages_of(topic: Topic, passages: int = 1) -> AvailablePages:
-    """A topic's documents as the pages that an article can cite. ``passages``: of a page by one statement, at most."""
+    """Return a topic's documents as pages that an article can cite. ``passages``: maximum per page and statement."""
     return AvailablePages((Reference(own.url, own.title, own.text) for own in topic.documents), passages)
 
 
 def file_names(topic: Topic) -> tuple[str, ...]:
-    """The names that the files and folders of a topic's article may have, without suffix.
+    """Return the names that the files and folders of a topic's article may have, without suffix.
 
     They are its id, and its title as knowledge-storm names the folder of a run.
     """
@@ -57,7 +57,7 @@ def file_names(topic: Topic) -> tuple[str, ...]:
 
 
 def human_article(topic: Topic) -> Article:
-    """The human article as one to score: lead and body without back matter; its citations are not known by sentence."""
+    """Return the human article for scoring: lead and body without back matter and without citations by sentence."""
     human = topic.human
     return Article(topic.title, _plain_paragraphs(human.lead), tuple(map(_human_section, human.sections)))
 
@@ -71,7 +71,7 @@ def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
 
 
 def _uncited_article(title: str, text: str) -> Article:
-    """An article from Markdown with a paragraph per line, without citations and back matter."""
+    """Return an article from Markdown with a paragraph per line, without citations and back matter."""
     tree = HeadingNode.of_markdown(text, title)
     body = tuple(part for part in tree.subsections if not is_back_matter(part.heading))
     return Article(title, *replace(tree, subsections=body).read(_paragraph))

@@ -50,7 +50,7 @@ def _wanted(topic: Topic) -> str:
 
 
 def _found(folder: Path, topic: Topic) -> Iterator[Path]:
-    """The files and folders of a topic's article."""
+    """Yield the files and folders of a topic's article."""
     for name in file_names(topic):
         for suffix in SUFFIXES:
             if (path := folder / f"{name}{suffix}").is_file():

@@ -149,7 +149,7 @@ def report(
 def _read_config(
     config: Path, size: str, topics: int | None, options: Mapping[str, Any], *, allow_code: bool = False
 ) -> "tuple[ExperimentConfig, Path, Path]":
-    """The experiment with the command's options applied, its folder, and the cache."""
+    """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
     from storm_pipeline.api import configured
 
@@ -162,7 +162,7 @@ def _read_config(
 
 
 def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[str, dict[str, Any]]:
-    """What an experiment's file decides, by heading: without what the command's options give.
+    """Return the settings of an experiment's file by heading, without those given as options.
 
     Folders below that of data sets, and ``beside`` the file, are no decision, unless a link in them leads out of them.
     """
@@ -206,7 +206,7 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _warnings(expected: "Forecast") -> list[str]:
-    """That nobody or a small model judges, whose grades say little of an article; ``--quiet`` does not hide it."""
+    """Return warnings on a missing or small judge; shown with ``--quiet`` too."""
     from storm_bench.reporting.formats import WITHOUT_JUDGE
 
     nobody = [f"WARNING: {', '.join(expected.unjudged)}: {WITHOUT_JUDGE}"] if expected.unjudged else []

@@ -59,13 +59,13 @@ class Build:
         self._entries: list[dict[str, Any]] = []
 
     def drawn(self, titles: Iterable[str], seed: int) -> list[CurrentPage]:
-        """The pages of titles in an order that the seed decides."""
+        """Return the pages of titles in an order that the seed decides."""
         return shuffled(self.wiki.current(titles), seed, lambda page: page.number)
 
     def taken(
         self, pages: Iterable[CurrentPage], examine: Callable[[CurrentPage], Topic | str], at_most: int | None
     ) -> Iterator[Topic]:
-        """The topics of pages that qualify, in their order, until there are enough; the other pages are recorded.
+        """Yield the topics of pages that qualify, in their order, until there are enough; the other pages are recorded.
 
         ``examine`` returns the topic of a page, or why it is left out (as a page that has gone is); cheap checks come
         first. ``at_most``: None for all.
@@ -87,7 +87,7 @@ class Build:
             yield one
 
     def entered(self, page: CurrentPage, topic: Topic, **facts: Any) -> Topic:
-        """The topic without copies of its article, once the manifest has the page, these facts, and the copies."""
+        """Add the page, these facts and the copies to the manifest; return the topic without copies of its article."""
         listed = [{"url": copy.document.url, "reason": copy.reason} for copy in copies(topic)]
         about = {"id": topic.id, "title": page.title, "url": page.url, "page": page.number, "revision": page.revision}
         self._entries.append(about | facts | {"copies": listed})
@@ -131,7 +131,7 @@ class DocumentCollector:
         self._given = fetch
 
     def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
-        """The documents with their texts, in order; the text is empty if the fetch failed."""
+        """Return the documents with their texts, in order; the text is empty if the fetch failed."""
         pages = parallel_map(self._page, [document.url for document in documents], workers=_AT_ONCE)
         return tuple(
             TopicDocument(one.url, one.title or str(page.get("title", "")), str(page.get("text", "")), one.origin)

@@ -49,7 +49,7 @@ class ClosedCorpus:
 def topic_chunks(
     topic: Topic, *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
 ) -> tuple[Snippet, ...]:
-    """The distinct chunks of a topic's documents, in order.
+    """Return the distinct chunks of a topic's documents, in order.
 
     ``topic``: a topic with documents; ``sources``: which documents; ``words``: maximum words per chunk, >= 1;
     ``guarded``: whether to leave out copies of the topic's article (:func:`leakage.without_copies`).
@@ -61,7 +61,7 @@ def topic_chunks(
 def pooled_chunks(
     topics: Iterable[Topic], *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
 ) -> tuple[Snippet, ...]:
-    """The distinct chunks of all topics' documents, without copies of each document's own topic article."""
+    """Return the distinct chunks of all topics' documents, without copies of each document's own topic article."""
     pooled = (topic_chunks(topic, sources=sources, words=words, guarded=guarded) for topic in topics)
     return tuple({chunk.id: chunk for chunks in pooled for chunk in chunks}.values())
 

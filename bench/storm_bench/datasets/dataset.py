@@ -53,7 +53,7 @@ class DataSet:
     problems: tuple[str, ...] = ()  # what was skipped or repaired and why, one sentence each, naming the file
 
     def only(self, ids: Iterable[str]) -> "DataSet":
-        """The data set restricted to some topics, in the given order. Raises DatasetError: an id is unknown."""
+        """Return the data set restricted to some topics, in the given order. Raises DatasetError: an id is unknown."""
         known = {topic.id: topic for topic in self.topics}
         wanted = list(ids)
         if missing := [name for name in wanted if name not in known]:
@@ -70,7 +70,7 @@ def read_topics(
     strict: bool,
     empty: str = "it is empty",
 ) -> DataSet:
-    """The topics of a data set's files, in their order.
+    """Return the topics of a data set's files, in their order.
 
     ``read``: a file's topic, or None for one that is left out, and what was repaired of it; ``strict``: fail on a
     damaged file instead of skipping it; ``empty``: why there is no topic, where no file is damaged. Raises
@@ -94,7 +94,7 @@ def read_topics(
 
 
 def folder_of(folder: Path, name: str, *layouts: str) -> Path:
-    """The subfolder that holds a data set's articles: the first of several layouts that is there.
+    """Return the subfolder that holds a data set's articles: the first of several layouts that is there.
 
     Raises DatasetError: the folder has none of them.
     """
@@ -106,7 +106,7 @@ def folder_of(folder: Path, name: str, *layouts: str) -> Path:
 
 
 def not_such(folder: Path, name: str, why: str) -> str:
-    """What is said of a folder that does not hold the named data set, with the ways to get one."""
+    """Return the message for a folder without the named data set, with the ways to get it."""
     published = PUBLISHED[name]
     return (
         f"{folder} is not such a data set: {why}. Check the path, or get the published one with `storm experiment data "
@@ -153,7 +153,7 @@ def read_model(file: Path, model: type[M]) -> M:
 
 
 def as_model(file: Path, model: type[M], value: object) -> M:
-    """A value that was read from a file as a pydantic model; errors as :func:`read_model`."""
+    """Return a value that was read from a file as a pydantic model; errors as :func:`read_model`."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -161,7 +161,7 @@ def as_model(file: Path, model: type[M], value: object) -> M:
 
 
 def damaged(file: Path, error: ValidationError) -> DatasetError:
-    """The error that names a damaged file, and the place in it."""
+    """Return the error that names a damaged file, and the place in it."""
     where, why = first_problem(error, "the top level")
     return DatasetError(f"{file} is damaged at {where}: {why.lower()}; download or rebuild it")
 

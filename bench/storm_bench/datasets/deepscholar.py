@@ -131,7 +131,7 @@ def _topic(paper: Row, cited: Sequence[Row], nuggets: Sequence[_Nugget]) -> Topi
 
 
 def _work(row: Row) -> TopicDocument:
-    """A cited work: its abstract, else the excerpt that a search found later; addresses from arXiv first."""
+    """Return a cited work: its abstract, else the excerpt that a search found later; addresses from arXiv first."""
     doi = row.get("bib_paper_doi", "").strip()
     addresses = (
         row.get("cited_paper_arxiv_link", ""),
@@ -149,7 +149,7 @@ def _file(folder: Path, name: str) -> Path | None:
 
 
 def _rows(file: Path, *columns: str) -> list[Row]:
-    """The rows of a CSV file, absent values as empty strings."""
+    """Return the rows of a CSV file, absent values as empty strings."""
     try:
         text = file_bytes(file).decode("utf-8")
         csv.field_size_limit(_LARGEST_FIELD)

@@ -107,7 +107,7 @@ def _sentence(sentence: _Sentence) -> HumanSentence:
 
 
 def _reference(value: str) -> TopicDocument:
-    """A cited page; without a URL, its title is the citation's text, unless the extraction lost that."""
+    """Return a cited page; without a URL, its title is the citation's text, unless the extraction lost that."""
     url = web_address(value)
     return TopicDocument(url, "" if url or value.startswith(_NO_ADDRESS) else plain_text(value))
 

@@ -24,7 +24,7 @@ class Copy:
 
 
 def exclusion_settings(topic: Topic) -> dict[str, tuple[str, ...]]:
-    """Settings (:class:`storm_pipeline.settings.Settings`) that exclude a topic's own article from a run's searches.
+    """Return settings (:class:`storm_pipeline.settings.Settings`) that exclude a topic's own article from searches.
 
     They exclude the article under every form of its URL, in all languages, on Wikipedia mirrors, and on pages that
     repeat its text.
@@ -34,7 +34,7 @@ def exclusion_settings(topic: Topic) -> dict[str, tuple[str, ...]]:
 
 
 def copies(topic: Topic) -> tuple[Copy, ...]:
-    """The documents of a topic that are copies of its article, by URL, title or text.
+    """Return the documents of a topic that are copies of its article, by URL, title or text.
 
     By text, a document is a copy if it contains half of the article's 8-grams. A document found by search is also a
     copy if 20 % of its 8-grams are the article's and it contains 5 % of the article's (a mirror's excerpt). This second
@@ -52,7 +52,7 @@ def copies(topic: Topic) -> tuple[Copy, ...]:
 
 
 def without_copies(topic: Topic) -> Topic:
-    """The topic without documents that are copies of its article."""
+    """Return the topic without documents that are copies of its article."""
     left_out = {copy.document for copy in copies(topic)}
     return replace(topic, documents=tuple(document for document in topic.documents if document not in left_out))
 
@@ -68,6 +68,6 @@ def _repetition(document: TopicDocument, article: set[str]) -> str | None:
 
 
 def _ngrams(text: str) -> set[str]:
-    """The distinct 8-grams, without any punctuation, because some documents have lost theirs."""
+    """Return the distinct 8-grams, without any punctuation, because some documents have lost theirs."""
     words = _PUNCTUATION.sub("", _UNSPACED.sub(r" \g<0> ", normalize("NFKC", text).casefold())).split()
     return {" ".join(words[start : start + _N]) for start in range(len(words) - _N + 1)}

@@ -42,7 +42,7 @@ class CurrentPage:
 
 
 def pages_of(query: Any, asked: Sequence[str]) -> Iterator[CurrentPage]:
-    """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out."""
+    """Yield the existing pages of a query in the order of the requested titles, following redirects."""
     found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
     steps = {
         plain_text(step.get("from")): plain_text(step.get("to"))
@@ -91,7 +91,7 @@ class MediaWiki:
         self._client = services.client("Wikipedia", self._address, {403: "it refuses this address or network; wait"})
 
     def current(self, titles: Iterable[str]) -> Iterator[CurrentPage]:
-        """The pages of titles, following redirects, each once; missing pages are skipped.
+        """Yield the pages of titles, following redirects, each once; missing pages are skipped.
 
         Raises DatasetError: the wiki could not be asked.
         """
@@ -112,7 +112,7 @@ class MediaWiki:
                     yield page
 
     def members(self, category: str, start: str, end: str) -> dict[str, str]:
-        """The articles that joined a category (``Category:Good articles``) in a period: title → time, oldest first.
+        """Return the articles that joined a category (``Category:Good articles``) in a period, title → time, by time.
 
         Raises DatasetError: the wiki could not be asked.
         """
@@ -125,7 +125,7 @@ class MediaWiki:
         return {plain_text(member.get("title")): plain_text(member.get("timestamp")) for member in found}
 
     def at(self, page: CurrentPage, time: str) -> CurrentPage:
-        """The page with the latest revision that it had at a time.
+        """Return the page with the latest revision that it had at a time.
 
         Raises DatasetError: the wiki could not be asked; PageGoneError: it had none, or has been deleted.
         """
@@ -136,7 +136,7 @@ class MediaWiki:
         return replace(page, revision=int(found[0]["revid"]))
 
     def html(self, page: CurrentPage) -> str:
-        """The HTML of the page's revision.
+        """Return the HTML of the page's revision.
 
         Raises DatasetError: the wiki could not be asked; PageGoneError: the revision was deleted.
         """
@@ -144,7 +144,7 @@ class MediaWiki:
         return str(self._parse(page, {"prop": "text|revid", **plain}, lambda answer: answer["text"] + "")["text"])
 
     def categories(self, page: CurrentPage) -> frozenset[str]:
-        """The titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
+        """Return the titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
         answer = self._parse(page, {"prop": "categories"}, lambda answer: objects(answer["categories"]))
         return frozenset(plain_text(one.get("category")).replace("_", " ") for one in objects(answer["categories"]))
 
@@ -162,7 +162,7 @@ class MediaWiki:
         return next(self._continued(parameters, _checked_pages))
 
     def _continued(self, parameters: Params, check: Callable[[Any], Any]) -> Iterator[Any]:
-        """A query's results, part by part."""
+        """Yield a query's results, part by part."""
         further: Params | None = {}
         while further is not None:
             answer = self._request({"action": "query", **parameters, **further}, check)
@@ -170,7 +170,7 @@ class MediaWiki:
             yield answer["query"]
 
     def _request(self, parameters: Params, check: Callable[[Any], Any]) -> Any:
-        """A response that passes ``check``, cached."""
+        """Return a response that passes ``check``, cached."""
         whole = {**_COMMON, **parameters}
         with service_errors():
             return self._answers.get(

@@ -25,7 +25,7 @@ class Ranker(ABC):
     name: str
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """The ``k`` best chunks, best first; all if there are fewer."""
+        """Return the ``k`` best chunks, best first; all if there are fewer."""
         if not chunks or k < 1:
             return ()
         order = self._order(query, chunks)
@@ -35,7 +35,7 @@ class Ranker(ABC):
 
     @abstractmethod
     def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
-        """The positions of the chunks that match, best first."""
+        """Return the positions of the chunks that match, best first."""
 
 
 class RandomRanker(Ranker):

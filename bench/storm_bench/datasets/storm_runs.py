@@ -40,7 +40,7 @@ _OTHER_BODY = (
 
 
 def find_storm_run(folder: Path, topic: Topic) -> Path:
-    """The folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
+    """Return the folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
 
     Raises DatasetError: there is none, or one of each name.
     """
@@ -62,7 +62,7 @@ class StormRunReader:
         return (path / "url_to_info.json").is_file()
 
     def read(self, path: Path, title: str, pages: AvailablePages) -> Article:  # noqa: ARG002 - it brings its own pages
-        """The polished article if there is one, else the unpolished one."""
+        """Return the polished article if there is one, else the unpolished one."""
         return read_storm_run(path, polished=has_polished_article(path), title=title).article
 
 
@@ -104,14 +104,14 @@ def _text(folder: Path, names: tuple[str, ...]) -> str:
 
 
 def _outline(folder: Path, title: str) -> Outline:
-    """The refined outline as recorded; empty if the run has none."""
+    """Return the refined outline as recorded; empty if the run has none."""
     if not any((folder / name).is_file() for name in _OUTLINES):
         return Outline(title)
     return recorded_outline(title, _text(folder, _OUTLINES))
 
 
 def recorded_outline(title: str, text: str) -> Outline:
-    """The headings of a text; ``title``: of the article."""
+    """Return the headings of a text; ``title``: of the article."""
     lines = filter(None, map(str.strip, text.splitlines()))
     return Outline(title, _headings(HeadingNode.of_blocks(map(_block, lines))))
 
@@ -121,7 +121,7 @@ def _headings(part: HeadingNode) -> tuple[Heading, ...]:
 
 
 def _citations_and_sources(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
-    """The citations of numbers 1, 2, …, and their sources; URLs of the same page are one source."""
+    """Return the citations of numbers 1, 2, …, and their sources; URLs of the same page are one source."""
     by_number = {number: pages["url_to_info"][url] for url, number in pages["url_to_unified_index"].items()}
     shown, sources = [], dict[str, Source]()
     for number in range(1, max(by_number, default=0) + 1):
@@ -153,7 +153,7 @@ def _renumbered(polished: str, generated: str, folder: Path) -> str:
 
 
 def _sentences(text: str) -> list[tuple[str, list[str]]]:
-    """The sentences of a text without white space and numbers, each with its numbers in order."""
+    """Return the sentences of a text without white space and numbers, each with its numbers in order."""
     sentences = [own for line in text.splitlines() for own in split_sentences(line)]
     return [("".join(_NUMBER.sub("[]", own).split()), _NUMBER.findall(own)) for own in sentences]
 

@@ -50,6 +50,6 @@ def read_attribution_bench(folder: Path, *, left_out: str = "ExpertQA") -> tuple
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a compressed file with one a line. Raises OSError: the file is not there."""
+    """Yield the objects of a compressed file with one a line. Raises OSError: the file is not there."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)

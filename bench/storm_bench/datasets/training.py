@@ -67,7 +67,7 @@ def wice(folder: Path) -> list[Article]:
 
 
 def _evidence(row: Mapping[str, Any]) -> tuple[Snippet, ...]:
-    """The first set of sentences that support a claim, as one passage."""
+    """Return the first set of sentences that support a claim, as one passage."""
     if row["label"] != "supported":
         return ()
     text = " ".join(row["evidence"][i] for i in row["supporting_sentences"][0])

@@ -20,7 +20,7 @@ def is_usable(document: TopicDocument) -> bool:
 
 
 def usable(documents: Iterable[TopicDocument]) -> tuple[TopicDocument, ...]:
-    """The usable documents, in order, one per page.
+    """Return the usable documents, in order, one per page.
 
     If a page was both cited and found, it counts as cited, with the text that has capital letters.
     """

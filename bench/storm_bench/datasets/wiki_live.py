@@ -125,7 +125,7 @@ def _topic(file: Path) -> Topic:
 
 
 def _published_values(article: Path) -> dict[str, Any]:
-    """A topic as :class:`_File`, from the file of its human article and those beside it.
+    """Return a topic as :class:`_File`, from the file of its human article and those beside it.
 
     Each page that a system cites is taken once, from the first system that has its text. Raises DatasetError: a file is
     damaged.
@@ -166,7 +166,7 @@ def _text(part: HeadingNode) -> str:
 
 
 def _systems(data: Mapping[str, _System]) -> Iterator[SystemArticle]:
-    """The systems' non-empty articles, ordered by system name."""
+    """Yield the systems' non-empty articles, ordered by system name."""
     for name, own in sorted(data.items()):
         if plain_text(own.article):
             yield SystemArticle(name, own.article, tuple(filter(lambda one: one.text, map(_stated, own.statements))))

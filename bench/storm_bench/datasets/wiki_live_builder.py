@@ -57,7 +57,7 @@ class WikiLivePlan:
             )
 
     def calendar(self) -> list[datetime]:
-        """The first seconds of the distinct months, in order."""
+        """Return the first seconds of the distinct months, in order."""
         return sorted(set(map(first_second, self.months)))
 
     def text_rejection(self, page: WikiPage) -> str | None:
@@ -81,7 +81,7 @@ def build_wiki_live(plan: WikiLivePlan, build: Build) -> DataSet:
 
 
 def _examined(plan: WikiLivePlan, build: Build, month: datetime, page: CurrentPage) -> Topic | str:
-    """The topic of a page, or why it is left out."""
+    """Return the topic of a page, or why it is left out."""
     page = build.wiki.at(page, _iso(_next(month) - _SECOND))
     if not _is_good(build, page):
         return "no Good Article at the month's end"
@@ -120,13 +120,13 @@ def _was_good(build: Build, page: CurrentPage, time: str) -> bool:
 
 
 def _pages_with_text(documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
-    """The usable pages with at least 500 characters, in order, each once, without Wikipedia and its mirrors."""
+    """Return the usable pages with at least 500 characters, in order, each once, without Wikipedia and its mirrors."""
     own = (document for document in documents if not repeats_wikipedia(document.url))
     return usable(document for document in own if len(document.text) >= _MIN_CHARACTERS)
 
 
 def statements_of(article: HumanArticle) -> tuple[str, ...]:
-    """The distinct statements of an article's body, in order: its complete sentences of 6 to 60 words in context.
+    """Return the distinct statements of an article's body in order: complete sentences of 6 to 60 words in context.
 
     Left out are questions, mere quotations, and the lead, which repeats the body.
     """

@@ -58,7 +58,7 @@ class WikiPage:
         return HumanArticle(self.title, self.url, lead, body, cited, infobox=self.infobox, back_matter=back)
 
     def links(self) -> tuple[TopicDocument, ...]:
-        """The distinct pages cited by editors, in order."""
+        """Return the distinct pages cited by editors, in order."""
         cited = {source_id(one.url): one for one in reversed(list(self.citations.values())) if one.url}
         return tuple(reversed(cited.values()))
 
@@ -148,7 +148,7 @@ def _text(paragraphs: list[list[HumanSentence]]) -> str:
 
 
 def _sentences(part: HeadingNode, citations: Citations) -> list[list[HumanSentence]]:
-    """The sentences of each paragraph, with the addresses that they cite."""
+    """Return the sentences of each paragraph, with the addresses that they cite."""
     return [[found for text in split_sentences(own) for found in _cited(text, citations)] for own in part.paragraphs]
 
 

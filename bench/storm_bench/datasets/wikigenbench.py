@@ -105,7 +105,7 @@ def _topic(file: Path) -> Topic:
 
 
 def cited_title(citation: str) -> str:
-    """The title of a cited page: the quoted part of the citation, or all of it."""
+    """Return the title of a cited page: the quoted part of the citation, or all of it."""
     found = _QUOTED.search(citation)
     return found[1].strip() if found else citation
 
@@ -118,7 +118,7 @@ def _infobox(fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _found(file: Path) -> tuple[TopicDocument, ...]:
-    """The pages found by search; empty if the topic has no such file."""
+    """Return the pages found by search; empty if the topic has no such file."""
     if not file.is_file():
         return ()
     hits = read_model(file, RootModel[list[_Hit]]).root

@@ -30,7 +30,7 @@ class _Node:
 
 
 def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) -> tuple[str, tuple[HumanSection, ...]]:
-    """The lead and the sections, including back matter.
+    """Return the lead and the sections, including back matter.
 
     A heading missing from the text (the two come from different revisions) gets its text from ``contents``, unless most
     of that occurs elsewhere in the text. ``outlines``: first-level headings, words joined by underscores.

@@ -54,7 +54,7 @@ class Wikimedia:
         return f"{self.language}.wikipedia.org"
 
     def client(self, service: str, address: str, remedies: dict[int, str], *, token: str = "") -> ApiClient:
-        """A client of one service; sends one request at a time and respects Retry-After."""
+        """Return a client of one service; sends one request at a time and respects Retry-After."""
         return ApiClient(
             service,
             address,
@@ -76,7 +76,7 @@ def service_errors() -> Iterator[None]:
 
 
 def parsed(service: str, read: Callable[[], T]) -> T:
-    """What a function reads from a response. Raises DatasetError: the response has another form."""
+    """Return the result of parsing a response. Raises DatasetError: the response has another form."""
     try:
         return read()
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -90,7 +90,7 @@ class AnswerCache:
         self._cache = SqliteCache(Path(folder) / BUILD / "answers.sqlite")
 
     def get(self, question: Sequence[object], ask: Callable[[], Any]) -> Any:
-        """The cached response, or the result of ``ask``, a JSON value other than None, which is then cached.
+        """Return the cached response, or the result of ``ask``, a JSON value other than None, which is then cached.
 
         ``question``: JSON values that identify the request: service, address, parameters.
         """
@@ -103,7 +103,7 @@ class AnswerCache:
 
 
 def first_second(month: str) -> datetime:
-    """The first second of a month such as ``2024-01``, in UTC. Raises DatasetError: it is not a month."""
+    """Return the first second of a month such as ``2024-01``, in UTC. Raises DatasetError: it is not a month."""
     try:
         return datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
     except ValueError as error:
@@ -149,7 +149,7 @@ def _top(client: ApiClient, path: str) -> list[tuple[str, int]]:
 
 
 def events_among(services: Wikimedia, answers: AnswerCache, items: Sequence[str], kind: str = OCCURRENCE) -> set[str]:
-    """The items that are instances of a class or of one of its subclasses.
+    """Return the items that are instances of a class or of one of its subclasses.
 
     ``items``: ids such as ``Q42``; others are ignored. Raises DatasetError: the query failed.
     """
@@ -185,7 +185,7 @@ class LiftWing:
         self._client = services.client("Lift Wing", services.lift_wing, remedies, token=services.token)
 
     def grade(self, revision: int) -> tuple[str, str]:
-        """A revision's grade (FA, GA, B, C, Start, Stub), and the name of its judge.
+        """Return a revision's grade (FA, GA, B, C, Start, Stub), and the name of its judge.
 
         Raises SearchError: the request failed, or the model cannot grade this revision.
         """

@@ -89,26 +89,26 @@ class ExperimentConfig(ConfigTable):
         return self
 
     def method(self, name: str) -> MethodTable:
-        """The method with this label."""
+        """Return the method with this label."""
         return next(method for method in self.methods if method.label == name)
 
     def metrics_of(self, method: MethodTable) -> tuple[str, ...]:
-        """The metrics of a method's articles, in order: of the human article only those that can judge it."""
+        """Return the metrics of a method's articles, in order: of the human article only those that can judge it."""
         return tuple(name for name in self.metrics if not method.human or name in _OF_HUMANS)
 
     def search_of(self, method: MethodTable) -> SearchTable:
-        """The search configuration of a method's runs."""
+        """Return the search configuration of a method's runs."""
         return method.search or self.search
 
     def settings_of(self, method: MethodTable) -> Settings:
-        """The settings of a method's runs, without those that depend on topic or seed.
+        """Return the settings of a method's runs, without those that depend on topic or seed.
 
         Raises SettingsError: a value is invalid.
         """
         return for_recipe(Settings.build({**self.settings, **method.settings}), method.recipe or "")
 
     def sized(self, name: str) -> "ExperimentConfig":
-        """This experiment at one of its sizes; ``full`` returns it unchanged.
+        """Return this experiment at one of its sizes; ``full``: unchanged.
 
         Raises SettingsError: the size is unknown or does not match the experiment.
         """
@@ -133,7 +133,7 @@ class ExperimentConfig(ConfigTable):
     def with_overrides(
         self, *, topics: int | None = None, settings: Mapping[str, Any] | None = None
     ) -> "ExperimentConfig":
-        """This experiment with another number of topics, and with settings that override its own and its methods'.
+        """Return this experiment with another number of topics, and with settings that override its and its methods'.
 
         Raises SettingsError: a setting is unknown or managed by the experiment.
         """
@@ -151,7 +151,7 @@ class ExperimentConfig(ConfigTable):
         return _validated(ExperimentConfig, {**self.model_dump(), **values})
 
     def with_judges(self, **judges: str | None) -> "ExperimentConfig":
-        """This experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None keeps the current one."""
+        """Return this experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None: unchanged."""
         given = {name: value for name, value in judges.items() if value is not None}
         for name, value in given.items():
             try:
@@ -161,7 +161,7 @@ class ExperimentConfig(ConfigTable):
         return self.model_copy(update={"resources": {**self.resources, **given}})
 
     def resolved(self, engine: str) -> "ExperimentConfig":
-        """This experiment as any process can read it: absolute paths, and the engine's name in place of ``auto``."""
+        """Return this experiment for any process: with absolute paths, and the engine's name in place of ``auto``."""
 
         def with_engine(settings: Mapping[str, Any]) -> Mapping[str, Any]:
             return {**settings, "search": engine} if settings.get("search") == "auto" else settings
@@ -188,7 +188,7 @@ class _ExperimentFile(ExperimentConfig):
     variants: tuple[VariantTable, ...] = ()  # each adds a row for every method whose articles it can change
 
     def expanded(self) -> Mapping[str, Any]:
-        """The experiment with the rows of its methods and variants."""
+        """Return the experiment with the rows of its methods and variants."""
         rows = [variant.of(method) for variant in self.variants for method in self.methods if variant.changes(method)]
         methods = [method.model_dump() for method in (*self.methods, *rows)]
         return self.model_dump(exclude={"variants"}) | {"methods": methods}

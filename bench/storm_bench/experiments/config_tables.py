@@ -116,7 +116,7 @@ class MethodTable(ConfigTable):
         return self.name or self.recipe or self.system or "human article"
 
     def with_articles_beside(self, folder: Path) -> Self:
-        """The method with absolute paths to those of its articles that lie in a folder."""
+        """Return the method with absolute paths to those of its articles that lie in a folder."""
         given = {name: path for name in ("recorded", "imported") if (path := getattr(self, name))}
         beside = {name: folder.absolute() / path.expanduser() for name, path in given.items()}
         return self.model_copy(update={name: path for name, path in beside.items() if path.is_dir()})
@@ -144,7 +144,7 @@ class VariantTable(ConfigTable):
         return bool(method.recipe and self.settings.keys() - ignored)
 
     def of(self, method: MethodTable) -> MethodTable:
-        """The method under this variant's settings."""
+        """Return the method under this variant's settings."""
         label = f"{method.label}, {self.name}"
         return method.model_copy(update={"name": label, "settings": {**method.settings, **self.settings}})
 

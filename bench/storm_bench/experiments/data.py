@@ -23,7 +23,7 @@ from storm_pipeline.evidence.retrieval.embedder import shared_embedder
 
 
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
-    """The topics of an experiment, in order.
+    """Return the topics of an experiment, in order.
 
     Raises DatasetError: the data set is absent or damaged, or lacks a topic or system that the experiment names.
     """
@@ -42,12 +42,12 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
 
 
 def pool_of(data: DataTable) -> tuple[Topic, ...]:
-    """The topics of a pooled corpus: all topics of the data set, even if the experiment uses fewer."""
+    """Return the topics of a pooled corpus: all topics of the data set, even if the experiment uses fewer."""
     return _read(data.set, data.folder, core=data.core).topics
 
 
 def data_problems(config: ExperimentConfig) -> tuple[str, ...]:
-    """What the reader skipped or repaired, and whether there are fewer topics than configured."""
+    """Return the data that the reader skipped or repaired, and a note if topics are fewer than configured."""
     data = config.data
     data_set = _read(data.set, data.folder, core=data.core)
     problems = list(data_set.problems)
@@ -60,7 +60,7 @@ def data_problems(config: ExperimentConfig) -> tuple[str, ...]:
 def engine_of(
     search: SearchTable, topic: Topic, data: DataTable, resources: Resources, *, seed: int = 0
 ) -> SearchEngine | None:
-    """The closed corpus that runs on a topic search; None if they search with an engine.
+    """Return the closed corpus that runs on a topic search; None if they search with an engine.
 
     ``resources``: provides the embedder of the dense ranker. Raises DatasetError: the topic has no documents of that
     kind.
@@ -83,7 +83,7 @@ def _pooled(data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
 
 
 def _pooled_for(topic: Topic, data: DataTable, sources: Sources) -> tuple[Snippet, ...]:
-    """The pooled corpus without copies of this topic's article, even those among other topics' documents."""
+    """Return the pooled corpus without copies of this topic's article, even those among other topics' documents."""
     pool = replace(topic, documents=tuple(document for one in pool_of(data) for document in one.documents))
     copied = {source_id(copy.document.url) for copy in copies(pool)}
     return tuple(chunk for chunk in _pooled(data, sources) if chunk.source_id not in copied)

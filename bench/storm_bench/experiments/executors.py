@@ -88,7 +88,7 @@ class Executor(ABC):
     def _starting(
         self, work: Callable[[J], R], halt: threading.Event
     ) -> "AbstractContextManager[Callable[[J], Future[R]]]":
-        """What starts a job, within a block."""
+        """Yield the function that starts a job."""
 
     def _cancel(self, running: "Iterable[Future[Any]]") -> None:  # noqa: B027 - threads see it
         """Tell running jobs of a halt that they do not see by themselves."""
@@ -129,7 +129,7 @@ class LocalExecutor(Executor):
 
 
 def job_halt() -> threading.Event:
-    """The event that asks the calling job to stop cleanly; never set outside a job."""
+    """Return the event that asks the calling job to stop cleanly; never set outside a job."""
     return _halt.get() or threading.Event()
 
 
@@ -140,5 +140,5 @@ def run_with_halt(halt: threading.Event, work: Callable[[J], R], job: J) -> R:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's type and message on one line."""
+    """Return an exception's type and message on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

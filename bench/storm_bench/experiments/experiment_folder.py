@@ -45,7 +45,7 @@ class ExperimentStore:
         self._scores = {key: records[-1] for key, records in self._journal.earlier("score").items()}
 
     def article_folder(self, unit: Unit) -> Path:
-        """The folder of a unit's article."""
+        """Return the folder of a unit's article."""
         return self.folder / "articles" / unit.id
 
     def is_written(self, unit: Unit, fingerprint: str) -> bool:
@@ -76,7 +76,7 @@ class ExperimentStore:
         return None if known.get("failure") or known.get("stopped") else known.get("words_asked") or None
 
     def score(self, unit: Unit, metric: str, fingerprint: str) -> Scored | None:
-        """A metric's score of a unit's article; None if there is none with this fingerprint."""
+        """Return a metric's score of a unit's article; None if there is none with this fingerprint."""
         known = self._scores.get(f"{unit.id}|{metric}")
         if known is None or known["of"] != fingerprint:
             return None

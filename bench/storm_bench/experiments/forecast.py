@@ -75,7 +75,7 @@ def forecast(
 
 
 def _estimates(config: ExperimentConfig, topics: Mapping[str, Topic], written: Sequence[Unit]) -> dict[str, Estimate]:
-    """The estimate of an article of each method.
+    """Return the estimate of an article of each method.
 
     A method's articles differ only in the topic, which is a few words of a prompt; methods of one recipe and of the
     same settings search differently, which no estimate knows.
@@ -98,13 +98,13 @@ def _estimates(config: ExperimentConfig, topics: Mapping[str, Topic], written: S
 
 
 def _total(ranges: Sequence[Range], articles: int) -> Range:
-    """The sum of what so many articles take."""
+    """Return the sum of what so many articles take."""
     whole = Range.sum(ranges)
     return Range(whole.likely / 2, whole.likely, 2 * whole.likely) if articles >= MANY else whole
 
 
 def _judge(config: ExperimentConfig) -> str:
-    """The judge of support; empty if none is named."""
+    """Return the judge of support; empty if none is named."""
     given = config.resources
     return named_judge(*(str(given.get(name, getattr(Resources, name))) for name in ("judge", "judge_lm")))
 

@@ -92,14 +92,14 @@ def config_of(text: str) -> ExperimentConfig:
 
 
 def metric_of(config: ExperimentConfig, cache: Path, name: str) -> Metric:
-    """A metric of an experiment, opened once per process. Raises StormError: it cannot be opened."""
+    """Return a metric of an experiment, opened once per process. Raises StormError: it cannot be opened."""
     if config.code and is_own(name):
         return own_metric(name, config.code)
     return _metric(_resources_text(config), cache, name)
 
 
 def resources_of(config: ExperimentConfig, cache: Path) -> Resources:
-    """The resources that an experiment's metrics share, opened once per process."""
+    """Return the resources that an experiment's metrics share, opened once per process."""
     return _resources(_resources_text(config), cache)
 
 
@@ -123,7 +123,7 @@ def article_hash(folder: Path) -> str:
 
 
 def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
-    """The settings of a unit's run, except its folders. Raises SettingsError: a value is invalid."""
+    """Return the settings of a unit's run, except its folders. Raises SettingsError: a value is invalid."""
     method = config.method(unit.method)
     seed: Mapping[str, Any] = {} if unit.seed is None else {"seed": unit.seed}
     reads_ground_truth = config.search_of(method).corpus == "article"
@@ -207,7 +207,7 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
 
 
 def _with_corpus(config: ExperimentConfig, topic: Topic, method: MethodTable) -> Topic:
-    """The topic with the pages that articles on it may cite: those of all topics, where all are searched."""
+    """Return the topic with the pages that articles on it may cite: those of all topics, where all are searched."""
     if config.search_of(method).corpus != "pooled":
         return topic
     return dataclasses.replace(topic, documents=tuple(d for one in pool_of(config.data) for d in one.documents))
@@ -215,12 +215,12 @@ def _with_corpus(config: ExperimentConfig, topic: Topic, method: MethodTable) ->
 
 @lru_cache(2)
 def _keep_embedder(name: str, cache: Path) -> Embedder:
-    """Keeps the shared embedder alive between runs."""
+    """Keep the shared embedder alive between runs."""
     return shared_embedder(name, cache)
 
 
 def _outline_only_article(outline: Outline, topic: Topic, folder: Path) -> Article:
-    """An article with only an outline, its research and its usage, for outline metrics."""
+    """Return an article with only an outline, its research and its usage, for outline metrics."""
     files = {name: max(folder.glob(f"*/{name}.json"), default=None) for name in ("usage", "conversations")}
     known = {name: json.loads(file.read_bytes()) for name, file in files.items() if file}
     return _ARTICLES.validate_python({"title": topic.title, "outline": outline, **known})

@@ -27,12 +27,12 @@ def is_own(name: str) -> bool:
 
 
 def run_name(recipe: str) -> str:
-    """The name of an own recipe in a run's folder: ``methods:mine`` → ``methods-mine``."""
+    """Return the name of an own recipe in a run's folder: ``methods:mine`` → ``methods-mine``."""
     return re.sub(r"\W+", "-", recipe)
 
 
 def own_recipe(name: str, folder: Path) -> Recipe:
-    """A recipe, from a module in the folder of the experiment's file, else an installed one.
+    """Return a recipe, from a module in the folder of the experiment's file, else an installed one.
 
     Raises SettingsError: there is none, or it is not a function.
     """

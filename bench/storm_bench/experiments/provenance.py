@@ -70,12 +70,12 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
 
 
 def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """The measures in one metric's :func:`metric_facts`."""
+    """Return the measures in one metric's :func:`metric_facts`."""
     return _MEASURES.validate_python(facts["measures"])
 
 
 def judged_in(facts: Mapping[str, Any]) -> tuple[JudgedMeasures, ...]:
-    """The judges in one metric's :func:`metric_facts`."""
+    """Return the judges in one metric's :func:`metric_facts`."""
     return _JUDGED.validate_python(facts["judged"])
 
 
@@ -121,7 +121,7 @@ def _data(data: DataTable) -> str:
 
 
 def _searches(config: ExperimentConfig) -> str:
-    """The search of most methods, then the methods that differ."""
+    """Return the search of most methods, then the methods that differ."""
     searches = {method.label: _search(config, method) for method in config.methods if method.recipe}
     usual = Counter(searches.values()).most_common(1)[0][0] if searches else "none"
     return "; ".join([usual, *(f"{label}: {search}" for label, search in searches.items() if search != usual)])
@@ -142,7 +142,7 @@ def _settings(config: ExperimentConfig) -> str:
 
 
 def _settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as text, without the engine, which is listed under ``search``."""
+    """Return settings as text, without the engine, which is listed under ``search``."""
     return ", ".join(f"{name} {value}" for name, value in settings.items() if name != "search")
 
 
@@ -159,7 +159,7 @@ def _version(name: str) -> str:
 
 
 def _commit() -> str:
-    """The commit of the checkout that contains this package; empty outside a checkout."""
+    """Return the commit of the checkout that contains this package; empty outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""

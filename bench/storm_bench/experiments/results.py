@@ -28,7 +28,7 @@ def score_fingerprint(store: ExperimentStore, unit: Unit, metric: str) -> str:
 
 
 def results_of(store: ExperimentStore) -> ExperimentResults:
-    """The results so far; articles not attempted yet are left out and counted in a note.
+    """Return the results so far; articles not attempted yet are left out and counted in a note.
 
     Raises RunError: the folder holds no experiment, or one whose files have another form.
     """
@@ -121,7 +121,7 @@ def _dropped_citations(store: ExperimentStore, config: ExperimentConfig, written
 
 
 def _article(folder: Path) -> Article | None:
-    """The article in a folder; None if it is damaged, which its scores report."""
+    """Return the article in a folder; None if it is damaged, which its scores report."""
     try:
         return load_article(folder)
     except RunError:
@@ -129,7 +129,7 @@ def _article(folder: Path) -> Article | None:
 
 
 def _path_shortener(store: ExperimentStore, config: ExperimentConfig) -> Callable[[str], str]:
-    """A function that makes known paths relative, so that reports do not reveal where files are on this machine."""
+    """Return a function that makes known paths relative, so that reports do not reveal paths of this machine."""
     roots = sorted({str(root) for root in _known_paths(store, config)} - {"/"}, key=len, reverse=True)
     known = re.compile(rf"(?<![\w/])(?:{'|'.join(map(re.escape, roots))})(/|(?!\w))")
     return lambda text: known.sub(lambda found: "" if found[1] else Path(found[0]).name, text)

@@ -110,7 +110,7 @@ class Experiment:
         return self.results()
 
     def results(self) -> ExperimentResults:
-        """The results so far."""
+        """Return the results so far."""
         return results_of(self._store)
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ class Experiment:
 
 
 def _resolve_engine(config: ExperimentConfig, before: dict[str, Any]) -> str:
-    """The engine that ``auto`` stands for in all runs of the experiment; stays the same in later sessions.
+    """Return the engine that ``auto`` stands for in all runs of the experiment; stays the same in later sessions.
 
     The folder may be another's: of an engine on record the name alone counts, never an address or a variable.
     """

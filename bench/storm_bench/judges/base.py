@@ -20,7 +20,7 @@ class Pair:
 
 
 def scores_of(judge: Judge, pairs: Sequence[Pair]) -> list[float]:
-    """A judge's probability that each passage supports its claim, in [0, 1], in order."""
+    """Return a judge's probability that each passage supports its claim, in [0, 1], in order."""
     return [verdict.probability for verdict in judge.judge([pair.question for pair in pairs])]
 
 

@@ -149,7 +149,7 @@ class JudgeReplyCache(Journal):
         self._replies = SqliteCache(cache / "judges.sqlite")
 
     def take(self, kind: str, key: str) -> Any | None:
-        """The cached reply, or None; may be read repeatedly."""
+        """Return the cached reply, or None; may be read repeatedly."""
         return self._replies.get(f"{self._judge} {kind} {key}")
 
     def add(self, kind: str, key: str, value: Any) -> None:

@@ -109,7 +109,7 @@ class CausalModel(Pretrained):
     kind = "AutoModelForCausalLM"
 
     def log_probabilities(self, context: str, text: str) -> list[float]:
-        """The natural logarithm of P(token | context, tokens before) for each token of the text, each <= 0.
+        """Return the natural logarithm of P(token | context, tokens before) for each token of the text, each <= 0.
 
         Raises MetricError: the model cannot be loaded, or lacks weights.
         """

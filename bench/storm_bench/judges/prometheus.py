@@ -39,7 +39,7 @@ class PrometheusAdapter(PromptAdapter):
     """Formats grading prompts for Prometheus; works with the grading signatures only."""
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
-        """The model's role; everything else is in the user message."""
+        """Return the model's role; everything else is in the user message."""
         if set(signature.input_fields) != {"task", "text", "criterion", "scale"}:
             raise SettingsError(
                 f"the Prometheus format only supports grading by a rubric, not {signature.__name__}: "
@@ -62,7 +62,7 @@ class PrometheusAdapter(PromptAdapter):
         return "\n\n".join(block for block in (prefix, form, suffix) if block)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """The feedback, and the score after ``[RESULT]``."""
+        """Return the feedback, and the score after ``[RESULT]``."""
         found = _RESULT.search(completion)
         if found is None or int(found[1]) not in _grades(signature):
             raise AdapterParseError(

@@ -89,7 +89,7 @@ def citation_wikigenbench(judge: Judge) -> BatchMetric:
 
 
 def _wikigenbench_score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
-    """The measures, given each sentence's text and the verdicts on its citations."""
+    """Return the measures, given each sentence's text and the verdicts on its citations."""
     if not judged:
         return {_RECALL: None, _PRECISION: None, _RATE: None}
     lengths = [len(words(text)) for text, _ in judged]
@@ -133,7 +133,7 @@ def support_errors(judge: Judge, model: JudgeModel) -> BatchMetric:
 
 
 def _classified(model: JudgeModel, program: Program, sentences: Sequence[tuple[str, CitedSentence]]) -> list[str]:
-    """The error class of each unsupported (topic, sentence)."""
+    """Return the error class of each unsupported (topic, sentence)."""
     found = {i: _trivial_class(sentence) for i, (_, sentence) in enumerate(sentences)}
     asked = [i for i, kind in found.items() if not kind]
     replies = model.ask(program, [_question(*sentences[i]) for i in asked])
@@ -142,7 +142,7 @@ def _classified(model: JudgeModel, program: Program, sentences: Sequence[tuple[s
 
 
 def _trivial_class(sentence: CitedSentence) -> str:
-    """The error class of a sentence if it needs no model, else empty."""
+    """Return the error class of a sentence if it needs no model, else empty."""
     if not is_complete(sentence.text):
         return "split"
     return "" if sentence.passages else "uncited"

@@ -151,7 +151,7 @@ def first_stated(facts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]
 
 
 def density(embedder: Embedder) -> CaseMetric:
-    """Number of new facts divided by the article's length.
+    """Return the number of new facts divided by the article's length.
 
     ``knowledge_density`` counts new facts per 1,000 characters of lead and body (the authors' script divides by
     characters); ``cited_density`` counts only those in sentences with citations; ``distinct_facts`` is the share of

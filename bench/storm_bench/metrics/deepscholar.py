@@ -91,7 +91,7 @@ def _share(judge: CachingJudge, pairs: Sequence[Pair]) -> float:
 
 
 def _sentences(article: Article) -> list[tuple[str, list[str]]]:
-    """The sentences, each with the texts of the works that it cites, title first."""
+    """Return the sentences, each with the texts of the works that it cites, title first."""
     texts = {
         source.id: "\n".join(dict.fromkeys([source.title, *(snippet.text for snippet in source.snippets)]))
         for source in article.sources

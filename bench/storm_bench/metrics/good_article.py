@@ -105,7 +105,7 @@ _UNDEFINED: Score = {measure.name: None for measure in MEASURES}
 
 
 def shown_texts(case: Case, model: JudgeModel, program: Program, longest: int) -> Shown | None:
-    """The texts that the judge is shown; None if one of the articles has no text.
+    """Return the texts that the judge is shown; None if one of the articles has no text.
 
     Raises MetricError: the model has no room for two articles.
     """

@@ -32,12 +32,12 @@ IB_MEASURES = (Measure("ib_score"),)
 
 
 def writing_task(topic: str) -> str:
-    """The task given to the author of a graded article."""
+    """Return the task given to the author of a graded article."""
     return f"Write an article about the following topic, as an editor of an encyclopedia: {topic}"
 
 
 def rubric_fingerprint(rubrics: Sequence[Rubric]) -> str:
-    """A 12-digit hexadecimal hash of the rubrics' texts."""
+    """Return a 12-digit hexadecimal hash of the rubrics' texts."""
     return fingerprint([(rubric.name, rubric.criterion, rubric.scale) for rubric in rubrics])[:12]
 
 
@@ -76,7 +76,7 @@ _GRADE_ZERO = "Nothing in the text can be graded by this criterion."
 
 
 def _with_grade_zero(name: str) -> Rubric:
-    """A STORM rubric with an added grade 0, as v2 uses those rubrics on a 0–5 scale."""
+    """Return a STORM rubric with an added grade 0, as v2 uses those rubrics on a 0–5 scale."""
     return Rubric(name, BY_NAME[name].criterion, (_GRADE_ZERO, *BY_NAME[name].grades), low=0)
 
 

@@ -23,7 +23,7 @@ SCREEN = "screen"
 
 
 def named_judge(judge: str, judge_lm: str) -> str:
-    """The judge of support that was named, if only as the model that grades; empty if none was."""
+    """Return the judge of support that was named, if only as the model that grades; empty if none was."""
     return judge or (f"lm:{judge_lm}" if judge_lm != Resources.judge_lm else "")
 
 

@@ -90,7 +90,7 @@ def _best_passages(statements: Iterable[str], passages: Sequence[str]) -> tuple[
 
 
 def own_statements(case: Case) -> tuple[CitedStatement, ...]:
-    """The statements published with a system's article; of any other article the sentences that contain a word.
+    """Return the statements published with a system's article; of any other article the sentences that contain a word.
 
     In text order, each with one address per page that it cites.
     """
@@ -190,7 +190,7 @@ def own_statements_lm(model: JudgeModel) -> CaseMetric:
 
 
 def _reader(model: JudgeModel) -> tuple[Reader, Parameters]:
-    """What gives one verdict per statement, absent without a call where it has no passage; and its parameters."""
+    """Return a function from statements to verdicts (without a call if there is no passage), and its parameters."""
     program = Program(FindStatement, token_limit=20, greedy=True)
 
     def read(statements: Sequence[StatementPassages]) -> list[Stated]:

@@ -49,7 +49,7 @@ class CachingTagger:
         self._lock = threading.Lock()
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The entities of each text, in order; equal texts are tagged once."""
+        """Return the entities of each text, in order; equal texts are tagged once."""
         with self._lock:
             missing = [text for text in dict.fromkeys(texts) if text not in self._known]
             self._known.update(zip(missing, self._tagger.entities(missing), strict=True))
@@ -69,7 +69,7 @@ def entity_recall(truth: Iterable[str], produced: Iterable[str]) -> float | None
 
 
 def entities_of(tagger: EntityTagger, texts: Sequence[str]) -> frozenset[str]:
-    """The union of the entities of several texts."""
+    """Return the union of the entities of several texts."""
     return frozenset[str]().union(*tagger.entities(texts))
 
 
@@ -165,5 +165,5 @@ def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
 
 
 def _encodable(text: str) -> str:
-    """The text with lone surrogates replaced, which tokenizers reject."""
+    """Return the text with lone surrogates replaced, which tokenizers reject."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -36,7 +36,7 @@ def generated_text(article: Article) -> str:
 
 
 def generated_headings(article: Article, headings_of: HeadingsOf = "outline") -> tuple[str, ...]:
-    """The headings of the outline or of the body, depth first.
+    """Return the headings of the outline or of the body, depth first.
 
     The paper evaluates outlines before writing (section 2.2). Beside articles that have no outline this is unfair:
     an outline also has the headings of sections that could not be written.
@@ -46,7 +46,7 @@ def generated_headings(article: Article, headings_of: HeadingsOf = "outline") ->
 
 
 def describe_headings(headings_of: HeadingsOf) -> str:
-    """Description of :func:`generated_headings` for a metric's parameters."""
+    """Return the description of :func:`generated_headings` for a metric's parameters."""
     return f"{'outline, else ' if headings_of == 'outline' else ''}body; of an undivided body none"
 
 
@@ -68,7 +68,7 @@ def is_undivided(article: Article) -> bool:
 def heading_pair(
     human: HumanArticle, article: Article, truth: HeadingTruth, headings_of: HeadingsOf = "outline"
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The headings to compare: those of the ground truth and those generated, depth first."""
+    """Return the headings to compare: those of the ground truth and those generated, depth first."""
     produced = generated_headings(article, headings_of)
     if truth == "json":
         return human.headings(), produced
@@ -77,7 +77,7 @@ def heading_pair(
 
 
 def cut_headings(headings: Sequence[str]) -> tuple[str, ...]:
-    """The headings before the first that contains ``references``, ``external links``, ``see also`` or ``notes``.
+    """Return the headings before the first that contains ``references``, ``external links``, ``see also`` or ``notes``.
 
     The word may stand anywhere in a heading, so that "Bank notes" ends the list too, as in the official code.
     """
@@ -86,13 +86,13 @@ def cut_headings(headings: Sequence[str]) -> tuple[str, ...]:
 
 
 def human_text(human: HumanArticle) -> str:
-    """The human article with ``#`` headings, as published or rendered from its tree."""
+    """Return the human article with ``#`` headings, as published or rendered from its tree."""
     body = (line for section in human.sections for line in _human_lines(section, 1))
     return human.published_text or "\n".join([human.lead, *body])
 
 
 def article_text(article: Article) -> str:
-    """A generated article with ``#`` headings, without citation markers; an undivided body has no heading."""
+    """Return a generated article with ``#`` headings, without citation markers; an undivided body has no heading."""
     body = (
         line
         for path, section in all_sections(article)
@@ -103,7 +103,7 @@ def article_text(article: Article) -> str:
 
 
 def plain(text: str) -> str:
-    """A text as the official evaluation cleans it for ROUGE.
+    """Return a text as the official evaluation cleans it for ROUGE.
 
     Ends before ``# References``; headings become ``section: TITLE``; URLs, citation marks, punctuation and characters
     outside ASCII are removed.

@@ -101,7 +101,7 @@ class Report:
         return ("method", *(["failed"] if lost else []), *map(column, table.measures)), rows
 
     def published(self, table: Table) -> Grid | None:
-        """What the paper prints for this table's measures; None where it prints none of them."""
+        """Return the paper's values for this table's measures; None if it has none."""
         every = self.results.published
         named = [m for m in table.measures if any(m.name in own for own in every.values())]
         rows: list[Sequence[str | Cell]] = [
@@ -112,13 +112,13 @@ class Report:
         return (("method", *map(column, named)), rows) if named else None
 
     def judges(self, table: Table) -> Iterator[tuple[JudgedMeasures, list[str]]]:
-        """The judges of a table's measures, each with these."""
+        """Yield the judges of a table's measures, each with these."""
         for own in self.results.calibrations:
             if names := [measure.name for measure in table.measures if measure.name in own.measures]:
                 yield own, names
 
     def unrecorded(self, table: Table) -> list[str]:
-        """The judged measures of a table whose judge is not recorded."""
+        """Return the judged measures of a table whose judge is not recorded."""
         known = {name for own in self.results.calibrations for name in own.measures}
         return [m.name for m in table.measures if m.name in table.group.judged and m.name not in known]
 
@@ -144,11 +144,11 @@ class Report:
         return any(differences(self.results, method, own.name) for method in others for own in table.directed)
 
     def figures(self, table: Table) -> list[Figure]:
-        """The plots of a table's differences from the baseline."""
+        """Return the plots of a table's differences from the baseline."""
         return [figure for figure in self._drawn.get(table.group.key, {}).values() if figure]
 
     def undrawn(self, table: Table) -> list[str]:
-        """The measures that would be plotted, but no method shares a topic with the baseline."""
+        """Return the measures that would be plotted, but no method shares a topic with the baseline."""
         return [name for name, figure in self._drawn.get(table.group.key, {}).items() if figure is None]
 
     @cached_property

@@ -102,7 +102,7 @@ class _File(BaseModel):
 def judges_of(
     metric: Metric, calibrations: Mapping[str, Calibration | None] = MappingProxyType({})
 ) -> tuple[JudgedMeasures, ...]:
-    """The judges of a metric; empty if it has none.
+    """Return the judges of a metric; empty if it has none.
 
     ``calibrations``: parameter that names a judge, as in ``metric.rests_on`` → the judge's calibration.
     """

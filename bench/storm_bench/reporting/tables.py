@@ -111,7 +111,7 @@ class Limit(NamedTuple):
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
-    """The tables with at least one value, in report order."""
+    """Return the tables with at least one value, in report order."""
     found = []
     lost = Counter(result.method for result in results.results if result.failure)
     failed = tuple(lost[method] for method in results.methods)
@@ -134,7 +134,7 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
 
 
 def with_failures(results: ExperimentResults) -> ExperimentResults:
-    """The results where a failed article has the worst value of each measure.
+    """Return the results where a failed article has the worst value of each measure.
 
     Measures without a worst value are left out. A topic on which no article has a value of a measure is left out of it.
     """
@@ -151,7 +151,7 @@ def with_failures(results: ExperimentResults) -> ExperimentResults:
 
 
 def on_all_topics(results: ExperimentResults, table: Table) -> Table | None:
-    """A table's means over all topics by :func:`with_failures`; None if nothing failed, or no measure is left."""
+    """Return a table's means over all topics by :func:`with_failures`; None without failures or measures."""
     every = with_failures(results)
     measures = tuple(own for own in table.measures if own in every.measures)
     if not any(table.failed) or not measures:
@@ -180,7 +180,7 @@ def differences(results: ExperimentResults, method: str, measure: str) -> dict[s
 
 
 def shared_topics(results: ExperimentResults) -> frozenset[str]:
-    """The topics on which every method that wrote anything wrote an article; all topics if they share none."""
+    """Return the topics on which every method that wrote anything wrote an article; all topics if they share none."""
     wrote: dict[str, set[str]] = {}
     for result in results.results:
         if not result.failure:
@@ -189,7 +189,7 @@ def shared_topics(results: ExperimentResults) -> frozenset[str]:
 
 
 def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]) -> list[Mean]:
-    """A measure's means, one per method."""
+    """Return a measure's means, one per method."""
     written = [topic_means(results, method, measure.name) for method in results.methods]
     values = [{topic: own[topic] for topic in own if topic in shared} for own in written]
     known = [interval(list(own.values()), measure.low, measure.high) if own else None for own in values]
