@@ -1,4 +1,4 @@
-"""What ``/openapi.json`` says beside what FastAPI reads from the routes: access, formats, what callers may choose."""
+"""Additions to FastAPI's ``/openapi.json``: access, formats, and settings that callers may choose."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -28,16 +28,16 @@ ARTICLE: dict[str, Any] = {
     format_.media_type: {"schema": {}} if format_.media_type.endswith("json") else TEXT if format_.is_text else FILE
     for format_ in article_formats()
 }
-"""Media types of articles → how their content is described. Markdown, the default, comes first."""
+"""Media types of articles → description of their content. Markdown, the default, comes first."""
 
 
 def links(parameter: str, *names: str) -> dict[str, Any]:
-    """Links from an answer that names a run or a set of documents to the operations of these names."""
+    """Return links from an answer with the name of a run or a set of documents to operations on it."""
     return {name: {"operationId": name, "parameters": {parameter: f"$response.body#/{parameter}"}} for name in names}
 
 
 def describe(app: FastAPI, remote: RemoteSettings, is_secured: Callable[[], bool]) -> None:
-    """Let an application describe itself; ``is_secured``: whether callers need a token, which may change."""
+    """Set the description of an application; ``is_secured``: whether callers need a token, which may change."""
 
     @cache
     def description(*, secured: bool) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict
         title=app.title, version=app.version, description=_ABOUT, routes=app.routes, tags=_TAGS, servers=servers
     )
     schemas = schema["components"]["schemas"]
-    for unused in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
+    for unused in ("HTTPValidationError", "ValidationError"):  # FastAPI's; errors have another form here
         schemas.pop(unused, None)
     schemas |= {"Problem": Problem.model_json_schema(), "ChosenSettings": remote.json_schema()}
     for order in ("RunOrder", "ResumeOrder"):
@@ -60,7 +60,7 @@ def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict
     schemas["RunOrder"] |= _combinations()
     for operation in (operation for path in schema["paths"].values() for operation in path.values()):
         answers = operation["responses"]
-        if "HTTPValidationError" in str(answers.get("422")):  # FastAPI adds it to all that has a parameter
+        if "HTTPValidationError" in str(answers.get("422")):  # FastAPI adds it to every operation with a parameter
             del answers["422"]
         if not secured:
             answers.pop("401", None)
@@ -72,7 +72,7 @@ def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict
 
 
 def _combinations() -> dict[str, Any]:
-    """Which recipes make what is ordered, and which of them take an outline."""
+    """Return the valid combinations of result, recipe and outline."""
 
     def recipes(names: Iterable[str]) -> dict[str, Any]:
         return {"recipe": {"enum": [*names, None]}}

@@ -1,4 +1,4 @@
-"""Budgets over many runs, which outlive the server: of all its runs, and of one caller's in a month."""
+"""Persistent budgets: of all runs of a server, and of a caller's runs per month."""
 
 import json
 import threading
@@ -16,19 +16,19 @@ from storm_pipeline.text.files import cannot_write, read_plain, write_atomically
 
 @dataclass(eq=False)
 class Reservation:
-    """What one run may spend of its budgets in this session, and what it has spent, in US dollars."""
+    """The reserved and spent US dollars of a run in this session."""
 
     budgets: "tuple[Budget, ...]" = ()
-    most: float | None = None  # None without limit
+    most: float | None = None  # None: no limit
     spent: float = 0.0
 
     @property
     def left(self) -> float:
-        """US dollars that it may still spend, >= 0."""
+        """Remaining US dollars, >= 0."""
         return max(0.0, (self.most or 0.0) - self.spent)
 
     def check(self) -> None:
-        """Check that the run may spend something. Raises BudgetSpentError: a budget is spent."""
+        """Check that money is left for the run. Raises BudgetSpentError: a budget is spent."""
         for budget in () if self.most else self.budgets:
             budget.check()
 
@@ -37,25 +37,25 @@ class Reservation:
         if isinstance(event, CallFinished) and event.cost:
             for budget in self.budgets:
                 budget.count(event.cost)
-            self.spent += event.cost  # only now: what was counted stays reserved until then
+            self.spent += event.cost  # afterwards: it stays reserved until it is counted
 
     def release(self) -> None:
-        """Free what was not spent."""
+        """Release the unspent rest."""
         for budget in self.budgets:
             budget.reservations.remove(self)
 
 
 class Budget:
-    """What runs may cost together. Thread-safe, but for reservations, which the queue of the runs guards.
+    """A limit on the total cost of runs. Thread-safe, except reservations, which the run queue guards.
 
-    What they have cost is kept in a file, deleted runs included, and counts from the first server that had the budget.
-    A run begins once its cap is free, so that the runs under way cannot exceed the budget.
+    The cost so far, including deleted runs, is stored in a file since the first server with this budget. A run begins
+    once its cap is available, so that concurrent runs cannot exceed the budget.
 
     Args:
         path: the file.
         most: US dollars, > 0.
-        whose: the runs, for messages.
-        monthly: whether it begins anew with each calendar month (UTC).
+        whose: owner of the runs, for messages.
+        monthly: whether it restarts each calendar month (UTC).
 
     Raises SettingsError: ``most`` is not above 0, or the file is damaged.
     """
@@ -73,7 +73,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """US dollars that the runs have cost so far; in this month, if it is monthly."""
+        """US dollars spent so far, or in this month if it is monthly."""
         with self._lock:
             if self._monthly and self._month != _this_month():
                 self._month, self._spent = _this_month(), 0.0
@@ -81,11 +81,11 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """US dollars that are not spent, >= 0; runs under way may have reserved them."""
+        """Unspent US dollars, >= 0, including those reserved by active runs."""
         return max(0.0, self.most - self.spent)
 
     def check(self) -> None:
-        """Check that something is left. Raises BudgetSpentError: nothing is."""
+        """Check that money is left. Raises BudgetSpentError: none is."""
         if self.spent >= self.most:
             period = " in a month" if self._monthly else ""
             raise BudgetSpentError(
@@ -94,7 +94,7 @@ class Budget:
             )
 
     def available(self, cap: float) -> float | None:
-        """Return what a run may spend: its cap, or what is left if no other is under way; None: it must wait."""
+        """Return the amount for a run: its cap, or the rest if no other run is active; None: it must wait."""
         left = self.most - self.spent - sum(reservation.left for reservation in self.reservations)
         return None if left < cap and self.reservations else min(cap, max(0.0, left))
 
@@ -110,7 +110,7 @@ class Budget:
 
 
 class Budgets:
-    """The budgets of a server in the folder of its runs. ``most``: of all its runs together; None without limit.
+    """The budgets of a server in the folder of its runs. ``most``: of all runs; None: no limit.
 
     Raises SettingsError: as :class:`Budget`.
     """
@@ -122,7 +122,7 @@ class Budgets:
         self.server = None if most is None else Budget(folder / ".budget.json", most)
 
     def of(self, caller: Caller | None) -> Budget | None:
-        """Return what a caller may spend in a month; None without limit. Raises SettingsError: the file is damaged."""
+        """Return a caller's monthly budget; None: no limit. Raises SettingsError: the file is damaged."""
         if caller is None or caller.budget is None:
             return None
         with self._lock:
@@ -130,16 +130,16 @@ class Budgets:
                 file = self._folder / f".budget-{caller.name}.json"
                 self._callers[caller.name] = Budget(file, caller.budget, f"the runs of {caller.name}", monthly=True)
             budget = self._callers[caller.name]
-            budget.most = caller.budget  # a new token of the name may have another
+            budget.most = caller.budget  # a new token of the name may have another budget
             return budget
 
     def check(self, caller_budget: Budget | None) -> None:
-        """Check that something is left of a caller's budget and the server's. Raises BudgetSpentError: nothing is."""
+        """Check that money is left in a caller's budget and the server's. Raises BudgetSpentError: none is."""
         for budget in filter(None, (caller_budget, self.server)):
             budget.check()
 
     def reserve(self, caller_budget: Budget | None, cap: float) -> Reservation | None:
-        """Reserve what a run may spend of its caller's budget and the server's; None: it must wait."""
+        """Reserve money for a run from its caller's budget and the server's; None: it must wait."""
         budgets = tuple(filter(None, (caller_budget, self.server)))
         amounts = [amount for budget in budgets if (amount := budget.available(cap)) is not None]
         if len(amounts) < len(budgets):
@@ -160,7 +160,7 @@ class _Saved(BaseModel, strict=True):
 
 
 def _read(path: Path) -> tuple[str, float]:
-    """Return the month that a file names, empty if none, and the sum."""
+    """Return the month, possibly empty, and the sum in a file."""
     try:
         saved = _Saved.model_validate_json(read_plain(path, 1000))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Who calls a server: its owner, or somebody with a named token, which the owner makes, lists and revokes."""
+"""Callers of a server: its owner, and holders of named tokens, which the owner makes, lists and revokes."""
 
 import hashlib
 import re
@@ -24,23 +24,23 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody who calls the server; he has access to his own runs and documents, the owner to all."""
+    """A caller of the server, with access to their own runs and documents; the owner has access to all."""
 
-    name: str  # name of his token; empty for the owner of the server
-    budget: float | None = None  # US dollars a calendar month (UTC); None without limit
+    name: str  # name of the token; empty for the owner of the server
+    budget: float | None = None  # US dollars per calendar month (UTC); None: no limit
 
     def has_access(self, name: str) -> bool:
-        """Return whether he has access to what belongs to the caller of this name."""
+        """Return whether this caller has access to the runs and documents of the caller of a name."""
         return self.name in ("", name)
 
 
 OWNER = Caller("")
 CALLER: ContextVar[Caller] = ContextVar("storm_caller")
-"""Who makes the current request. It has no default, so that a request of nobody fails."""
+"""The caller of the current request. Without a default, so that an unidentified request fails."""
 
 
 class Token(BaseModel):
-    """A named token as it is kept: its hash alone."""
+    """A stored token: only its hash."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -57,8 +57,8 @@ _TOKENS = TypeAdapter(tuple[Token, ...])
 class Tokens:
     """The named tokens of the server whose runs are in a folder. Thread-safe.
 
-    They are kept in the folder's ``.tokens.json``, which its owner alone can read. A running server reads it again when
-    it changes. A token is 256 random bits, so a plain SHA-256 hides it.
+    They are stored in the folder's ``.tokens.json``, readable only by its owner; a running server reads it again after
+    changes. A token is 256 random bits, so that a plain SHA-256 protects it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,10 +71,10 @@ class Tokens:
         """Whether there is or was a named token: from then on nobody is served without one."""
 
     def add(self, name: str, budget: float | None = None) -> str:
-        """Make a token, and return it; it is not kept. A name whose token was revoked can be used again.
+        """Make and return a token, which is not stored. The name of a revoked token can be used again.
 
-        ``budget``: US dollars a month, > 0. Raises SettingsError: the name is taken or invalid, the budget is not above
-        0, or the file is damaged or cannot be written.
+        ``budget``: US dollars per month, > 0. Raises SettingsError: the name is taken or invalid, the budget is not
+        above 0, or the file is damaged or cannot be written.
         """
         if not re.fullmatch(_NAME, name):
             raise SettingsError(f"a token is named by up to 40 small letters, digits and hyphens, not {name!r}")
@@ -89,14 +89,14 @@ class Tokens:
         return token
 
     def revoke(self, name: str) -> None:
-        """Refuse a token from now on. Raises SettingsError: there is none of this name; others as :meth:`add`."""
+        """Revoke a token. Raises SettingsError: unknown name; others as for :meth:`add`."""
         with self._writing():
             if not any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is no token of the name {name!r}; `storm serve token list` lists them")
             self._save([t.model_copy(update={"revoked": t.revoked or t.name == name}) for t in self.all()])
 
     def all(self) -> tuple[Token, ...]:
-        """Return all tokens, revoked ones included. Raises SettingsError: the file is damaged or cannot be read."""
+        """Return all tokens, including revoked ones. Raises SettingsError: the file is damaged or cannot be read."""
         with self._lock:
             try:
                 status = self._path.stat()
@@ -112,12 +112,12 @@ class Tokens:
             return self._known
 
     def find(self, token: str) -> Caller | None:
-        """Return the caller with a token; None if it is not valid, or the file cannot be read."""
+        """Return the caller with a token; None if the token is invalid, or the file cannot be read."""
         digest = _digest(token)
         return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == digest), None)
 
     def named(self, name: str) -> Caller | None:
-        """Return the caller of a name; None if his token was revoked, or the file cannot be read."""
+        """Return the caller of a name; None if the token was revoked, or the file cannot be read."""
         return next((Caller(token.name, token.budget) for token in self._valid() if token.name == name), None)
 
     def _valid(self) -> tuple[Token, ...]:

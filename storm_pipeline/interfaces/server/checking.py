@@ -1,4 +1,4 @@
-"""The check of an article that a caller sends with its sources, as ``storm check --json`` makes it."""
+"""Check of a caller's article with its sources, as by ``storm check --json``."""
 
 import json
 import tempfile
@@ -34,7 +34,7 @@ MOST_WAITING = 4  # checks that are read, or wait for the one under way: each ho
 
 
 class SentPage(BaseModel, extra="forbid"):
-    """A page that the article cites, found by its address."""
+    """A page that the article cites, identified by its address."""
 
     url: str = Field(min_length=1, max_length=2000)
     title: str = Field(default="", max_length=1000)
@@ -90,7 +90,7 @@ class CitedSource(BaseModel):
 
 
 class CheckRecord(BaseModel):
-    """What a check found, as `storm check --json` prints it."""
+    """The result of a check, as printed by `storm check --json`."""
 
     schema_: int = Field(alias="schema", description="Version of this form.")
     title: str
@@ -103,7 +103,7 @@ class CheckRecord(BaseModel):
 
 
 class _Turns(AbstractContextManager[None]):
-    """A lock that whoever has waited longest gets next."""
+    """A first-come, first-served lock."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -121,14 +121,14 @@ class _Turns(AbstractContextManager[None]):
 
 
 class _JudgeInTurns(JudgeWrapper):
-    """A judge that is asked some questions at a time, so that a long check holds no short one up."""
+    """A judge that is asked in batches, so that a long check does not delay a short one."""
 
     def __init__(self, judge: Judge, turns: _Turns) -> None:
         super().__init__(judge)
         self._turns = turns
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`Judge.judge`. Raises DatasetError: a sentence is compared with too much."""
+        """Judge as :meth:`Judge.judge`, in batches. Raises DatasetError: a sentence cites too much text."""
         sizes = [sum(len(question.claim) + len(passage) for passage in question.passages) for question in questions]
         if max(sizes, default=0) > MOST_OF_SENTENCE:
             raise DatasetError(
@@ -143,9 +143,9 @@ class _JudgeInTurns(JudgeWrapper):
 
 
 class ArticleCheck:
-    """Checks articles by the owner's judge, which must cost nothing, in turns; it is opened at first use.
+    """Checks of articles in turns, by the owner's judge, which must be free of cost and is opened at first use.
 
-    Reading them and their pages is part of no turn: a slow page delays its own check alone.
+    Articles and pages are read outside of turns, so that a slow page only delays its own check.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -156,11 +156,11 @@ class ArticleCheck:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a check is under way."""
+        """Whether a check is running."""
         return self._places.are_held
 
     def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
-        """Return the findings of the check, as ``storm check --json`` prints them.
+        """Return the findings of a check, as printed by ``storm check --json``.
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
@@ -176,7 +176,7 @@ class ArticleCheck:
             return self._checked(markdown, title, sources, fetch=fetch)
 
     def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
-        length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # soon known without sources
+        length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # cheap without sources
         if length > MOST_SENTENCES:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._fetching() if fetch else None)
@@ -186,7 +186,7 @@ class ArticleCheck:
         return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
-        """Return a function that fetches pages as a run does, at most as many as one check may."""
+        """Return a function that fetches pages as a run does, up to the limit of a check."""
         pages = kept_pages(self._settings)
         left = threading.Semaphore(MOST_PAGES)
 

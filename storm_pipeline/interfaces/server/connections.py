@@ -1,4 +1,4 @@
-"""Connections of the HTTP API: what is silent or too much is closed, so that it silences nobody else."""
+"""Limits on connections of the HTTP API: silent or excessive ones are closed."""
 
 from asyncio import TimerHandle, Transport
 from collections.abc import Collection
@@ -21,7 +21,7 @@ h11 as long as kilobytes of text, in which nobody else is answered."""
 
 
 class _Connection(h11.Connection):
-    """Reads requests; raises h11.RemoteProtocolError where one has too many lines or chunks."""
+    """Parser of requests; raises h11.RemoteProtocolError for too many lines or chunks."""
 
     _chunks = _bytes = 0
 
@@ -43,10 +43,10 @@ def _require(is_usual: bool) -> None:  # noqa: FBT001
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with limits on the time of headers and of answers that are not read, and on connections by address.
+    """HTTP/1.1 with limits on the time for headers and unread answers, and on connections by address.
 
-    A request of very many lines or chunks is refused. ``reach``: names the proxies that may have as many connections as
-    all together.
+    Requests with very many lines or chunks are refused. ``reach``: names the proxies, which are only bound by the
+    total.
     """
 
     reach = Reach()
@@ -54,7 +54,7 @@ class BoundedProtocol(H11Protocol):
     _since = 0.0
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Make room for the connection, and wait for its headers."""
+        """Make room for the connection and start the timeout of its headers."""
         super().connection_made(transport)
         self.conn = _Connection(h11.SERVER)
         self._wait_for_headers()
@@ -64,42 +64,42 @@ class BoundedProtocol(H11Protocol):
         _make_room(others, _MOST)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel the timeout."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Wait for the client to read what was written."""
+        """Start the timeout of the client's reading."""
         super().pause_writing()
         self._wait_for_headers()
 
     def resume_writing(self) -> None:
-        """Wait no longer, unless for the headers of the next request."""
+        """Cancel the timeout, except that of the next request's headers."""
         super().resume_writing()
         if not self.is_idle:
             self._stop_waiting()
 
     def handle_events(self) -> None:
-        """Read what has arrived; once that is a whole header, it is waited for no longer."""
+        """Parse the received bytes; cancel the timeout once the headers are complete."""
         super().handle_events()
         if not self.is_idle:
             self._stop_waiting()
 
     def send_400_response(self, msg: str) -> None:
-        """Say that a request cannot be read, unless it is being answered already."""
+        """Answer that a request cannot be parsed, unless an answer has begun."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.abort()
 
     def on_response_complete(self) -> None:
-        """Wait for the headers of the next request."""
+        """Start the timeout of the next request's headers."""
         self._wait_for_headers()
         super().on_response_complete()
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered, or its answer is not read."""
+        """Whether no request is being answered, or the answer is not being read."""
         return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
 
     def _wait_for_headers(self) -> None:
@@ -113,7 +113,7 @@ class BoundedProtocol(H11Protocol):
         self._silence = self.loop.call_later(seconds, self._close_unless_read, unread)
 
     def _close_unless_read(self, before: int) -> None:
-        """Close the connection, unless the client has read something of what waited for him before."""
+        """Close the connection, unless the client has read some of the pending answer."""
         if self.transport.get_write_buffer_size() < before:
             self._wait()
         else:
@@ -126,7 +126,7 @@ class BoundedProtocol(H11Protocol):
 
 
 def _make_room(connections: Collection[Any], most: int) -> None:
-    """Close the longest idle connection if there are too many; the newest if none is idle."""
+    """Close the longest idle connection if there are too many."""
     if len(connections) > most:
         idle = (c for c in connections if c.is_idle and not c.transport.is_closing())
         min(idle, key=lambda connection: connection._since).transport.abort()

@@ -1,4 +1,4 @@
-"""Documents that callers send: sets of files, each of one caller, which runs search instead of the server's engine."""
+"""Callers' documents: sets of files, which runs search instead of the server's engine."""
 
 import errno
 import json
@@ -26,9 +26,9 @@ FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
 ID = "^[0-9a-f]{32}$"
 _ENDINGS = "|".join("".join(f"[{c}{c.upper()}]" for c in one[1:]) for one in sorted(FORMATS))
 NAME = rf"^[^/\\.~\s\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]{{0,119}}\.({_ENDINGS})$"
-"""Names of sets, and of their files, as regular expressions that requests are checked by."""
+"""Regular expressions for names of sets and files, for validation of requests."""
 _STATE, _PART = ".set.json", ".part-"
-_STALE = 3600.0  # seconds after which a part is one that an earlier server left
+_STALE = 3600.0  # seconds after which a partial file belongs to an earlier server
 _BEGINNINGS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04", ".epub": b"PK\x03\x04"}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -43,26 +43,26 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class DocumentSet:
-    """A set of documents as callers see it."""
+    """A set of documents in the form for callers."""
 
-    documents: str  # its name, which an order gives
+    documents: str  # its name for orders
     created: str  # ISO time (UTC)
     files: tuple[StoredFile, ...]
     runs: tuple[str, ...]  # names of the runs that use it
-    caller: str  # name of the caller whose it is; empty for the owner of the server
+    caller: str  # name of its caller; empty for the owner of the server
 
 
 @dataclass
 class Upload:
-    """A file that arrives, in ``with``; unless it is committed, nothing of it stays. Methods block: use a thread."""
+    """An incoming file, used in ``with``; deleted unless committed. Methods block: use a thread."""
 
     _file: BinaryIO
     _commit: Callable[[], None]
-    room: int  # bytes that it may have
-    size: int = 0  # bytes that have arrived
+    room: int  # maximum bytes
+    size: int = 0  # received bytes
 
     def write(self, piece: bytes) -> None:
-        """Add a piece. Raises TooLargeError, FullError: the file, its set or the disk has no room for it."""
+        """Append a piece. Raises TooLargeError, FullError: no room in the file, its set or the disk."""
         self.size += len(piece)
         if self.size > self.room:
             raise TooLargeError(f"a file may have {FILE_BYTES:,} bytes, and a set of documents {SET_BYTES:,} together")
@@ -70,7 +70,7 @@ class Upload:
             self._file.write(piece)
 
     def commit(self) -> None:
-        """Put the file into its set. Raises ContradictionError, ConflictError: another format, or the set is used."""
+        """Move the file into its set. Raises ContradictionError, ConflictError: another format, or set in use."""
         with _telling_of_full_disk():
             self._file.close()
         self._commit()
@@ -80,23 +80,23 @@ class Upload:
 class DocumentSets:
     """The sets of documents in a server's folder. Thread-safe.
 
-    A set that a run uses is fixed, so that the run finds the same when it is resumed. It is deleted with the last such
-    run, or by its caller. ``root``: the folder, made at first use.
+    A set is immutable once a run uses it, for repeatable resumption. It is deleted with its last run, or by its caller.
+    ``root``: the folder, made at first use.
     """
 
     root: Path
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _arriving: dict[Path, tuple[str, int]] = field(default_factory=dict)  # parts → their set, and bytes reserved
+    _arriving: dict[Path, tuple[str, int]] = field(default_factory=dict)  # partial files → set and reserved bytes
 
     def __post_init__(self) -> None:
-        """Delete what an earlier server left unfinished."""
+        """Delete partial files of earlier servers."""
         for part in self.root.glob(f"*/{_PART}*"):
             with suppress(OSError):
                 if time.time() - part.stat().st_mtime > _STALE:
                     part.unlink()
 
     def create(self, caller: Caller) -> DocumentSet:
-        """Make an empty set. Raises ConflictError, FullError: he has as many as he may, or the disk is full."""
+        """Make an empty set. Raises ConflictError, FullError: the caller has the maximum, or the disk is full."""
         with self._lock, _telling_of_full_disk():
             if sum(document_set.caller == caller.name for document_set in self._all()) >= SETS:
                 raise ConflictError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
@@ -114,7 +114,7 @@ class DocumentSets:
         return tuple(sorted((d for d in self._all() if caller.has_access(d.caller)), key=lambda d: d.created))
 
     def view(self, caller: Caller, name: str) -> DocumentSet:
-        """Return a set. Raises UnknownDocumentsError: the caller has none of this name."""
+        """Return a caller's set by name. Raises UnknownDocumentsError: unknown name."""
         match = next((document_set for document_set in self.views(caller) if document_set.documents == name), None)
         if match is None:
             raise UnknownDocumentsError("there is no set of documents of this name")
@@ -122,12 +122,12 @@ class DocumentSets:
 
     @contextmanager
     def upload(self, caller: Caller, name: str, file: str, announced: int | None) -> Iterator[Upload]:
-        """Receive a file into a set; one of the same name is replaced. ``announced``: its bytes, if they are known.
+        """Receive a file into a set, replacing one of the same name. ``announced``: its size, if known.
 
         Raises:
-            UnknownDocumentsError, ConflictError: there is no such set, or a run uses it.
+            UnknownDocumentsError, ConflictError: unknown set, or a run uses it.
             SettingsError: the file's name or format cannot be used.
-            TooLargeError, FullError: there is no room for it.
+            TooLargeError, FullError: no room for it.
         """
         file = checked_name(file)
         with self._lock:
@@ -153,14 +153,14 @@ class DocumentSets:
                 part.unlink(missing_ok=True)
 
     def delete(self, caller: Caller, name: str, is_running: Callable[[str], bool]) -> None:
-        """Delete a set. Raises UnknownDocumentsError, ConflictError: there is none, or a run under way uses it."""
+        """Delete a set. Raises UnknownDocumentsError, ConflictError: unknown, or used by an active run."""
         with self._lock:
             if any(map(is_running, self.view(caller, name).runs)):
                 raise ConflictError("a run that uses the documents waits or is under way: stop it first")
             self._remove(name)
 
     def use(self, caller: Caller, name: str, run: str) -> None:
-        """Record that a run uses a set, which is fixed from then on. Raises as :meth:`path`."""
+        """Record that a run uses a set, which becomes immutable. Errors as for :meth:`path`."""
         with self._lock:
             self.path(caller, name)
             document_set = self.view(caller, name)
@@ -168,13 +168,13 @@ class DocumentSets:
                 self._save(self.root / name, document_set.caller, document_set.created, (*document_set.runs, run))
 
     def path(self, caller: Caller, name: str) -> Path:
-        """Return the folder of a set that has files. Raises UnknownDocumentsError, ConflictError: there is none."""
+        """Return the folder of a set with files. Raises UnknownDocumentsError, ConflictError: unknown or empty."""
         if not self.view(caller, name).files:
             raise ConflictError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
         return (self.root / name).absolute()
 
     def forget(self, run: str) -> None:
-        """Delete the sets that were used by this run alone, which was deleted. Raises FullError, RunError."""
+        """Delete the sets used only by this deleted run. Raises FullError, RunError."""
         with self._lock, _telling_of_full_disk():
             for stored in tuple(self._all()):
                 if run in stored.runs and len(stored.runs) == 1:
@@ -184,7 +184,7 @@ class DocumentSets:
                     self._save(self.root / stored.documents, stored.caller, stored.created, rest)
 
     def _room(self, caller: Caller, name: str, file: str) -> int:
-        """Bytes that a file may have in a set; the caller holds the lock."""
+        """Return the maximum bytes of a file in a set; the lock must be held."""
         document_set = self.view(caller, name)
         self._require_unused(document_set)
         arriving = [size for of, size in self._arriving.values() if of == name]
@@ -200,7 +200,7 @@ class DocumentSets:
     def _all(self) -> Iterator[DocumentSet]:
         for folder in sorted(self.root.glob("*/")) if self.root.is_dir() else ():
             if not folder.is_symlink():
-                with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # not of ours, or damaged
+                with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # foreign or damaged
                     yield _read(folder)
 
     def _remove(self, name: str) -> None:
@@ -215,7 +215,7 @@ class DocumentSets:
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a file as it is kept. Raises SettingsError: it cannot be used, or its format is not read."""
+    """Return the stored name of a file. Raises SettingsError: invalid name, or unsupported format."""
     name = unicodedata.normalize("NFC", name)
     if not re.fullmatch(NAME, name) or len(name.encode("utf-8", "replace")) > 250 or name != Path(name).name:
         raise SettingsError(

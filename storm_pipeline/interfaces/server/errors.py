@@ -1,4 +1,4 @@
-"""Errors of a server; ``problems.py`` says with which status each is answered."""
+"""Errors of a server; ``problems.py`` maps them to statuses."""
 
 from storm_pipeline.errors import RunError, StormError
 
@@ -12,19 +12,19 @@ class UnknownDocumentsError(StormError):
 
 
 class ConflictError(RunError):
-    """A run or a set of documents is not in a state for this: under way, in use, not ready, empty, or one too many."""
+    """The state of a run or a set of documents does not allow this: active, in use, not ready, empty, or too many."""
 
 
 class BusyError(StormError):
-    """As many runs or checks wait as the server allows, or it is shutting down."""
+    """The queue of runs or checks is full, or the server is shutting down."""
 
 
 class OverloadedError(BusyError):
-    """As many requests of all callers together are under way as the server allows."""
+    """The server handles the maximum number of requests."""
 
 
 class ForbiddenError(StormError):
-    """The caller may not have what is the owner's."""
+    """Only the owner may do this."""
 
 
 class FullError(StormError):

@@ -1,4 +1,4 @@
-"""Checks of every request before it reaches an application: its host, origin, token, and body."""
+"""Checks of host, origin, token and body of every request."""
 
 import asyncio
 import hmac
@@ -17,18 +17,18 @@ from storm_pipeline.sources.documents.isolated import read_for
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
-"""Requests that are under way at once, of all clients and of one."""
+"""Maximum concurrent requests, of all clients and of one."""
 _MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
 """Of these, streams of events and uploads: they may last, so that others would find no place beside them."""
 _MOST_LARGE, _MOST_LARGE_OF_ONE = 16, 4
 """Of these, those whose body may be large: it is held in memory."""
 _MOST_BYTES = 64 * 1024  # of a request's body
-LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
+LARGE_BYTES = 16 * 1024 * 1024  # an article with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
-_MOST_VALUES = 100_000  # of a body in JSON: reading those of a large one would stop all others for half a minute
-_UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
-_BODY_SECONDS = 30.0  # for a whole body; of one that is passed on, for each piece
-_STREAM_SECONDS = 900.0  # for a whole body that is passed on
+_MOST_VALUES = 100_000  # of a JSON body: parsing a large one would block all others for half a minute
+_UPLOADS = "/documents/"  # bodies of PUT below it are streamed
+_BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
+_STREAM_SECONDS = 900.0  # for a whole streamed body
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -38,10 +38,10 @@ Observer = Callable[[Scope, int], None]
 
 
 def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
-    """Return the token of the owner of a server on this address; empty: none is needed.
+    """Return the owner's token of a server on this address; empty if not needed.
 
-    Raises SettingsError: others can reach the address or there are named tokens, and there is no token of the owner; or
-    it is short.
+    Raises SettingsError: the token is missing although others can reach the address or there are named tokens; or it is
+    short.
     """
     if token and len(token) < _SHORTEST_TOKEN:
         raise SettingsError(
@@ -56,13 +56,13 @@ def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
 
 
 class Gate:
-    """ASGI middleware that refuses strangers, pages of other sites, large or slow bodies, and too many requests.
+    """ASGI middleware that refuses unknown callers, pages of other sites, large or slow bodies, and too many requests.
 
     Args:
-        token: the owner's; empty if none is needed, as long as there are no named tokens.
+        token: the owner's; may be empty without named tokens.
         tokens: the named tokens of other callers.
         reach: names of the server, and its proxies.
-        open_path: path that needs no token, such as ``/health``.
+        open_path: path without a token, such as ``/health``.
         observe: called after each request with its scope and its status.
     """
 
@@ -87,7 +87,7 @@ class Gate:
         self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Forward or refuse a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -112,7 +112,7 @@ class Gate:
         if caller is None and scope["path"] != self._open_path:
             await _refuse(scope, send, 401, "the token is missing or wrong")
             return
-        if scope["path"] == self._open_path:  # answered without its body, at once, so that it takes nobody's place
+        if scope["path"] == self._open_path:  # answered at once without reading its body
             await self._pass(scope, {}, _nothing, send, caller)
             return
         client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
@@ -126,7 +126,7 @@ class Gate:
                 await self._pass(scope, headers, receive, send, caller)
 
     def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
-        """Return of which places a request needs one each."""
+        """Return the kinds of places that a request needs."""
         path, method = scope["path"], scope["method"]
         is_long = _is_upload(scope) or (method == "GET" and path.endswith("/events"))
         is_large = method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers)
@@ -155,7 +155,7 @@ class Gate:
                 CALLER.reset(before)
 
     def _caller(self, authorization: str) -> Caller | None:
-        """Who sent a header; None if it is not the header of anybody."""
+        """Return the caller of an authorization header; None if invalid."""
         scheme, _, given = authorization.partition(" ")
         sent = given.strip().encode("utf-8", "replace") if scheme.lower() == "bearer" else b""
         if self._token and hmac.compare_digest(sent, self._token):
@@ -169,7 +169,7 @@ def _is_upload(scope: Scope) -> bool:
 
 
 def _is_small(headers: dict[str, str]) -> bool:
-    """Return whether headers announce a body of an ordinary size."""
+    """Return whether the headers announce a small body."""
     size = announced_size(headers)
     return size is not None and size <= _MOST_BYTES
 
@@ -187,15 +187,15 @@ async def _nothing() -> Message:
 
 
 def announced_size(headers: dict[str, str]) -> int | None:
-    """Return the bytes of a body according to its headers; None if they do not say."""
+    """Return the announced size of a body in bytes; None if not announced."""
     size = headers.get("content-length", "")
     return int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
 
 
 def _of_few_values(body: bytes) -> None:
-    """Check that JSON has not too many values. Raises TooLargeError."""
+    """Check the number of values in JSON. Raises TooLargeError."""
     escaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
-    is_wordy = escaped.count(b'"') > 4 * _MOST_VALUES  # of names and texts
+    is_wordy = escaped.count(b'"') > 4 * _MOST_VALUES  # names and texts
     if is_wordy or sum(map(b"".join(escaped.split(b'"')[::2]).count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise TooLargeError(f"the body has more than {_MOST_VALUES:,} values")
 
@@ -203,16 +203,16 @@ def _of_few_values(body: bytes) -> None:
 async def whole(
     headers: dict[str, str], receive: Receive, most: int, check: Callable[[bytes], None] | None = None
 ) -> Receive:
-    """Read a body of at most ``most`` bytes, and return a ``receive`` that gives it, then the client's next messages.
+    """Read a body of at most ``most`` bytes; return a ``receive`` with it and the client's next messages.
 
-    ``check``: of the body, in a thread. Raises TooLargeError, SlowBodyError, and what ``check`` raises.
+    ``check``: runs on the body in a thread. Raises TooLargeError, SlowBodyError, and errors of ``check``.
     """
     limited, body, more = bounded(headers, receive, most), bytearray(), True
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             while more:
                 message = await limited()
-                body += message.get("body", b"")  # in place: it may come in very many pieces
+                body += message.get("body", b"")  # in place, since there may be very many pieces
                 more = message.get("more_body", False)
     except TimeoutError as error:
         raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
@@ -228,9 +228,9 @@ async def whole(
 
 
 def bounded(headers: dict[str, str], receive: Receive, most: int) -> Receive:
-    """Return a ``receive`` that passes a body on as it comes.
+    """Return a ``receive`` that streams a body.
 
-    It raises TooLargeError: the body has more than ``most`` bytes, and SlowBodyError: a piece, or all, takes too long.
+    It raises TooLargeError: more than ``most`` bytes; SlowBodyError: a piece or the whole takes too long.
     """
     clock = asyncio.get_running_loop().time
     announced, arrived, is_over, ends = announced_size(headers) or 0, 0, False, clock() + _STREAM_SECONDS
@@ -238,7 +238,7 @@ def bounded(headers: dict[str, str], receive: Receive, most: int) -> Receive:
 
     async def next_message() -> Message:
         nonlocal arrived, is_over
-        if is_over:  # what a client says after its body, which may take as long as the answer
+        if is_over:  # the client's messages after its body, without a time limit
             return await receive()
         if announced > most:
             raise TooLargeError(too_large)

@@ -1,4 +1,4 @@
-"""The HTTP API: starts, follows and stops runs, and returns their results; see docs/api.md."""
+"""The HTTP API to start, follow and stop runs, and to get their results; see docs/api.md."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ from storm_pipeline.output.export.formats import ArticleFormat
 
 _HEALTH = "/health"
 _FIGURES = "text/plain; version=0.0.4; charset=utf-8"
-_ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
+_ORDERED = frozenset({400, 402, 404, 409, 422})  # errors of an order
 
 
 def _router(tag: str) -> APIRouter:
@@ -56,7 +56,7 @@ async def _service(request: Request) -> RunService:
 _Service = Annotated[RunService, Depends(_service)]
 
 
-# The forms of these are for clients. They are looked up as they come, which says better why there is no such thing.
+# These patterns are for clients; look-ups of unchecked values give better messages.
 def _own_run(
     service: _Service,
     run: Annotated[
@@ -85,7 +85,7 @@ def create_app(
 ) -> Gate:
     """Create the ASGI application of a service.
 
-    ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well. ``check``: the check that the server shares.
+    ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check.
     """
     check = check or ArticleCheck(service.remote.owner)
     mcp = mcp_app(service, check)
@@ -106,7 +106,7 @@ def create_app(
 
 
 class Health(BaseModel):
-    """That the server answers."""
+    """The state of the server."""
 
     status: Literal["ok"]
     version: str = Field(description="Version of storm-pipeline.")
@@ -114,7 +114,7 @@ class Health(BaseModel):
 
 @_server.get(_HEALTH, responses=answers(is_open=True))
 def get_health() -> Health:
-    """Say that the server answers."""
+    """Return the state of the server."""
     return Health(status="ok", version=__version__)
 
 
@@ -132,7 +132,7 @@ def list_settings(service: _Service) -> list[str]:
 
 @_server.get("/metrics", responses=answers(content={"text/plain": TEXT}), response_class=Response)
 def get_metrics(request: Request) -> Response:
-    """Return figures of the server for Prometheus, only to its owner."""
+    """Return the server's metrics for Prometheus; only for its owner."""
     if CALLER.get() != OWNER:
         raise ForbiddenError("the figures of the server are its owner's")
     return Response(request.app.state.metrics.text(), media_type=_FIGURES)
@@ -158,7 +158,7 @@ _STARTED = header("Location", "Path of the run.", type="string") | {
 
 @_runs.post("/runs", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
 def start_run(service: _Service, order: RunOrder, response: Response) -> RunView:
-    """Start a run; where as many are under way as the server allows, it waits for its turn."""
+    """Start a run; it waits if the maximum number of runs is active."""
     name = service.start(order, CALLER.get())
     response.headers["Location"] = f"/runs/{quote(name)}"
     return service.view(name)
@@ -172,7 +172,7 @@ def get_run(service: _Service, run: _Run) -> RunView:
 
 @_runs.delete("/runs/{run}", responses=answers(404, 409, success=204), status_code=204)
 def delete_run(service: _Service, run: _Run) -> None:
-    """Delete a run with everything that it has."""
+    """Delete a run and its folder."""
     service.delete(run)
 
 
@@ -184,7 +184,7 @@ def resume_run(service: _Service, run: _Run, order: ResumeOrder | None = None) -
 
 @_runs.post("/runs/{run}/stop", responses=answers(404, 409, success=202), status_code=202)
 def stop_run(service: _Service, run: _Run) -> RunView:
-    """Stop a run gracefully, or take it out of the queue; it can be resumed."""
+    """Stop a run gracefully, or remove it from the queue; it can be resumed."""
     service.stop(run)
     return service.view(run)
 
@@ -196,7 +196,7 @@ async def follow_run(
     after: Annotated[int, Query(ge=0)] = 0,
     last_event_id: Annotated[int, Header(ge=0)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
+    """Yield the events of a run as they happen, optionally after a given one, until it ends or is deleted."""
     try:
         async for event in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
             if event is None:
@@ -245,7 +245,7 @@ _MADE = header("Location", "Path of the set.", type="string") | {
 
 @_documents.post("/documents", responses=answers(409, 507, success=201, **_MADE), status_code=201)
 def create_documents(service: _Service, response: Response) -> DocumentSet:
-    """Make an empty set of documents; files are put into it, and an order names it."""
+    """Make an empty set of documents, to which files are added, and which an order may name."""
     made = service.documents.create(CALLER.get())
     response.headers["Location"] = f"/documents/{made.documents}"
     return made
@@ -259,7 +259,7 @@ def get_documents(service: _Service, documents: _Set) -> DocumentSet:
 
 @_documents.delete("/documents/{documents}", responses=answers(404, 409, 422, success=204), status_code=204)
 def delete_documents(service: _Service, documents: _Set) -> None:
-    """Delete a set of documents, unless a run that uses it waits or is under way."""
+    """Delete a set of documents, unless a waiting or active run uses it."""
     service.documents.delete(CALLER.get(), documents, service.is_running)
 
 
@@ -269,7 +269,7 @@ def delete_documents(service: _Service, documents: _Set) -> None:
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": FILE}}},
 )
 async def put_document(service: _Service, documents: _Set, name: _Name, request: Request) -> DocumentSet:
-    """Put a file into a set of documents that no run uses yet; one of the same name is replaced."""
+    """Put a file into a set of documents not used by a run, replacing one of the same name."""
     caller, sets = CALLER.get(), service.documents
     with sets.upload(caller, documents, name, announced_size(dict(request.headers))) as upload:
         try:
@@ -282,7 +282,7 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
 
 
 def _safe(name: str) -> dict[str, str]:
-    """Return headers for a file that holds text from the web; a page's own policy names its script."""
+    """Return security headers for a file with text from the web; a page's own policy allows its script."""
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

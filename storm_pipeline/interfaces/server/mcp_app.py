@@ -21,7 +21,7 @@ def require_mcp() -> None:
 def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
     """Return the ASGI application of MCP over HTTP, without sessions; None if the library is not installed.
 
-    It is behind a :class:`storm_pipeline.interfaces.server.gate.Gate`, which checks hosts, origins, sizes.
+    A :class:`storm_pipeline.interfaces.server.gate.Gate` in front of it checks hosts, origins and sizes.
     """
     try:
         require_mcp()
@@ -38,5 +38,5 @@ def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
     app = server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
     for route in app.routes:
         if isinstance(route, Route):
-            route.methods = {"POST"}  # without sessions, a stream by GET would stay empty
+            route.methods = {"POST"}  # without sessions, a GET stream would be empty
     return app

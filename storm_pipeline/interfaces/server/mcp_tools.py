@@ -1,4 +1,4 @@
-"""The MCP server: the tools and resources that an assistant gets; see docs/api.md."""
+"""The MCP server: tools and resources for assistants; see docs/api.md."""
 
 import asyncio
 import base64
@@ -14,7 +14,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 from starlette.concurrency import iterate_in_threadpool
-from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
+from typing_extensions import TypedDict  # required by pydantic before Python 3.12
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import StormError
@@ -47,7 +47,7 @@ _Documents = Annotated[str | None, Field(description="Name of a set of documents
 
 
 class Made(TypedDict):
-    """What a run made."""
+    """The result of a run."""
 
     run: Annotated[str, Field(description="Name of the run.")]
     makes: Annotated[str, Field(description="`article` or `outline`.")]
@@ -82,10 +82,10 @@ class Exported(TypedDict):
 def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleCheck | None = None) -> "MCPServer[Any]":
     """Create the MCP server of a service; `storm_pipeline.interfaces.server.callers.CALLER` is read at each request.
 
-    ``check``: the check of articles that the service shares with others.
+    ``check``: the shared check of articles.
     """
     about: dict[str, Any] = {"instructions": _ABOUT, "version": __version__, "log_level": "WARNING"}
-    server = MCPServer[Any]("storm-pipeline", subscriptions=False, **about)  # subscriptions' streams would stay empty
+    server = MCPServer[Any]("storm-pipeline", subscriptions=False, **about)  # streams of subscriptions would be empty
     tools = _Tools(service, search, check or ArticleCheck(service.remote.owner))
     run = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
     stop = run.model_copy(update={"idempotent_hint": True, "open_world_hint": False})
@@ -250,7 +250,7 @@ class _Tools:
 
     async def _result(self, name: str, ctx: _Progress) -> CallToolResult:
         """Return the result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
-        with self._refusing(ToolError):  # the run may be deleted meanwhile
+        with self._refusing(ToolError):  # the run may have been deleted
             try:
                 await _report_until_ended(self._service, name, ctx)
             except asyncio.CancelledError:
@@ -267,7 +267,7 @@ class _Tools:
 
     @contextmanager
     def _refusing(self, kind: type[Exception]) -> Iterator[None]:
-        """Raise an error of ours as one of MCP's, without secrets."""
+        """Convert this package's errors to MCP's, without secrets."""
         try:
             yield
         except StormError as error:
@@ -275,7 +275,7 @@ class _Tools:
 
 
 async def _report_until_ended(service: RunService, name: str, ctx: _Progress) -> None:
-    """Report progress until a run ends: steps that are done, of those of all stages begun so far, and the end."""
+    """Report progress until a run ends: finished steps of all started stages, and the end."""
     done = total = 0
     if (position := service.view(name).position) is not None:
         await ctx.report_progress(0, 1, f"waits for its turn, {position} in the queue")
@@ -292,11 +292,11 @@ async def _report_until_ended(service: RunService, name: str, ctx: _Progress) ->
 
 
 def _answer(structured: Mapping[str, Any], text: str | None = None) -> CallToolResult:
-    """Return the result of a tool, whose text is its JSON unless ``text`` is given."""
+    """Return the result of a tool; its text is the JSON unless ``text`` is given."""
     shown = json.dumps(structured, ensure_ascii=False, indent=1) if text is None else text
     return CallToolResult(content=[TextContent(text=shown)], structured_content=dict(structured))
 
 
 def _quoted(text: str | None) -> str | None:
-    """Return a text of others as prompts have it: on one line, without control characters and control tokens."""
+    """Return a foreign text on one line, without control characters and control tokens, as in prompts."""
     return None if text is None else without_control_tokens(printable(text))

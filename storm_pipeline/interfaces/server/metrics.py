@@ -1,4 +1,4 @@
-"""Figures of a server for Prometheus."""
+"""Metrics of a server for Prometheus."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -15,7 +15,7 @@ _SECONDS = (30, 60, 120, 300, 600, 1200, 1800, 3600, 7200)
 
 
 class Metrics(Collector):
-    """Counts the requests of a server, and the calls of its runs since it started; looks at its runs when asked."""
+    """Counters of a server's requests and of its runs' calls since its start; runs are counted on collection."""
 
     def __init__(self, service: RunService) -> None:
         self._service = service
@@ -32,15 +32,15 @@ class Metrics(Collector):
         service.queue.observers.append(self._observe)
 
     def text(self) -> bytes:
-        """Return all figures in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
 
     def request(self, scope: Any, status: int) -> None:
-        """Count a request; what has no route, or was refused before it was found, is counted as ``none``."""
+        """Count a request; without a route, or refused before routing, it is counted as ``none``."""
         self._requests.labels(getattr(scope.get("route"), "path", "none"), status).inc()
 
     def collect(self) -> Iterable[Metric]:
-        """Return the number of runs in each state, and of those that wait here."""
+        """Return the number of runs in each state, and of waiting ones."""
         runs = GaugeMetricFamily("storm_runs", "Runs in the folder by state.", labels=["state"])
         for state, number in sorted(self._service.folders.states().items()):
             runs.add_metric([state], number)
@@ -48,7 +48,7 @@ class Metrics(Collector):
         return [runs, GaugeMetricFamily("storm_queue_length", "Runs that wait for their turn.", waiting)]
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing, so that registering reads no folder."""
+        """Return an empty list, so that registering does not read folders."""
         return ()
 
     def _observe(self, event: Event) -> None:

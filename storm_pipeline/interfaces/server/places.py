@@ -1,4 +1,4 @@
-"""Places that callers hold while their requests are under way, shared so that none of them can hold all."""
+"""Places that callers hold during requests, with a limit per caller."""
 
 import threading
 from collections import Counter
@@ -12,9 +12,9 @@ from storm_pipeline.interfaces.server.errors import BusyError, OverloadedError
 
 @dataclass(frozen=True)
 class Places:
-    """A number of places, and how many of them one client may hold. Thread-safe."""
+    """A number of places, with a maximum per client. Thread-safe."""
 
-    what: str  # what holds a place, in the plural, for messages
+    what: str  # plural noun of the holders, for messages
     most: int
     most_of_one: int
     _held: Counter[str] = field(default_factory=Counter)
@@ -22,13 +22,13 @@ class Places:
 
     @property
     def are_held(self) -> bool:
-        """Whether anybody holds a place."""
+        """Whether a place is held."""
         with self._lock:
             return bool(self._held)
 
     @contextmanager
     def hold(self, client: str) -> Iterator[None]:
-        """Hold a place of a client's while the block runs; ``client``: empty for one who may hold all places.
+        """Hold a place for a client within the block; ``client``: empty for no limit.
 
         Raises BusyError: he holds as many as he may. Raises OverloadedError: none is free.
         """
@@ -48,7 +48,7 @@ class Places:
 
 
 def shared(what: str, most: int) -> Places:
-    """Return places of which one client may hold a quarter, at least one."""
+    """Return places with a limit per client of a quarter, at least one."""
     return Places(what, most, max(1, most // 4))
 
 

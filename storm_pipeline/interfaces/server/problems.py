@@ -27,7 +27,7 @@ from storm_pipeline.text.words import encodable
 
 
 class Problem(BaseModel):
-    """What every error is answered with."""
+    """The answer to every error."""
 
     error: str = Field(description="What is wrong, and what to do.")
     kind: str = Field(description="Name of the error, such as `SettingsError`.")
@@ -46,7 +46,7 @@ _ERRORS: dict[int, tuple[type[Exception], ...]] = {
     400: (DatasetError, SettingsError),
     500: (StormError,),
 }
-"""Errors by status code, the most specific first."""
+"""Status code → errors, the most specific first."""
 _BUSY_SECONDS = "30"
 _MEANINGS = {
     400: "What was sent cannot be used: a topic, a setting, a recipe, a format, an outline, an article.",
@@ -65,16 +65,16 @@ _MEANINGS = {
     507: "The server's disk is full.",
 }
 _ALWAYS = (403, 408, 413, 429, 500, 503)
-"""Statuses that every route can give: all but 500 come from the gate."""
+"""Statuses of every route; all except 500 come from the gate."""
 
 
 def header(name: str, description: str, **schema: Any) -> dict[str, Any]:
-    """Return how OpenAPI declares a header that an answer always has."""
+    """Return the OpenAPI declaration of a constant header."""
     return {"headers": {name: {"description": description, "required": True, "schema": schema}}}
 
 
 _CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-"""Not by FastAPI's ``model``, which takes an error for an event where a success is a stream of events."""
+"""Not by FastAPI's ``model``, which would declare errors of event streams as events."""
 _LATER = header("Retry-After", "Seconds to wait.", type="integer", minimum=0)
 _HEADERS = {
     401: header("WWW-Authenticate", "How to authenticate.", type="string", const="Bearer"),
@@ -84,10 +84,10 @@ _HEADERS = {
 
 
 def answers(*statuses: int, is_open: bool = False, success: int = 200, **about: Any) -> dict[int | str, dict[str, Any]]:
-    """Return how FastAPI is told of a route's answers.
+    """Return the declaration of a route's answers for FastAPI.
 
-    ``statuses``: errors beside those that every route can give. ``is_open``: whether it needs no token. ``success``:
-    the status of a success, and ``about``: its headers, content and links as OpenAPI describes them.
+    ``statuses``: errors in addition to those of every route. ``is_open``: whether no token is needed. ``success``:
+    status of a success; ``about``: its headers, content and links in OpenAPI.
     """
     wrong = sorted({*statuses, *_ALWAYS, *(() if is_open else (401,))})
     problems = {s: {"description": _MEANINGS[s], "content": _CONTENT} | _HEADERS.get(s, {}) for s in wrong}
@@ -95,7 +95,7 @@ def answers(*statuses: int, is_open: bool = False, success: int = 200, **about: 
 
 
 def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
-    """Let an application answer every error as a :class:`Problem`, its text redacted."""
+    """Make an application answer every error with a redacted :class:`Problem`."""
 
     async def answer(request: Request, error: Exception) -> JSONResponse:
         text, headers = "unexpected error; its traceback is in the server's log", {}
@@ -109,12 +109,12 @@ def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
             first = error.errors()[0]
             status, kind = 422, "RequestValidationError"
             text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        elif isinstance(error, HTTPException):  # the framework's own
+        elif isinstance(error, HTTPException):  # errors of the framework
             status, phrase = error.status_code, HTTPStatus(error.status_code).phrase
             reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
             text, kind = f"{reasons.get(status, phrase.lower())}; see docs/api.md", phrase.title().replace(" ", "")
             headers = {"Allow": _methods(request)} if status == HTTPStatus.METHOD_NOT_ALLOWED else {}
-        # what is repeated of a request may hold lone surrogates, which UTF-8 cannot encode
+        # quotes of a request may contain lone surrogates, which UTF-8 cannot encode
         return JSONResponse({"error": encodable(text), "kind": kind}, status, headers=headers)
 
     for handled in (StormError, RequestValidationError, HTTPException, Exception):
@@ -122,7 +122,7 @@ def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
 
 
 def _methods(request: Request) -> str:
-    """All methods of a path; the framework names those of one route, and a path may have several."""
+    """Return all methods of a path; the framework names only those of one route."""
     routes = request.app.router.routes
     matched = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     return ", ".join(sorted({method for methods in matched for method in methods}))

@@ -1,4 +1,4 @@
-"""Where a server is reached: the names that it answers to, and the proxies whose word it takes."""
+"""Host names and trusted proxies of a server."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -12,16 +12,16 @@ _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True)
 class Reach:
-    """The names of a server besides this machine's own, and its trusted proxies."""
+    """The names of a server in addition to this machine's, and its trusted proxies."""
 
     names: frozenset[str] = frozenset()
     proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
     def build(cls, host: str, allow_host: tuple[str, ...] = (), trust_proxy: tuple[str, ...] = ()) -> Self:
-        """Parse what the owner gave: the address that is listened on, names of hosts, and proxies' networks.
+        """Parse the owner's options: listening address, host names, and networks of proxies.
 
-        Raises SettingsError: a name has a port or a path, or a network is none, or everybody's.
+        Raises SettingsError: a name has a port or a path, or a network is invalid or includes all addresses.
         """
         names = {name.lower().removesuffix(".") for name in allow_host}
         for name in names:
@@ -30,7 +30,7 @@ class Reach:
         return cls(frozenset({*names, host.lower()}), tuple(map(_network, trust_proxy)))
 
     def is_proxy(self, address: str) -> bool:
-        """Return whether an address is that of a trusted proxy."""
+        """Return whether an address belongs to a trusted proxy."""
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -38,10 +38,10 @@ class Reach:
         return any(parsed in network for network in self.proxies)
 
     def refusal(self, headers: dict[str, str], server: Any) -> str:
-        """Return why a request is refused by its headers; empty if it is not.
+        """Return the reason for refusing a request by its headers; else empty.
 
-        It has to name the server by a name of its own, else a page could reach it by a name that leads here (DNS
-        rebinding), and must not come from a page of another site. ``server``: the address that was reached, if known.
+        The host must be a name of the server, against DNS rebinding, and the request must not come from a page of
+        another site. ``server``: the receiving address, if known.
         """
         known_hosts = _LOCAL_NAMES | self.names | ({str(server[0]).lower()} if server else set())
         host = _host(f"//{headers.get('host', '')}").removesuffix(".")
@@ -54,7 +54,7 @@ class Reach:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address; of all names, this holds for ``localhost`` alone."""
+    """Return whether only this machine can reach an address; the only such name is ``localhost``."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

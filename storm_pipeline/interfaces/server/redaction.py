@@ -1,4 +1,4 @@
-"""What is kept out of texts that leave the server: secrets of the environment, and where its folders are."""
+"""Removal of secrets and folder paths from texts that leave the server."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from storm_pipeline.types import Article
 
 
 class Redactor:
-    """Removes secrets (:func:`redacted`) and paths from texts; of paths below a folder, what is below it stays."""
+    """Remover of secrets (:func:`redacted`) and paths from texts; paths below a folder become relative."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         paths = {text for folder in folders for text in (str(folder.absolute()), str(folder.resolve()))}
@@ -24,7 +24,7 @@ class Redactor:
         return text
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record, such as an event, with every text in it redacted, also in lists and records within it."""
+        """Return a record, such as an event, with every text redacted, including nested ones."""
         return {name: self._value(value) for name, value in record.items()}
 
     def _value(self, value: Any) -> Any:
@@ -35,6 +35,6 @@ class Redactor:
         return [self._value(element) for element in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:
-        """Return the article with the problems in its report redacted, since they quote the errors of services."""
+        """Return the article with redacted problems in its report, since they quote errors of services."""
         problems = tuple(replace(problem, detail=self.text(problem.detail)) for problem in article.report.problems)
         return replace(article, report=replace(article.report, problems=problems))

@@ -1,4 +1,4 @@
-"""What a remote caller may order: runs, settings from an allow-list that the server's owner can extend, and formats."""
+"""Orders of remote callers: runs, settings from an allow-list that the server's owner can extend, and formats."""
 
 import json
 import re
@@ -20,18 +20,18 @@ from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Sett
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
-"""Settings that change a run's size, subject or wording; free unless the owner set them."""
+"""Settings of a run's size, subject or wording; free for callers unless set by the owner."""
 _BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
-"""Settings that can name files or services: the owner allows single values of them."""
-_LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
+"""Settings that can name files or services: the owner allows single values."""
+_LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that callers must not choose
 STYLE = "[a-z0-9][a-z0-9-]{0,99}"
-"""Names of citation styles, as a regular expression."""
-_EXACT = 2.0**53  # above it floats leave out whole numbers
+"""Regular expression for names of citation styles."""
+_EXACT = 2.0**53  # above it floats skip integers
 _KNOWN = TEXTS | FORMATS
-_CONVERSIONS = shared("conversions", 4)  # each may take 500 MB for two minutes
+_CONVERSIONS = shared("conversions", 4)  # each may use 500 MB for two minutes
 _VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
-"""What a topic is, for clients: without control characters, and not blank."""
+"""Pattern of a topic for clients: not blank, without control characters."""
 
 
 class RunOrder(BaseModel, extra="forbid"):
@@ -59,24 +59,24 @@ class RunOrder(BaseModel, extra="forbid"):
 
 
 class ResumeOrder(BaseModel, extra="forbid"):
-    """The body of a request to resume a run; it may be left out."""
+    """The optional body of a request to resume a run."""
 
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
 @dataclass(frozen=True)
 class RemoteSettings:
-    """The settings of a server's runs, of which callers may choose some."""
+    """The settings of a server's runs, some of which callers may choose."""
 
-    owner: Settings  # settings of every run; those that are set explicitly are fixed for callers
-    # further settings that callers may choose → the values allowed, as text; None allows every value
+    owner: Settings  # settings of every run; explicit ones are fixed for callers
+    # further settings that callers may choose → allowed values as text; None: every value
     allowed: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
 
     @classmethod
     def build(cls, owner: Settings, allow: Iterable[str] = ()) -> Self:
-        """Parse what the owner allows: ``NAME`` for every value of a setting, ``NAME=VALUE`` for one.
+        """Parse the owner's allow-list: ``NAME`` for every value of a setting, ``NAME=VALUE`` for one.
 
-        Raises SettingsError: there is no such setting, or it cannot be allowed like that.
+        Raises SettingsError: an unknown setting, or one that cannot be allowed in this form.
         """
         allowed: dict[str, frozenset[str] | None] = {}
         for rule in allow:
@@ -95,18 +95,18 @@ class RemoteSettings:
         return cls(owner, allowed)
 
     def for_new_run(self, given: Mapping[str, Any]) -> Settings:
-        """Return the settings of a new run, with those that a caller gave; None counts as not given.
+        """Return the settings of a new run with the caller's; None counts as not given.
 
-        Raises SettingsError: the caller may not choose one of them, or its value is invalid.
+        Raises SettingsError: a setting is not allowed, or its value is invalid.
         """
         return Settings.build({**self._owners(), **self._checked(given)})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
-        """Return the settings of a run's next session, from its saved ones and those that a caller gave.
+        """Return the settings of a run's next session from its saved ones and the caller's.
 
-        The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
-        where it is lower than the owner's; all else that was saved is left out, since a run may be another's. Raises
-        SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
+        The owner's settings apply. Saved settings that callers may choose apply unless given, and saved caps below the
+        owner's; other saved settings are ignored, since the run may be foreign. Raises SettingsError: as for
+        :meth:`for_new_run`, or the saved settings are no longer valid.
         """
         may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
         kept = {name: saved[name] for name in may_stay if self._is_allowed(name, saved[name])}
@@ -134,7 +134,7 @@ class RemoteSettings:
 
     @cached_property
     def _chosen(self) -> type[BaseModel]:
-        """What a caller gives, whose values must have the types that JSON has for them: no text for a number."""
+        """Return the pydantic model of a caller's settings, strict on JSON types: no text for a number."""
         fields = {name: Settings.model_fields[name] for name in self.choices()}
         types: dict[str, Any] = {name: (field.annotation, copy(field)) for name, field in fields.items()}
         return create_model("ChosenSettings", __config__=ConfigDict(strict=True, allow_inf_nan=False), **types)
@@ -154,7 +154,7 @@ class RemoteSettings:
         return {name: value for name, value in explicit.items() if value is not None}
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings that a caller gave. Raises SettingsError: he may not choose one, or it is invalid."""
+        """Return the validated settings of a caller. Raises SettingsError: one is not allowed or invalid."""
         values = {name: _whole(value) for name, value in given.items() if value is not None}
         choices = ", ".join(self.choices())
         for name, value in values.items():
@@ -175,13 +175,13 @@ class RemoteSettings:
         return values
 
     def _is_allowed(self, name: str, value: Any) -> bool:
-        """Return whether a value is one of those that the owner allows, where he allows single ones."""
+        """Return whether the owner allows a value, if only single values are allowed."""
         known = self.allowed.get(name)
         return known is None or str(value) in known
 
 
 def _whole(value: Any) -> Any:
-    """Return a whole number as an int, which 3.0 is too in JSON; other values as they are."""
+    """Return a whole number (in JSON also 3.0) as an int; other values unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
 
 

@@ -1,4 +1,4 @@
-"""The runs of a server: ordinary run folders, found by name in a listing and never by a path from a request."""
+"""The runs of a server: run folders, looked up by name in a listing, never by a path from a request."""
 
 import json
 import os
@@ -25,17 +25,17 @@ from storm_pipeline.text.files import LARGEST, is_plain, read_plain
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
-RUNS = 500  # of a caller with a named token, at most
-RUN_BYTES = RUNS * LARGEST // 32  # that they may have together, beyond which none begins
+RUNS = 500  # maximum runs of a caller with a named token
+RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
-"""Names of runs, as a regular expression."""
+"""Regular expression for names of runs."""
 State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]
 """States of a run, see :data:`storm_pipeline.interfaces.listing.State`."""
 
 
 @dataclass(frozen=True)
 class RunView:
-    """A run as callers see it."""
+    """A run in the form for callers."""
 
     run: Annotated[str, Field(description="Its name.")]
     topic: Annotated[str, Field(description="Its topic; empty if it cannot be read.")]
@@ -60,12 +60,12 @@ class RunFolders:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._callers: dict[str, str] = {}  # runs → names of their callers, which never change
+        self._callers: dict[str, str] = {}  # run → name of its caller, which never changes
 
     def require_room(self, caller: str, more: int = 0) -> None:
-        """Check that the runs of a caller, and so many more, leave room. Raises ConflictError, RunError: they do not.
+        """Check that a caller may have ``more`` further runs. Raises ConflictError, RunError: too many.
 
-        ``caller``: the name of his token; empty for the owner, who may have any number.
+        ``caller``: name of the token; empty for the owner, who has no limit.
         """
         if not caller:
             return
@@ -91,7 +91,7 @@ class RunFolders:
         known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
         visible = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
         newest = sorted(visible, key=lambda pair: _created(pair[0]), reverse=True)
-        entries = (safe_entry(folder) for _, folder in newest)  # events are read of those that are shown
+        entries = (safe_entry(folder) for _, folder in newest)  # only read events of the runs shown
         return tuple(map(_view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
     def view(self, name: str) -> RunView:
@@ -104,14 +104,14 @@ class RunFolders:
         return Counter(state for state in states if state not in _NO_RUN)
 
     def order(self, name: str) -> tuple[str, str | None]:
-        """Return the name of a run's caller, and the set of documents that it searches, if any.
+        """Return the name of a run's caller, and its set of documents, if any.
 
-        Raises UnknownRunError: there is none.
+        Raises UnknownRunError: no such run.
         """
         return _order(self.path(name))
 
     def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
-        """Record whose a new run is and which documents it searches; return its settings, as :meth:`settings`."""
+        """Record the caller and documents of a new run; return its settings as :meth:`settings`."""
         with RunStore.open(self.path(name), keep_edited=True) as run:
             run.update_state(caller=caller.name, documents=documents)
             return run.saved_settings()
@@ -121,7 +121,7 @@ class RunFolders:
         return run_state(self.path(name))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Return the names of the runs that wait for their first session or were interrupted, oldest first.
+        """Return the names of waiting and interrupted runs, oldest first.
 
         Raises RunError: the folder cannot be read.
         """
@@ -129,18 +129,18 @@ class RunFolders:
         return tuple(entry.folder.name for entry in reversed(left))
 
     def end(self, name: str, status: str, reason: str) -> None:
-        """Record that a run which waits for its first session will not begin, and why; any other stays as it is.
+        """Record that a waiting run will not begin, and the reason; no effect on other runs.
 
-        Raises UnknownRunError, RunError: there is none, it cannot be written, or another process holds it.
+        Raises UnknownRunError, RunError: unknown, cannot be written, or locked by another process.
         """
         with RunStore.open(self.path(name), keep_edited=True) as run:
             if run.state.get("status") == "queued":
                 run.end(status, reason)
 
     def delete(self, name: str) -> None:
-        """Delete a run that no process holds. Raises UnknownRunError, RunError: there is none, or it cannot be."""
+        """Delete a run that no process holds. Raises UnknownRunError, RunError: unknown, or cannot be deleted."""
         folder = self.path(name)
-        aside = folder.with_name(f".deleted-{uuid4().hex}")  # gone for everybody at once
+        aside = folder.with_name(f".deleted-{uuid4().hex}")  # disappears atomically
         try:
             folder.rename(aside)
             self._callers.pop(name, None)
@@ -151,7 +151,7 @@ class RunFolders:
     def settings(self, name: str) -> SavedSettings:
         """Return the settings of a run's last session.
 
-        Raises UnknownRunError, RunError: there is none, they cannot be read, or another process writes to the run.
+        Raises UnknownRunError, RunError: unknown run, unreadable settings, or another process writes to the run.
         """
         with RunStore.open(self.path(name), keep_edited=True) as run:
             return run.saved_settings()
@@ -159,7 +159,7 @@ class RunFolders:
     def article(self, name: str) -> Article:
         """Return the article of a run.
 
-        Raises UnknownRunError, ConflictError, RunError: there is no such run, it has no article yet, or a damaged one.
+        Raises UnknownRunError, ConflictError, RunError: unknown run, no article yet, or a damaged one.
         """
         return from_json(self._piece(name, "article.json", "article"))
 
@@ -192,7 +192,7 @@ class RunFolders:
 
 
 def _state(folder: Path) -> dict[str, Any]:
-    """Return the content of ``run.json``; empty if it cannot be read, so that the run is the owner's."""
+    """Return the content of ``run.json``; empty if unreadable, so that the run belongs to the owner."""
     try:
         return read_state(folder)
     except RunError:
@@ -200,7 +200,7 @@ def _state(folder: Path) -> dict[str, Any]:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of the files directly in a folder; 0 where it was deleted meanwhile."""
+    """Return the total size of the files directly in a folder; 0 if it was deleted."""
     with suppress(OSError):
         return sum(file.lstat().st_size for file in folder.iterdir())
     return 0
@@ -228,7 +228,7 @@ def _view(entry: RunEntry) -> RunView:
         topic=entry.topic,
         makes="outline" if is_outline else "article",
         recipe=recipe,
-        state=cast("State", entry.state),  # a run is neither a batch nor none
+        state=cast("State", entry.state),  # a run, so neither a batch nor another folder
         reason=entry.reason,
         position=None,
         created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
@@ -242,7 +242,7 @@ def _view(entry: RunEntry) -> RunView:
 
 
 class EventFile:
-    """New events of a run's ``events.jsonl``, each with the number of its line, from 1, of those ``after`` one."""
+    """Reader of new events in a run's ``events.jsonl`` with their line numbers, from 1, ``after`` a number."""
 
     def __init__(self, folder: Path, after: int = 0) -> None:
         self._path = folder / "events.jsonl"
@@ -250,7 +250,7 @@ class EventFile:
         self._number = self._offset = 0
 
     def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
-        """Return the events written since the last call; lines that are damaged or not finished are left out."""
+        """Return the events written since the last call, without damaged or unfinished lines."""
         if not is_plain(self._path):
             return ()
         try:

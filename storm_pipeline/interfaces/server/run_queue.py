@@ -1,4 +1,4 @@
-"""The runs of a server that are under way, and those that wait for their turn, in the order in which they came."""
+"""Queue of a server's active and waiting runs, first come, first served."""
 
 import threading
 import time
@@ -17,22 +17,22 @@ from storm_pipeline.sources.documents.isolated import read_for
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A run to be done."""
+    """A run in the queue."""
 
     name: str  # name of the run
-    # does it, with a sink, an event that halts it, and what it may spend; None if no budget limits it
+    # executes it, given a sink, a halt event, and its limit in US dollars (None: no limit)
     work: Callable[[EventSink, threading.Event, float | None], object]
-    failed: Callable[[str, Exception], None]  # called with the error of a run that could not begin
-    cap: float = 0.0  # US dollars that it may spend in this session, which budgets reserve
-    budget: Budget | None = None  # what its caller may spend in a month
+    failed: Callable[[str, Exception], None]  # receives the error of a run that could not begin
+    cap: float = 0.0  # maximum US dollars in this session, reserved in budgets
+    budget: Budget | None = None  # its caller's monthly budget
     caller: str = ""  # name of the caller; empty for the owner
-    halt: threading.Event = field(default_factory=threading.Event)  # stops the run
-    # done once the run has begun; holds the error of one that could not
+    halt: threading.Event = field(default_factory=threading.Event)  # set to stop the run
+    # completed at the run's start, with its error if it could not begin
     begun: "Future[None]" = field(default_factory=Future)
 
 
 class RunQueue:
-    """Does jobs, each in a thread of its own, so many at once, while others wait. Thread-safe.
+    """Executor of jobs in threads, ``at_once`` concurrently; others wait. Thread-safe.
 
     Attributes:
         observers: called with every event of every run, in its thread.
@@ -56,9 +56,9 @@ class RunQueue:
         """When streams of events end although their runs have not, in monotonic seconds, once the queue is closing."""
 
     def require_room(self, budget: Budget | None = None, caller: str = "") -> None:
-        """Check that another job can be added. Raises BusyError, BudgetSpentError: it cannot, or all is spent.
+        """Check that another job can be added. Raises BusyError, BudgetSpentError: full, or a budget is spent.
 
-        ``budget``: what its caller may spend; ``caller``: his name, by which a quarter of the places may be taken.
+        ``budget``: of the caller; ``caller``: the name, for the limit of a quarter of the places.
         """
         self._budgets.check(budget)
         with self._lock:
@@ -74,9 +74,9 @@ class RunQueue:
                 raise BusyError(f"{most} runs of yours wait, as many as a caller may have: try again later")
 
     def add(self, job: Job) -> "Future[None]":
-        """Begin a job, or let it wait; returns what is done once it has begun, at once if it must wait.
+        """Start or enqueue a job; return a future that is completed at the start, or at once if it must wait.
 
-        The future holds the error of a job that could not begin. No other job of its name may wait or be under way.
+        The future has the error of a job that could not begin. Names of queued and active jobs must be unique.
         """
         with self._lock:
             self._waiting[job.name] = job
@@ -88,22 +88,22 @@ class RunQueue:
         return job.begun
 
     def waiting(self) -> list[str]:
-        """Names of the jobs that wait, in their order."""
+        """Names of the waiting jobs in order."""
         with self._lock:
             return list(self._waiting)
 
     def has(self, name: str) -> bool:
-        """Whether a job waits or is under way."""
+        """Return whether a job is waiting or active."""
         with self._lock:
             return name in self._waiting or name in self._under_way
 
     def withdraw(self, name: str) -> bool:
-        """Take a job that waits out of the queue; False if none of this name does."""
+        """Remove a waiting job from the queue; False if there is none of this name."""
         with self._lock:
             return self._waiting.pop(name, None) is not None
 
     def stop(self, name: str) -> bool:
-        """Stop a job that is under way gracefully; False if none of this name is."""
+        """Stop an active job gracefully; False if there is none of this name."""
         with self._lock:
             job, _ = self._under_way.get(name, (None, None))
         if job:
@@ -111,7 +111,7 @@ class RunQueue:
         return job is not None
 
     def halt(self, seconds: float = 0.0) -> None:
-        """Begin nothing further, and stop what is under way gracefully; streams of events end within these seconds."""
+        """Start no more jobs and stop active ones gracefully; event streams end within these seconds."""
         with self._lock:
             if self.closed is None:
                 self.closed = time.monotonic() + seconds
@@ -120,7 +120,7 @@ class RunQueue:
             job.halt.set()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait until nothing is under way; False if something is after so many seconds."""
+        """Wait until no job is active; False after a timeout."""
         ends = None if seconds is None else time.monotonic() + seconds
         with self._lock:
             threads = [thread for _, thread in self._under_way.values()]
@@ -129,16 +129,16 @@ class RunQueue:
         return not any(thread.is_alive() for thread in threads)
 
     def _begin_next(self) -> None:
-        """Begin the jobs that come next, as long as there is room; the caller holds the lock."""
+        """Start the next jobs while there is room; the lock must be held."""
         under_way = Counter(job.caller for job, _ in self._under_way.values())
         for name, job in sorted(self._waiting.items(), key=lambda item: under_way[item[1].caller]):
             if self.closed is not None or len(self._under_way) >= self._at_once:
                 return
             if job.budget and job.budget.available(job.cap) is None:
-                continue  # his other runs have to end first, which keeps nobody else waiting
+                continue  # waits for this caller's other runs only
             reservation = self._budgets.reserve(job.budget, job.cap)
             if reservation is None:
-                return  # when a run ends, what it did not spend is free
+                return  # the end of a run releases its unspent money
             del self._waiting[name]
             thread = threading.Thread(target=self._do, args=(job, reservation), name="storm-server-run")
             self._under_way[name] = job, thread
@@ -167,5 +167,5 @@ class RunQueue:
             del self._under_way[job.name]
             reservation.release()
             self._begin_next()
-        if not job.begun.done():  # only now, so that whoever waits for it finds it ended
+        if not job.begun.done():  # last, so that waiting threads see the end
             job.begun.set_exception(failure) if failure else job.begun.set_result(None)

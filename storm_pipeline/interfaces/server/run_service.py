@@ -1,4 +1,4 @@
-"""Starting, resuming, stopping and following runs for remote callers; a run's folder is its only record."""
+"""Starting, resuming, stopping and following runs for remote callers, with the run's folder as the only record."""
 
 import threading
 import time
@@ -28,23 +28,23 @@ from storm_pipeline.types import Article, Outline
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
-POLL = 0.25  # seconds between two looks for new events
-_POOL = 4  # ``Storm`` objects kept, each with its own settings
+POLL = 0.25  # seconds between polls for new events
+_POOL = 4  # cached ``Storm`` objects, one per settings
 
 
 class RunService(AbstractContextManager["RunService"]):
-    """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully at the end.
+    """The runs of a server. Thread-safe; a context manager that stops its runs gracefully.
 
-    An order that is accepted has a folder from then on: it waits there, is begun by resuming it, and keeps the reason
-    if it fails.
+    An accepted order gets a folder at once: it waits there, is started by resuming it, and stores the reason of a
+    failure.
 
     Args:
-        remote: the owner's settings, and which of them callers may choose.
-        most_waiting: maximum number of runs that wait for their turn, >= 0.
-        budget: US dollars that all runs in the folder may cost together; needs ``max_cost``, which a run reserves.
-        open_storm: makes a ``Storm`` from settings; by default the class itself.
+        remote: the owner's settings, and the choices of callers.
+        most_waiting: maximum number of waiting runs, >= 0.
+        budget: maximum total US dollars of all runs in the folder; needs ``max_cost``, which a run reserves.
+        open_storm: makes a ``Storm`` from settings; by default the class.
 
-    Raises SettingsError: a number is out of range, or a budget is given without a cap for each run.
+    Raises SettingsError: a number is out of range, or a budget without a cap per run.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RunService(AbstractContextManager["RunService"]):
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
-        self._listings = shared("listings of runs", 16)  # each looks at all runs
+        self._listings = shared("listings of runs", 16)  # each reads all runs
         self._accepting = threading.Lock()
 
     def accessible(self, name: str) -> str:
@@ -79,12 +79,12 @@ class RunService(AbstractContextManager["RunService"]):
         return name
 
     def start(self, order: RunOrder, caller: Caller = OWNER) -> str:
-        """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
+        """Accept a run and return its name once its folder is made; it begins at once or waits.
 
         Raises:
             SettingsError, RunError: the topic, recipe, outline or a setting cannot be used, or no folder can be made.
-            BusyError, BudgetSpentError: too many runs wait, or the caller's budget or that over all runs is spent.
-            ConflictError: the caller has as many runs as he may.
+            BusyError, BudgetSpentError: too many waiting runs, or a budget is spent.
+            ConflictError: the caller has the maximum number of runs.
             UnknownDocumentsError: the caller has no such set of documents.
         """
         if order.makes == "outline" and order.outline is not None:
@@ -93,7 +93,7 @@ class RunService(AbstractContextManager["RunService"]):
             raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
         settings = self._searching(self.remote.for_new_run(order.settings), caller, order.documents)
         budget = self._budgets.of(caller)
-        if budget and settings.max_cost is None:  # what he may spend is reserved
+        if budget and settings.max_cost is None:  # reserves from the budget
             self._budgets.check(budget)
             settings = settings.model_copy(update={"max_cost": budget.left})
         self.folders.require_room(caller.name, 1)
@@ -120,10 +120,10 @@ class RunService(AbstractContextManager["RunService"]):
         return name
 
     def resume(self, name: str, settings: Mapping[str, Any] | None = None) -> str:
-        """Resume a run, and return its name; without other settings, a finished one is left as it is.
+        """Resume a run and return its name; without new settings, no effect on a finished one.
 
         Raises:
-            UnknownRunError, ConflictError: there is no such run, or it is under way or waits already.
+            UnknownRunError, ConflictError: unknown run, or it is active or waiting.
             BusyError, BudgetSpentError: as :meth:`start`.
             SettingsError, RunError: a setting cannot be used, or the run is damaged or held by another process.
         """
@@ -141,9 +141,9 @@ class RunService(AbstractContextManager["RunService"]):
         return name
 
     def go_on(self) -> tuple[str, ...]:
-        """Resume every run that an earlier server left interrupted or waiting, oldest first; those that can be.
+        """Resume the interrupted and waiting runs of earlier servers if possible, oldest first.
 
-        Runs of callers whose token was revoked are left as they are.
+        Ignores runs of callers with a revoked token.
         """
         resumed = []
         for name in self.folders.unfinished():
@@ -156,9 +156,9 @@ class RunService(AbstractContextManager["RunService"]):
         return tuple(resumed)
 
     def stop(self, name: str) -> None:
-        """Stop a run gracefully, or take it out of the queue; one that is not under way is left as it is.
+        """Stop an active run gracefully, or remove it from the queue; no effect on other runs.
 
-        Raises UnknownRunError, ConflictError: there is no such run, or another process runs it.
+        Raises UnknownRunError, ConflictError: unknown run, or another process runs it.
         """
         if self.queue.withdraw(name):
             self.folders.end(name, "stopped", "stopped before its turn came")
@@ -166,9 +166,9 @@ class RunService(AbstractContextManager["RunService"]):
             raise ConflictError("another process runs it: stop it there")
 
     def delete(self, name: str) -> None:
-        """Delete a run with everything that it has; one that waits is taken out of the queue.
+        """Delete a run with its folder; a waiting one is removed from the queue.
 
-        Raises UnknownRunError, ConflictError, RunError: there is none, it is under way, or it cannot be deleted.
+        Raises UnknownRunError, ConflictError, RunError: unknown, active, or cannot be deleted.
         """
         self.folders.path(name)
         with self._accepting:
@@ -179,7 +179,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.documents.forget(name)
 
     def view(self, name: str) -> RunView:
-        """Return a run as callers see it, or raise UnknownRunError if there is no such run."""
+        """Return the view of a run for callers, or raise UnknownRunError."""
         return self._shown(self.folders.view(name))
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
@@ -192,10 +192,10 @@ class RunService(AbstractContextManager["RunService"]):
         return self.redactor.article(self.folders.article(name))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
-        """Yield the events of a run as records, each with its number; None whenever there is nothing new.
+        """Yield the events of a run as numbered records, and None while there are no new ones.
 
-        They end with the run, or soon after the queue is halted. ``after``: number of the last event that is known.
-        Raises UnknownRunError: there is no such run.
+        They end with the run, or soon after the queue is halted. ``after``: number of the last known event. Raises
+        UnknownRunError: no such run.
         """
         file = EventFile(self.folders.path(name), after)
         while True:
@@ -209,19 +209,19 @@ class RunService(AbstractContextManager["RunService"]):
             yield None
 
     def ending(self, name: str) -> tuple[str, str]:
-        """Return the state in which a run's events ended, and why. Raises UnknownRunError: the run was deleted."""
+        """Return the state and reason at the end of a run's events. Raises UnknownRunError: the run was deleted."""
         view = self.view(name)
         is_left = view.state in ("running", "queued") and self.queue.closed is not None
-        return "interrupted" if is_left else view.state, view.reason  # what is in flight is not waited for
+        return "interrupted" if is_left else view.state, view.reason  # without waiting for calls in flight
 
     def is_running(self, name: str) -> bool:
-        """Return whether a run waits for its turn or is under way, here or in another process."""
+        """Return whether a run is waiting or active, here or in another process."""
         with suppress(UnknownRunError):
             return self.queue.has(name) or self.folders.state(name) == "running"
         return False
 
     def close(self, seconds: float | None = None) -> bool:
-        """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
+        """Stop all runs gracefully and wait until they are saved; False after a timeout."""
         self.queue.halt()
         return self.queue.join(seconds)
 
@@ -234,13 +234,13 @@ class RunService(AbstractContextManager["RunService"]):
         return self.tokens.named(caller) if caller else OWNER
 
     def _searching(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
-        """Return the settings with the set of documents as the sources to search, if one is named."""
+        """Return the settings with a named set of documents as the search engine."""
         if documents is None:
             return settings
         return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
 
     def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
-        """Return the job of resuming a run of ``caller``, who is None, and has no budget, if the token was revoked."""
+        """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
         owner, documents = self.folders.order(name)
         settings = self._searching(self.remote.for_resuming(saved, given), Caller(owner), documents)
         folder = self.folders.path(name)
@@ -260,7 +260,7 @@ class RunService(AbstractContextManager["RunService"]):
         return Job(name, work, self._failed, left, budget, owner)
 
     def _failed(self, name: str, error: Exception) -> None:
-        """Record why a run that had waited could not begin."""
+        """Record why a waiting run could not begin."""
         try:
             if self.folders.state(name) == "queued":
                 self.folders.end(name, "failed", self.redactor.text(str(error)))

@@ -1,4 +1,4 @@
-"""Serving the HTTP API and MCP, and what would fail every run of a server, found when it starts."""
+"""Serving of the HTTP API and MCP, with checks at the start that runs can begin."""
 
 import asyncio
 import copy
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from storm_pipeline.interfaces.server.run_service import RunService
 
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
-"""At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
+"""At shutdown: seconds for runs and then event streams to end; for answers; and again for runs."""
 _INTERRUPTED = 130
 
 
@@ -36,9 +36,9 @@ def require_api() -> None:
 def serve_api(service: "RunService", host: str, port: int, token: str, reach: Reach | None = None) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
-    Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
-    whose model has not answered by then is interrupted, and can be resumed; a check is given up. ``token``: the
-    owner's, see :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: the server's names and proxies.
+    Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
+    model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
+    :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: the server's names and proxies.
     """
     import uvicorn
 
@@ -50,15 +50,15 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
     check = ArticleCheck(service.remote.owner)
 
     class Protocol(BoundedProtocol):
-        """Knows the proxies of this server."""
+        """A protocol with this server's proxies."""
 
         reach = known
 
     class Server(uvicorn.Server):
-        """Ends runs and streams before connections are waited for."""
+        """A server that ends runs and streams before waiting for connections."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal's handler
-            """Not uvicorn's, which raises the signal again in the end."""
+            """Handle a signal, without uvicorn's re-raising of it."""
             if self.should_exit:
                 os._exit(_INTERRUPTED)
             self.should_exit = True
@@ -66,7 +66,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
-            if check.is_busy:  # its thread would be waited for, and has nothing to save
+            if check.is_busy:  # else its thread would be waited for
                 await asyncio.to_thread(service.close, _SAVE_SECONDS)
                 os._exit(0)
 
@@ -75,8 +75,8 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         host=host,
         port=port,
         http=Protocol,
-        ws="none",  # an upgraded connection would leave the limits of the protocol
-        proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
+        ws="none",  # an upgraded connection would bypass the protocol's limits
+        proxy_headers=bool(known.proxies),  # the client is then the last address not written by these proxies
         forwarded_allow_ips=list(map(str, known.proxies)),
         timeout_graceful_shutdown=_TASK_SECONDS,
         server_header=False,
@@ -85,18 +85,18 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
     server = Server(config)
     server.run()
     if not server.started:
-        raise SystemExit(3)  # it has logged why
+        raise SystemExit(3)  # the reason is logged
     if not service.close(_SAVE_SECONDS):
         logger.warning("runs whose model has not answered are interrupted: resume them")
         os._exit(0)  # their threads would be waited for
 
 
 def _logging(config: dict[str, Any]) -> dict[str, Any]:
-    """Uvicorn's logging, without secrets in what it formats, tracebacks included."""
+    """Return uvicorn's logging configuration, without secrets in messages and tracebacks."""
     from uvicorn.logging import DefaultFormatter
 
     class Formatter(RedactingFormatter, DefaultFormatter):
-        """uvicorn's own, redacted."""
+        """Uvicorn's formatter with redaction."""
 
     changed = copy.deepcopy(config)
     changed["formatters"]["default"]["()"] = Formatter
@@ -106,7 +106,7 @@ def _logging(config: dict[str, Any]) -> dict[str, Any]:
 def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
     """Serve MCP until standard input ends.
 
-    ``engine``: a search engine to use instead of the one that the owner's settings name.
+    ``engine``: a search engine instead of the one in the owner's settings.
     """
     from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
     from storm_pipeline.interfaces.server.source_search import SourceSearch
@@ -120,10 +120,10 @@ def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
 
 
 def require_runnable(settings: Settings) -> None:
-    """Check that runs with these settings can begin: keys, prices under a cap, and documents of the owner's own.
+    """Check that runs with these settings can begin: keys, prices under a cap, and the owner's documents.
 
-    Nothing is downloaded, and no model is asked. Raises SettingsError: a key or a price is missing, or there is no such
-    engine. Raises CorpusError: the documents cannot be read.
+    Without downloads and calls. Raises SettingsError: missing key or price, or unknown engine; CorpusError: unreadable
+    documents.
     """
     require_keys(settings)
     if any(f"{info.base_name}:" in settings.search for info in engines() if info.is_private):

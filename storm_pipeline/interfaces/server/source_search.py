@@ -1,4 +1,4 @@
-"""Search for sources as a run does, for assistants."""
+"""Search for sources, as in a run, for assistants."""
 
 import threading
 
@@ -16,13 +16,13 @@ class SourceSearch:
         self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
-        self._places = shared("searches", 8)  # each holds one of the server's threads
+        self._places = shared("searches", 8)  # each holds a thread of the server
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
         """Return passages for a query, best first, from at most ``most`` pages.
 
-        Raises SettingsError, SearchError: the engine cannot be opened, or the search failed. Raises BusyError: as many
-        searches are under way as may be.
+        Raises SettingsError, SearchError: the engine cannot be opened, or the search failed; BusyError: too many
+        concurrent searches.
         """
         with self._places.hold(caller_name()):
             with self._opening:
