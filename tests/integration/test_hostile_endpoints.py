@@ -20,6 +20,7 @@ from test_models import models, related
 from typer.testing import CliRunner
 
 from storm_pipeline.errors import BudgetSpentError, ModelError, StormError
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
@@ -194,9 +195,12 @@ def test_a_key_that_an_error_echoes_is_not_shown(monkeypatch: pytest.MonkeyPatch
 
 def test_an_echoed_key_is_neither_saved_nor_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("storm_pipeline.storm.shared_embedder", lambda *_: HashingEmbedder())
+    (tmp_path / "notes.txt").write_text("Silk was carried along the Silk Road.")
     echo = Reply(400, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
     with ScriptedServer(echo) as server:
-        options = ["--lm", "openai/fake", "--api-base", f"{server.url}/v1", "--search", "wiki-leads", "--debug"]
+        search = f"corpus:{tmp_path / 'notes.txt'}"
+        options = ["--lm", "openai/fake", "--api-base", f"{server.url}/v1", "--search", search, "--debug"]
         shown = CliRunner().invoke(app, ["write", "Silk Road", *options, "--out", str(tmp_path / "runs")])
     assert shown.exit_code != 0
     assert KEY not in shown.output

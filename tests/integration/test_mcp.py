@@ -228,19 +228,18 @@ def test_strangers_and_other_sites_do_not_reach_mcp(tmp_path: Path) -> None:
         over_http(tmp_path, model, talks, "anna")
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_call_over_http_that_is_cancelled_stops_its_run(tmp_path: Path, mode: str) -> None:
+def test_a_call_over_http_that_is_cancelled_stops_its_run(tmp_path: Path) -> None:
     async def talks(client: Callable[..., Any]) -> None:
         begun = asyncio.Event()
 
         async def progress(*_: object) -> None:
             begun.set()
 
-        async with client("anna", mode) as anna:
+        async with client("anna", "auto") as anna:
             call = asyncio.ensure_future(anna.call_tool("write", {"topic": "Silk"}, progress_callback=progress))
             await begun.wait()
             call.cancel()
-        async with client("anna", mode) as anna:
+        async with client("anna", "auto") as anna:
             (view,) = json.loads((await anna.read_resource("storm://runs")).contents[0].text)
             while (now := await anna.call_tool("status", {"run": view["run"]})).structured_content[
                 "state"

@@ -1,9 +1,10 @@
 """From fetched bytes to a page's text: what is read, what counts as not had, and what hostile pages can't do."""
 
 import time
+from html import escape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_corpus import pdf
 
@@ -215,3 +216,10 @@ def test_no_text_is_lost_between_headings(lines: list[str]) -> None:
     assert told.count("#x") == lines.count("#x")
     titles = {line.strip().partition(" ")[2] for line in lines if line.strip()[:2] in {"# ", "##"}} - {""}
     assert all(any(title in f"{above}\n{text}" for above, text in parts) for title in titles)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["citation_author", "citation_doi", "dc.date"]), st.text(max_size=30))))
+@settings(max_examples=30)
+def test_any_tags_can_be_read(pairs: list[tuple[str, str]]) -> None:
+    tags = "".join(f'<meta name="{name}" content="{escape(text)}">' for name, text in pairs)
+    assert text_of(read(html(head=f"<title>Caravans</title>{tags}"))) == " ".join(SENTENCES)

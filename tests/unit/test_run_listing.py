@@ -285,3 +285,19 @@ def test_a_session_begins_its_events_on_a_line_of_their_own(tmp_path: Path, befo
     lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
     assert lines[:-1] == before.splitlines()
     assert json.loads(lines[-1])["detail"] == "later"
+
+
+def test_no_runs(tmp_path: Path) -> None:
+    shown = command("runs", "--out", tmp_path / "none")
+    assert (shown.exit_code, shown.stdout) == (0, "")
+    assert "no runs in" in shown.stderr
+    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
+
+
+def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
+    batch = a_batch(tmp_path, time.time())
+    (batch / "batch.json").write_text("{", encoding="utf-8")
+    *runs, last = list_runs(tmp_path)
+    assert [entry.topic for entry in runs] == ["Salt", "Jade"]
+    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
+    assert command("runs", "--out", tmp_path).exit_code == 0

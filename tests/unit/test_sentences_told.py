@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.subject import related, subject_of
+from storm_pipeline.evidence.subject import Subject, related, subject_of
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
@@ -234,3 +234,9 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
     found = subject_of(topic, pages)
     assert [page.title for page in pages if page.source_id in found.own] == ([own] if own else [])
     assert found.definition == (f"{own} is a thing." if own else "")
+
+
+def test_a_letter_is_named_by_a_word_of_its_own() -> None:
+    subject = Subject("E (mathematical constant)")
+    assert not subject.named_apart("Every equation is an equality.")
+    assert subject.named_apart("The base is e, about 2.718.")

@@ -318,3 +318,15 @@ def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: 
     with ReferenceStore(HashingEmbedder()) as store:
         store.hold(pages)
         assert {one.place for one in store.search(["silk"], 10)[0]} == {0, 1}
+
+
+def test_closing_does_not_wait_for_what_is_not_begun() -> None:
+    embedder = SlowEmbedder()
+    store = ReferenceStore(embedder)
+    store.add(numbered(2000))
+    embedder.may_go.set()
+    store.close()
+    assert sum(embedder.calls) <= 2000
+    if sum(embedder.calls) < 2000:
+        with pytest.raises(StoreError, match="closed"):
+            store.search(["silk"], 3)
