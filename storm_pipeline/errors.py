@@ -120,7 +120,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 def unforeseen(error: BaseException) -> str:
     """Return the message for the user about an unforeseen error; its class and traceback belong in the log."""
-    said = " ".join(str(error).split()) or "no reason given"
+    reason = " ".join(str(error).split()) or "no reason given"
     if isinstance(error, OSError) and error.strerror:
-        said = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return f"unexpected fault: {said}"
+        reason = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"unexpected fault: {reason}"

@@ -130,7 +130,7 @@ def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt
     members: dict[str, list[int]] = {}
     for i, group in enumerate(groups):
         members.setdefault(group, []).append(i)
-    indices = [np.array(own, dtype=np.intp) for own in members.values()]
+    indices = [np.array(member, dtype=np.intp) for member in members.values()]
     rng = np.random.default_rng(seed)
     for _ in range(resamples):
         yield np.concatenate([indices[i] for i in rng.integers(0, len(indices), len(indices))])
@@ -153,4 +153,4 @@ def known_calibration(judge: Judge) -> Calibration | None:
     An int8 embedder counts as its float32 original: their vectors are nearly equal.
     """
     name, parameters = judge.name.removesuffix("+int8"), dict(judge.parameters)
-    return next((own for own in known_calibrations() if own.judge == name and own.parameters == parameters), None)
+    return next((c for c in known_calibrations() if c.judge == name and c.parameters == parameters), None)

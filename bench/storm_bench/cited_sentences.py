@@ -39,7 +39,7 @@ def cited_sentences(article: Article, *, expand: bool = False) -> tuple[CitedSen
     titles = {source.id: source.title for source in article.sources}
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
     found = []
-    for text, chunks in (one for paragraph in all_paragraphs(article) for one in _sentences(paragraph, expand=expand)):
+    for text, chunks in (s for paragraph in all_paragraphs(article) for s in _sentences(paragraph, expand=expand)):
         passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
         found.append(CitedSentence(text, passages))
     return tuple(found)
@@ -52,4 +52,4 @@ def _sentences(paragraph: Paragraph, *, expand: bool) -> Iterator[tuple[str, dic
         citing = sentence
         if expand and not sentence.citations and len(sentences) > 1:
             citing = sentences[i + 1] if i + 1 < len(sentences) else sentences[i - 1]
-        yield sentence.text, dict.fromkeys((one.source_id, one.snippet_id) for one in citing.citations)
+        yield sentence.text, dict.fromkeys((citation.source_id, citation.snippet_id) for citation in citing.citations)

@@ -99,9 +99,9 @@ def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
 
     def page(number: int) -> WebPage:
         chosen = random.Random(number)
-        subject = " ".join(chosen.sample(sorted({one for one in words if len(one) > 6}), 2))
+        subject = " ".join(chosen.sample(sorted({word for word in words if len(word) > 6}), 2))
         sentences = (" ".join(chosen.sample(words, chosen.randint(14, 26))) for _ in range(60))
-        told = [f"The {topic} and {subject}, {one}." for one in sentences]
+        told = [f"The {topic} and {subject}, {sentence}." for sentence in sentences]
         paragraphs = (" ".join(told[at : at + 5]) for at in range(0, len(told), 5))
         title = f"{topic}: {subject}"
         return WebPage(f"https://site{number}.example/{number}", title, "\n\n".join([f"# {title}", *paragraphs]))
@@ -144,7 +144,7 @@ def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     kept = file.read_text(encoding="utf-8").partition("[rows]")[0]
     lines = ["[rows]  # stage, role, program → calls, tokens in, tokens out"]
     for key, terms in rows.items():
-        told = (", ".join(f'"{names}" = {x:g}' for names, x in own.items()) for own in terms.values())
+        told = (", ".join(f'"{names}" = {x:g}' for names, x in term.items()) for term in terms.values())
         lines.append(f'"{key}" = [{", ".join(f"{{ {own} }}" for own in told)}]')
     file.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 

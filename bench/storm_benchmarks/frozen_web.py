@@ -104,7 +104,7 @@ def read_topic(file: Path) -> tuple[str, FrozenWeb]:
     """The title of a topic's file, and its web without Wikipedia and what repeats the topic's article."""
     value: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
     pages = {page["url"]: WebPage(page["url"], readable_title(page["title"]), page["text"]) for page in value["pages"]}
-    documents = (TopicDocument(one.url, one.title, plain_markdown(one.text), "search") for one in pages.values())
+    documents = (TopicDocument(page.url, page.title, plain_markdown(page.text), "search") for page in pages.values())
     human = HumanArticle(value["title"], "", plain_markdown(value["article"]))
     kept = without_copies(Topic(file.name, value["title"], human, usable(documents))).documents
     return value["title"], FrozenWeb([pages[one.url] for one in kept if not repeats_wikipedia(one.url)])
@@ -135,8 +135,8 @@ def written(
 def longest_chain(events: Path) -> int:
     """Calls of the longest chain, by a run's ``events.jsonl``: each began after the one before it had ended."""
     chains: list[tuple[float, int]] = []  # end of a call, and the calls of the longest chain that ends with it
-    calls = [one for one in read_lines(events) if one["event"] == "CallFinished"]
-    for start, end in sorted((one["at"] - one["seconds"], one["at"]) for one in calls):
+    calls = [line for line in read_lines(events) if line["event"] == "CallFinished"]
+    for start, end in sorted((call["at"] - call["seconds"], call["at"]) for call in calls):
         chains.append((end, 1 + max((length for ended, length in chains if ended <= start), default=0)))
     return max((length for _, length in chains), default=0)
 
@@ -148,7 +148,7 @@ def read_lines(file: Path) -> list[dict[str, Any]]:
 
 def report(article: Article, folder: Path) -> Iterator[str]:
     """What is printed of a run, line by line: its cost, and what became of the pages found."""
-    results = [one["value"] for one in read_lines(folder / "journal.jsonl") if one["kind"] == "search"]
+    results = [line["value"] for line in read_lines(folder / "journal.jsonl") if line["kind"] == "search"]
     found = {(one["url"], one["text"]): one for result in results for one in result["snippets"]}
     read = [one for one in found.values() if one["origin"] == "page"]
     usage = article.usage

@@ -98,7 +98,7 @@ def _folder(file: Path) -> Iterator[str]:
     good = [one for one in found if isinstance(one, Document) and one.url.endswith("good.txt")]
     assert len(good) == 1, f"beside {file.name} the good file was not read: {found}"
     problems = [one.reason for one in found if isinstance(one, Unreadable)]
-    yield next((one for one in problems if " to read" in one), problems[0] if problems and len(found) == 2 else "")
+    yield next((p for p in problems if " to read" in p), problems[0] if problems and len(found) == 2 else "")
 
 
 def _repeated(kind: str, chance: random.Random, longest: int = _LONGEST) -> str:
@@ -106,7 +106,7 @@ def _repeated(kind: str, chance: random.Random, longest: int = _LONGEST) -> str:
     length = int(_SHORTEST * (longest / _SHORTEST) ** chance.random())
     few = chance.choices(_PIECES[kind].split("¦"), k=chance.randint(1, 4))
     runs = ["".join(few)] if chance.random() < 0.5 else few
-    return "".join((one * (length // len(runs) // len(one) + 1))[: length // len(runs)] for one in runs)
+    return "".join((run * (length // len(runs) // len(run) + 1))[: length // len(runs)] for run in runs)
 
 
 def _zipped(members: dict[str, str]) -> bytes:

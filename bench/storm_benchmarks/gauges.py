@@ -72,7 +72,7 @@ def _of_table(values: list[Any]) -> Counter[str]:
 def _of_module(module: ast.Module) -> Counter[str]:
     nodes = list(ast.walk(module))
     bound = [node.value for node in module.body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    in_tuples = [one for value in bound if isinstance(value, ast.Tuple) for one in value.elts]
+    in_tuples = [elt for value in bound if isinstance(value, ast.Tuple) for elt in value.elts]
     return Counter(
         {
             "regular expressions": sum(map(_is_search, nodes)),

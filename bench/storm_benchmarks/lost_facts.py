@@ -63,7 +63,7 @@ def told(judge: JudgeModel, facts: Facts, texts: Iterable[str]) -> dict[str, int
     ]
     found = dict.fromkeys(facts, 0)
     for group, reply in zip(groups, judge.ask(Program(FindFacts), asked), strict=True):
-        known = (own for own in reply.verdicts if 0 < own.fact <= len(group))
+        known = (verdict for verdict in reply.verdicts if 0 < verdict.fact <= len(group))
         found |= {group[own.fact - 1]: _RANK.get(own.told, 0) for own in known}
     return found
 
@@ -78,14 +78,14 @@ class RecordedRun:
     def __init__(self, folder: Path, web: FrozenWeb) -> None:
         self.article = from_json((folder / "article.json").read_text(encoding="utf-8"))
         self._web = web
-        self._results = [own["value"] for own in read_lines(folder / "journal.jsonl") if own["kind"] == "search"]
+        self._results = [line["value"] for line in read_lines(folder / "journal.jsonl") if line["kind"] == "search"]
         file = folder / "evidence.json"
         self.sections = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
 
     def steps(self) -> Iterator[tuple[str, list[str]]]:
         """The steps but the last, from late to early, with their texts."""
         returned = [(one["url"], one["title"], one["text"]) for result in self._results for one in result["snippets"]]
-        stored = [(one.url, one.title, one.text) for source in self.article.sources for one in source.snippets]
+        stored = [(s.url, s.title, s.text) for source in self.article.sources for s in source.snippets]
         given = {name for section in self.sections for name in section["snippets"]}
         in_sections = [one for one in (*returned, *stored) if snippet_id(one[0], one[2]) in given]
         turns = [turn for conversation in self.article.conversations for turn in conversation.turns]
@@ -93,7 +93,7 @@ class RecordedRun:
         excluded = {page["url"] for result in self._results for page in result["excluded"]}
         elsewhere = "another" if self.sections else "no"
         yield f"a finding, in {elsewhere} section", [own.text for turn in turns for own in turn.answer]
-        shown = [f"{one.title}: {one.text}" for turn in turns for one in turn.snippets]
+        shown = [f"{snippet.title}: {snippet.text}" for turn in turns for snippet in turn.snippets]
         yield "shown, no finding", [*shown, *(f"{title}: {text}" for _, title, text in in_sections)]
         yield "returned, not shown", [f"{title}: {text}" for _, title, text in returned]
         yield "page found, passage never returned", self._passages(found)
@@ -136,7 +136,7 @@ def _by_section(judge: JudgeModel, run: RecordedRun, facts: Facts) -> list[tuple
     headings, names = _numbered(section["heading"] for section in run.sections), list(facts)
     asked = {"topic": run.article.title, "sections": headings, "facts": _numbered(facts.values())}
     (reply,) = judge.ask(Program(PlaceFacts, token_limit=40 * len(facts)), [asked])
-    place = {names[own.fact - 1]: own.section for own in reply.places if 0 < own.fact <= len(names)}
+    place = {names[place.fact - 1]: place.section for place in reply.places if 0 < place.fact <= len(names)}
     return [(section, [n for n in names if place.get(n) == at]) for at, section in enumerate(run.sections, 1)]
 
 

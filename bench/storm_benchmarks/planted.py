@@ -79,9 +79,9 @@ def sentences(data: Path, seed: int) -> list[Cited]:
     rows = rng.sample(rows, len(rows))
     parts = [_best(text, source) for text, source in rows]
     found = []
-    for (text, source), own in zip(rows, parts, strict=True):
+    for (text, source), part in zip(rows, parts, strict=True):
         strangers = [other[0] for other, (_, page) in zip(parts, rows, strict=True) if page != source]
-        found.append(Cited(text, own, tuple(rng.sample(strangers, _OTHERS))))
+        found.append(Cited(text, part, tuple(rng.sample(strangers, _OTHERS))))
     return found
 
 

@@ -97,11 +97,11 @@ def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
 def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[object]]:
     """What the screen does to each label of each set: shares of its sentences."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for one in sets:
-        screen = Screen(one.passages, known=one.row.topic, embed=embedder.embed)
-        verdict = screen.judge([Claim(one.row.text, (one.cited,))])[0]
-        own = {citation.snippet_id for citation in one.passages[one.own].citations()}
-        counts.setdefault((one.name, one.cites, one.row.label), Counter()).update(_outcomes(verdict, own))
+    for test_set in sets:
+        screen = Screen(test_set.passages, known=test_set.row.topic, embed=embedder.embed)
+        verdict = screen.judge([Claim(test_set.row.text, (test_set.cited,))])[0]
+        own = {citation.snippet_id for citation in test_set.passages[test_set.own].citations()}
+        counts.setdefault((test_set.name, test_set.cites, test_set.row.label), Counter()).update(_outcomes(verdict, own))
     for key, own_counts in counts.items():
         total = own_counts["all"]
         yield [*key, total, *(f"{own_counts[outcome] / total:.1%}" for outcome in _OUTCOMES)]
@@ -109,7 +109,7 @@ def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[obje
 
 def number_rows(data: Path) -> Iterator[list[object]]:
     """How many sentences of each label have a number or date that their sources lack."""
-    read = [(own, *one) for own in own_sentences(data) for one in zip(own.claims, own.labels, strict=True)]
+    read = [(s, *claim) for s in own_sentences(data) for claim in zip(s.claims, s.labels, strict=True)]
     foreign = [
         LabelledSentence(one.text, (own.shown[one.cited[0]].text,), label, own.known) for own, one, label in read
     ]

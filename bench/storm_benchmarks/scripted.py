@@ -148,7 +148,7 @@ def _from_facts(usual: int) -> Answer:
     def reply(user: str, mark: str) -> str:
         wanted = re.search(r"^Words:\s+(\d+)$", user, re.M)
         most = (int(wanted[1]) if wanted else usual) // _WORDS_A_SENTENCE
-        facts = [[(number, one) for one in text.split(". ") if one] for number, _, text in _FACT.findall(user)]
+        facts = [[(number, part) for part in text.split(". ") if part] for number, _, text in _FACT.findall(user)]
         told = [one for rank in zip_longest(*facts) for one in rank if one]
         return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, text in told[:most])
 

@@ -111,7 +111,7 @@ def print_tokens(calls: list[Call]) -> None:
     tokens = Tokenizer()
     seen: list[list[int]] = []
     number, total, served, out = (Counter[str]() for _ in range(4))
-    for call in (one for one in calls if one.kind != "search"):
+    for call in (call for call in calls if call.kind != "search"):
         prompt = tokens(call.prompt)
         total[call.kind] += len(prompt)
         served[call.kind] += max((_common(prompt, other) for other in seen), default=0)

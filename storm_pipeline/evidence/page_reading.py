@@ -188,10 +188,10 @@ class CachedPages(ModeCache):
     def __call__(self, url: str) -> Page:
         """Return the page at a URL, from the cache where the mode allows. Raises PageError: as ``fetch``; or a miss."""
         key = canonical_url(url)
-        page = self.kept(key, _page, PageError(f"{url} was not recorded"))
+        page = self.load(key, _page, PageError(f"{url} was not recorded"))
         if page is None:
             page = self._fetch(url)
-            self.keep(key, asdict(page))
+            self.store(key, asdict(page))
         return page
 
 

@@ -19,7 +19,7 @@ from storm_pipeline.types import ModelChoice
 
 _FIELDS = frozenset({"lm", *(f"{role}_lm" for role in ROLES)})
 _OF_PROGRAM, _OF_DSPY = "program", "dspy.settings.lm"
-_WHO = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
+_ORIGINS = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def choose(
     now = given.by  # by this object, not by the first session
     if begun is not None:
         saved = begun.get("chosen_by")
-        known = {name: by for name, by in saved.items() if by in _WHO} if isinstance(saved, dict) else {}
+        known = {name: by for name, by in saved.items() if by in _ORIGINS} if isinstance(saved, dict) else {}
         given = replace(given, by=dict.fromkeys(_FIELDS, "run") | known | dict(given.by))
     lm = dspy.settings.lm
     if lm is None:

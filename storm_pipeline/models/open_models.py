@@ -65,14 +65,14 @@ def _prepare_litellm() -> None:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
 
 
-def object_model(own: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
+def object_model(passed: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
     """Wrap a model object of the user or of a predictor with its price."""
-    if isinstance(own, Model):
-        return own if own.price else replace(own, price=price_of(own.name, prices))
-    base = redacted(own.kwargs.get("api_base") or own.kwargs.get("base_url") or "")
-    price = price_of(f"{own.model}@{base}" if base else own.model, prices)
-    adapter = PromptAdapter(structured=_structured(own, settings))
-    return Model(own, adapter, own.model, base or f"the provider of {own.model}", price=price)
+    if isinstance(passed, Model):
+        return passed if passed.price else replace(passed, price=price_of(passed.name, prices))
+    base = redacted(passed.kwargs.get("api_base") or passed.kwargs.get("base_url") or "")
+    price = price_of(f"{passed.model}@{base}" if base else passed.model, prices)
+    adapter = PromptAdapter(structured=_structured(passed, settings))
+    return Model(passed, adapter, passed.model, base or f"the provider of {passed.model}", price=price)
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:

@@ -75,7 +75,7 @@ class Refusals:
         """
         if not _is_refusal(error):
             return None
-        places, messages = _said(body)
+        places, messages = _messages_of(body)
         parts = _parts(request)
         for texts in (places, messages or [error.message]):
             words = _words(texts)
@@ -157,7 +157,7 @@ def _words(texts: Collection[str]) -> set[str]:
     return {word.lower() for text in texts for word in _WORD.findall(text)}
 
 
-def _said(body: str) -> tuple[list[str], list[str]]:
+def _messages_of(body: str) -> tuple[list[str], list[str]]:
     try:
         parsed = json.loads(body)
         return list(_strings(parsed, _PLACES)), list(_strings(parsed, _MESSAGES))

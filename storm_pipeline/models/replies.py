@@ -68,7 +68,7 @@ def strip_thinking(text: str) -> str:
     Text before an unmatched closing mark (chat templates open it in the prompt), and after an opening one, goes.
     """
     if "<|message|>" in text:
-        final = [said for channel, said in _MESSAGE.findall(text) if "final" in channel]
+        final = [body for channel, body in _MESSAGE.findall(text) if "final" in channel]
         text = final[-1] if final else _MESSAGE.sub("", text)
     parts: list[str] = []
     begins, is_open = 0, False
@@ -98,8 +98,8 @@ def read_text(reply: str, field: str) -> str:
         partial(_without_label, field=field),
         _without_quotes,
         _without_rules,
-        lambda text: text[found.end() :] if (found := _LEAD_IN.match(text)) else text,
-        lambda text: text[: found.start()] if (found := _END_OF_TURN.search(text)) else text,
+        lambda text: text[match.end() :] if (match := _LEAD_IN.match(text)) else text,
+        lambda text: text[: match.start()] if (match := _END_OF_TURN.search(text)) else text,
     )
     text = reply.replace("\r\n", "\n")
     for _ in range(_LEVELS):
@@ -114,8 +114,8 @@ def read_text(reply: str, field: str) -> str:
 def _without_tokens(text: str) -> str:
     started = _AT_START.match(text)
     text = text[started.end() if started else 0 :].strip(_BLANK)
-    while found := _AT_END.search(text, max(0, len(text) - _LONGEST_TOKEN)):
-        text = text[: found.start()].rstrip(_BLANK)
+    while match := _AT_END.search(text, max(0, len(text) - _LONGEST_TOKEN)):
+        text = text[: match.start()].rstrip(_BLANK)
     return text
 
 
@@ -132,10 +132,10 @@ def _without_json(text: str, field: str) -> str:
         return text
     except RecursionError as error:
         raise ReplyFormError("the reply is nested too deeply") from error
-    found = _text_in(value, field)
-    if found is None and isinstance(value, dict):
+    inner = _text_in(value, field)
+    if inner is None and isinstance(value, dict):
         raise ReplyFormError(f"the reply is an object without a text {field!r}")
-    return text if found is None else found
+    return text if inner is None else inner
 
 
 def _text_in(value: Any, field: str) -> str | None:
@@ -155,13 +155,13 @@ def _entries(value: Any, level: int = 0) -> list[tuple[str, Any]]:
     pairs = (
         value.items() if isinstance(value, dict) else [("", part) for part in value] if isinstance(value, list) else []
     )
-    found: list[tuple[str, Any]] = []
+    entries: list[tuple[str, Any]] = []
     for key, part in pairs if level <= _LEVELS else ():
         if not re.fullmatch(_NAME, key, re.I):
             read = _whole_value(part.strip()) if isinstance(part, str) else part
-            own = read if isinstance(read, dict) else part
-            found += [(key, own), *_entries(own, level + 1)]
-    return found
+            inner = read if isinstance(read, dict) else part
+            entries += [(key, inner), *_entries(inner, level + 1)]
+    return entries
 
 
 def _without_fence(text: str) -> str:
@@ -201,8 +201,8 @@ def _without_label(text: str, field: str) -> str:
         return text[markers[-1].end() :]
     label = rf"(?:\#{{1,6}}[ \t]*)?\*{{0,2}}(?:{name}|final answer)\*{{0,2}}[ \t]*[:：]\*{{0,2}}"
     heading = rf"\#{{1,6}}[ \t]*\*{{0,2}}{name}\*{{0,2}}[ \t]*(?=\n)"
-    found = re.match(rf"(?:{label}|{heading})\s*", text, re.I)
-    return text[found.end() :] if found else text
+    match = re.match(rf"(?:{label}|{heading})\s*", text, re.I)
+    return text[match.end() :] if match else text
 
 
 def _without_quotes(text: str) -> str:
@@ -292,18 +292,18 @@ def _repaired(text: str, reply_type: type[R]) -> R:
     if not is_open and len(raw) <= _MOST_TO_REPAIR and (is_balanced or not _letters(text[len(raw) :])):
         with suppress(ValueError, RecursionError):
             reply = _fit(encodable_values(json_repair.loads(raw)), reply_type)
-            plain = _ESCAPE.sub(lambda found: json.loads(f'"{found[0]}"'), raw)
-            said = _said(reply.model_dump(exclude_unset=True)) if reply else ""
-            if reply and _letters(plain) == _letters(said) and not re.search(r"[{}]\s*[\"',]", said):
+            plain = _ESCAPE.sub(lambda match: json.loads(f'"{match[0]}"'), raw)
+            words = _text_of(reply.model_dump(exclude_unset=True)) if reply else ""
+            if reply and _letters(plain) == _letters(words) and not re.search(r"[{}]\s*[\"',]", words):
                 return reply
     raise ReplyFormError("the reply is invalid JSON, which cannot be repaired without losing some of it")
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Return the keys and values of JSON, in order."""
     if isinstance(value, dict):
-        return " ".join(f"{key} {_said(part)}" for key, part in value.items())
-    return " ".join(map(_said, value)) if isinstance(value, list) else str(value)
+        return " ".join(f"{key} {_text_of(part)}" for key, part in value.items())
+    return " ".join(map(_text_of, value)) if isinstance(value, list) else str(value)
 
 
 def _letters(text: str) -> str:
@@ -312,8 +312,8 @@ def _letters(text: str) -> str:
 
 def _has_key(text: str, start: int, reply_type: type[BaseModel], *, anywhere: bool) -> bool:
     """Return whether the first key of an object that begins at an offset, or any behind it, is one of the reply."""
-    found = _KEY.finditer(text, start) if anywhere else filter(None, [_KEY.match(text, start)])
-    return not {_plain(key[1]) for key in found}.isdisjoint(map(_plain, reply_type.model_fields))
+    keys = _KEY.finditer(text, start) if anywhere else filter(None, [_KEY.match(text, start)])
+    return not {_plain(key[1]) for key in keys}.isdisjoint(map(_plain, reply_type.model_fields))
 
 
 def _fit(value: Any, reply_type: type[R], *, is_cut: bool = False, level: int = 0) -> R | None:

@@ -89,9 +89,14 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
 def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
     """Yield examples of queries for a section's question, judged by whether they find its passages."""
     for section in _sections(article, _ASKED):
-        inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
-        others = (passage for o in article.sections if o != section for passage in _rests_on(article, o))
-        gold = metrics.Gold(passages=_rests_on(article, section), left=tuple(map(metrics.with_title, others)))
+        inputs = {
+            "topic": article.title,
+            "also": "",
+            "question": _question(article, section),
+            "number": settings.queries,
+        }
+        others = (passage for o in article.sections if o != section for passage in _passages(article, o))
+        gold = metrics.Gold(passages=_passages(article, section), left=tuple(map(metrics.with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
         yield _example(inputs, queries=queries, gold=gold)
 
@@ -100,11 +105,11 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
     """Yield examples of an answer from a section's passages and some others, judged by the human section."""
     sections = _sections(article, _WRITTEN + 1)
     for section, next_section in islice(zip(sections, sections[1:] + sections[:1], strict=True), _WRITTEN):
-        relevant = _rests_on(article, section)[:_SHOWN]
-        others = [passage for passage in _rests_on(article, next_section) if passage not in relevant][:_OTHERS]
+        relevant = _passages(article, section)[:_SHOWN]
+        others = [passage for passage in _passages(article, next_section) if passage not in relevant][:_OTHERS]
         shown = tuple(sorted((*relevant, *others), key=lambda passage: passage.snippets[0].id))  # in a neutral order
         inputs = {"topic": article.title, "language": settings.language_name}
-        inputs |= {"question": _asked(article, section), "known": "", "passages": numbered_passages(shown)}
+        inputs |= {"question": _question(article, section), "known": "", "passages": numbered_passages(shown)}
         has_sources = any(source.snippets for source in article.sources)
         human = _text(section.sentences()) if has_sources else "\n".join(passage.text for passage in relevant)
         answer = with_markers(section, shown) if _cites(section, shown) else ""
@@ -115,7 +120,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
     """Yield examples of a section from its heading and passages, judged by the human section."""
     outline = outline_to_markdown(Outline(article.title, tuple(Heading(s.heading) for s in article.sections)))
     for section in _sections(article, _WRITTEN):
-        shown, human = _rests_on(article, section)[: 2 * _SHOWN], _text(section.sentences())
+        shown, human = _passages(article, section)[: 2 * _SHOWN], _text(section.sentences())
         inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
         inputs |= {"outline": outline, "section": section.heading, "findings": ""}
         inputs |= {"passages": numbered_passages(shown)}
@@ -136,7 +141,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
 def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
     """Yield examples of verdicts on sentences with their own or wrong citations, or with a changed number."""
     for section in _sections(article, _ASKED):
-        shown = _rests_on(article, section)[: 2 * _SHOWN]
+        shown = _passages(article, section)[: 2 * _SHOWN]
         if labelled := list(islice(_labelled(section, shown), _SENTENCES)):
             check = "\n".join(f"{n}. {sentence}" for n, (sentence, _) in enumerate(labelled, 1))
             verdicts = "\n".join(f"{n}: {label}" for n, (_, label) in enumerate(labelled, 1))
@@ -151,8 +156,10 @@ def _labelled(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str,
     """Yield sentences with markers and the judge's label: unchanged, and corrupted if possible."""
     for sentence in section.sentences():
         cited = {citation.snippet_id for citation in sentence.citations}
-        rests = [sentence.text in passage.text or bool(cited & passage.snippet_ids) for passage in shown]
-        supporting, others = ([n for n, is_own in enumerate(rests, 1) if is_own == wanted] for wanted in (True, False))
+        matches = [sentence.text in passage.text or bool(cited & passage.snippet_ids) for passage in shown]
+        supporting, others = (
+            [n for n, is_own in enumerate(matches, 1) if is_own == wanted] for wanted in (True, False)
+        )
         text, markers = " ".join(sentence.text.split()), "".join(f"[{n}]" for n in supporting)
         if supporting:
             yield f"{text} {markers}", "supported"
@@ -163,7 +170,7 @@ def _labelled(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str,
             yield f"{altered} {markers}", "contradicted"
 
 
-def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
+def _passages(article: Article, section: Section) -> tuple[Passage, ...]:
     """Return the passages that a section cites; else the nearest passages of the sources; else its own sentences."""
     known = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
     sentences = list(section.sentences())
@@ -195,7 +202,7 @@ def _sections(article: Article, most: int) -> list[Section]:
     return [section for section in article.sections if section.heading and any(section.sentences())][:most]
 
 
-def _asked(article: Article, section: Section) -> str:
+def _question(article: Article, section: Section) -> str:
     heading = section.heading
     return heading if heading.endswith("?") else f"What is known about {article.title}: {heading}?"
 

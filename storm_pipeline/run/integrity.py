@@ -130,13 +130,13 @@ def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
     for name in names:
         written = [content[name] for content in contents if name in content]
         if written and present.get(name) not in written:
-            changes.append(f"{name} from {_shown(written[-1])} to {_shown(present.get(name))}")
+            changes.append(f"{name} from {_excerpt(written[-1])} to {_excerpt(present.get(name))}")
     if not changes:
         return ""
     return f"{path.name} was edited or damaged: {printable(', '.join(changes))}; what depends on it is bought again"
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

@@ -39,7 +39,7 @@ def locked(folder: Path, name: str) -> BaseFileLock:
     has content, or the folder contains a link, a pipe, a device or an unreadable folder, by which a foreign folder
     could reach other files.
     """
-    _refuse_what_is_no_file(_below(folder))
+    _require_regular_files(_below(folder))
     return _acquired(folder, name)
 
 
@@ -74,7 +74,7 @@ def _acquired(folder: Path, name: str) -> BaseFileLock:
         raise RunError(f"cannot write to {folder}: {error.strerror}") from error
 
 
-def _refuse_what_is_no_file(paths: Iterable[Path]) -> None:
+def _require_regular_files(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_symlink():
             raise RunError(f"{path} is a link, which a folder of runs never has: delete it, or copy the file")

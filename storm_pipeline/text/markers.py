@@ -103,30 +103,30 @@ def without_markers(text: str, fill: str = "") -> str:
 
 def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: bool = False) -> list[Candidate]:
     options = list(candidates(text, form, shown))
-    standing = _standing(text, [candidate for candidate in options if candidate.form not in WEAK], shown)
-    if any(candidate.form not in ("raised", "mark") for candidate in standing):
-        standing = [c for c in standing if text[c.start] not in RAISED]  # 1904³ in a text that cites by [1]
-    if standing or not is_reply:
-        return standing
+    placed = _in_position(text, [candidate for candidate in options if candidate.form not in WEAK], shown)
+    if any(candidate.form not in ("raised", "mark") for candidate in placed):
+        placed = [c for c in placed if text[c.start] not in RAISED]  # 1904³ in a text that cites by [1]
+    if placed or not is_reply:
+        return placed
     each = ([candidate for candidate in options if candidate.form == weak] for weak in WEAK)
-    return next((group for group in each if group and _kept(text, group) == group), [])
+    return next((group for group in each if group and _at_clause_ends(text, group) == group), [])
 
 
-def _standing(text: str, options: Sequence[Candidate], shown: int | None) -> list[Candidate]:
+def _in_position(text: str, options: Sequence[Candidate], shown: int | None) -> list[Candidate]:
     """Return the candidates in positions of markers: at the end of a clause, or in a similar position."""
-    ends = _kept(text, options)
+    ends = _at_clause_ends(text, options)
     spaced = {_is_spaced(text, c) for c in ends if c.form not in ("mark", "raised")} or {True, False}
 
-    def may_stand(c: Candidate) -> bool:
+    def is_similar(c: Candidate) -> bool:
         is_alike = c.form == "raised" or _is_spaced(text, c) in spaced
         after = text[c.end : c.end + 1]  # a word, separated in scripts with spaces between words
         is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
         return is_alike and c.is_single and c.is_within(shown) and is_before_word
 
-    return _kept(text, options, may_stand)
+    return _at_clause_ends(text, options, is_similar)
 
 
-def _kept(
+def _at_clause_ends(
     text: str, options: Sequence[Candidate], is_kept: Callable[[Candidate], bool] = lambda _: False
 ) -> list[Candidate]:
     """Return the candidates at the ends of clauses, those before markers, and those that ``is_kept`` accepts."""

@@ -211,7 +211,7 @@ def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp
             runs.queue.halt()
         runs.tokens.revoke("anna")
         with service(model, tmp_path) as runs:
-            assert waiting not in runs.go_on()
+            assert waiting not in runs.resume_unfinished()
             runs.resume(waiting)  # as its owner decides
             assert ended(runs, waiting) == "finished"
 

@@ -76,8 +76,8 @@ class RewardModel(torch.nn.Module):
     def rewards(self, answers: Sequence[Segmented]) -> list[list[float]]:
         """Return the reward of each segment of each answer, in order."""
         numbers = [self.segments(answer) for answer in answers]
-        found = self([(answer.example, own) for answer, own in zip(answers, numbers, strict=True)])
-        return [row[: max(own) + 1].tolist() for row, own in zip(found, numbers, strict=True)]
+        found = self([(answer.example, number) for answer, number in zip(answers, numbers, strict=True)])
+        return [row[: max(number) + 1].tolist() for row, number in zip(found, numbers, strict=True)]
 
 
 def train_reward_model(

@@ -26,7 +26,7 @@ def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
     """
     written = topic.written_by(system)
     if written is None:
-        known = ", ".join(own.system for own in topic.system_articles) or "none"
+        known = ", ".join(article.system for article in topic.system_articles) or "none"
         raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
     article = _uncited_article(topic.title, written.text)
     pages = pages_of(topic, passages)
@@ -44,7 +44,7 @@ def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
 
 def pages_of(topic: Topic, passages: int = 1) -> AvailablePages:
     """Return a topic's documents as pages that an article can cite. ``passages``: maximum per page and statement."""
-    return AvailablePages((Reference(own.url, own.title, own.text) for own in topic.documents), passages)
+    return AvailablePages((Reference(d.url, d.title, d.text) for d in topic.documents), passages)
 
 
 def file_names(topic: Topic) -> tuple[str, ...]:
@@ -86,6 +86,6 @@ def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[
     sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
     for statement in statements:
         wanted = frozenset(terms(statement.text))
-        shared = [len(wanted & own) for own in sentence_terms]
+        shared = [len(wanted & term) for term in sentence_terms]
         most = max(shared, default=0)
         yield shared.index(most) if most and most >= _SHARED * len(wanted) else None

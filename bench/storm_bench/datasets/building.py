@@ -134,8 +134,8 @@ class DocumentCollector:
         """Return the documents with their texts, in order; the text is empty if the fetch failed."""
         pages = parallel_map(self._page, [document.url for document in documents], workers=_AT_ONCE)
         return tuple(
-            TopicDocument(one.url, one.title or str(page.get("title", "")), str(page.get("text", "")), one.origin)
-            for one, page in zip(documents, pages, strict=True)
+            TopicDocument(d.url, d.title or str(page.get("title", "")), str(page.get("text", "")), d.origin)
+            for d, page in zip(documents, pages, strict=True)
         )
 
     def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:

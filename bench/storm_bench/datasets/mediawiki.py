@@ -146,7 +146,7 @@ class MediaWiki:
     def categories(self, page: CurrentPage) -> frozenset[str]:
         """Return the titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
         answer = self._parse(page, {"prop": "categories"}, lambda answer: objects(answer["categories"]))
-        return frozenset(plain_text(one.get("category")).replace("_", " ") for one in objects(answer["categories"]))
+        return frozenset(plain_text(o.get("category")).replace("_", " ") for o in objects(answer["categories"]))
 
     def created(self, page: CurrentPage) -> str:
         """Time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""

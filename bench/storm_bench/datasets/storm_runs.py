@@ -154,8 +154,8 @@ def _renumbered(polished: str, generated: str, folder: Path) -> str:
 
 def _sentences(text: str) -> list[tuple[str, list[str]]]:
     """Return the sentences of a text without white space and numbers, each with its numbers in order."""
-    sentences = [own for line in text.splitlines() for own in split_sentences(line)]
-    return [("".join(_NUMBER.sub("[]", own).split()), _NUMBER.findall(own)) for own in sentences]
+    sentences = [sentence for line in text.splitlines() for sentence in split_sentences(line)]
+    return [("".join(_NUMBER.sub("[]", sentence).split()), _NUMBER.findall(sentence)) for sentence in sentences]
 
 
 def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:

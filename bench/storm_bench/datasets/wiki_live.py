@@ -154,7 +154,7 @@ def _published_values(article: Path) -> dict[str, Any]:
 def _statements(file: Path) -> list[str]:
     if not file.is_file():
         return []
-    return [str(one.get("statement", "")) for one in objects(read_json(file))]
+    return [str(row.get("statement", "")) for row in objects(read_json(file))]
 
 
 def _section(part: HeadingNode) -> HumanSection:

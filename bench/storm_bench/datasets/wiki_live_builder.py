@@ -93,7 +93,7 @@ def _examined(plan: WikiLivePlan, build: Build, month: datetime, page: CurrentPa
     statements = statements_of(read.article)
     if not statements:
         return "no statements"
-    cited = build.pages.fetch_documents([one for one in read.links() if not repeats_wikipedia(one.url)])
+    cited = build.pages.fetch_documents([link for link in read.links() if not repeats_wikipedia(link.url)])
     found = build.pages.search_documents(page.title, plan.search_results)
     human = replace(read.article, statements=spread(statements, plan.statements))
     whole = Topic(file_name(page.title), page.title, human, _pages_with_text([*cited, *found]))
@@ -132,10 +132,10 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
     """
     found: dict[tuple[str, ...], str] = {}
     for part in (part for section in article.sections for part in section.walk()):
-        for one in part.sentences:
-            if _is_statement(one.text):
-                key = tuple(normalize("NFKC", one.text).casefold().split())
-                found.setdefault(key, f"{article.title}, {part.heading}: {one.text}")
+        for sentence in part.sentences:
+            if _is_statement(sentence.text):
+                key = tuple(normalize("NFKC", sentence.text).casefold().split())
+                found.setdefault(key, f"{article.title}, {part.heading}: {sentence.text}")
     return tuple(found.values())
 
 

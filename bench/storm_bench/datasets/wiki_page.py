@@ -59,7 +59,7 @@ class WikiPage:
 
     def links(self) -> tuple[TopicDocument, ...]:
         """Return the distinct pages cited by editors, in order."""
-        cited = {source_id(one.url): one for one in reversed(list(self.citations.values())) if one.url}
+        cited = {source_id(c.url): c for c in reversed(list(self.citations.values())) if c.url}
         return tuple(reversed(cited.values()))
 
 
@@ -139,7 +139,7 @@ def _blocks(root: Any) -> Iterator[TextBlock]:
 
 def _section(part: HeadingNode, citations: Citations) -> HumanSection:
     paragraphs = _sentences(part, citations)
-    below = tuple(_section(own, citations) for own in part.subsections)
+    below = tuple(_section(subsection, citations) for subsection in part.subsections)
     return HumanSection(part.heading, _text(paragraphs), below, tuple(chain.from_iterable(paragraphs)))
 
 
@@ -149,7 +149,7 @@ def _text(paragraphs: list[list[HumanSentence]]) -> str:
 
 def _sentences(part: HeadingNode, citations: Citations) -> list[list[HumanSentence]]:
     """Return the sentences of each paragraph, with the addresses that they cite."""
-    return [[found for text in split_sentences(own) for found in _cited(text, citations)] for own in part.paragraphs]
+    return [[found for text in split_sentences(p) for found in _cited(text, citations)] for p in part.paragraphs]
 
 
 def _cited(sentence: str, citations: Citations) -> Iterator[HumanSentence]:
@@ -164,7 +164,7 @@ def _features(root: Any, tree: HeadingNode) -> Features:
     parts = [below for part in body for below in _walk(part)]
     text = (_MARK.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs)
     lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
-    words, list_words = (sum(len(one.split()) for one in texts) for texts in (text, lists))
+    words, list_words = (sum(len(text.split()) for text in texts) for texts in (text, lists))
     return Features(words, list_words, len(body), len(parts) - len(body))
 
 

@@ -104,5 +104,5 @@ def _ranker(name: str, resources: Resources, seed: int) -> Ranker:
     }
     if name in rankers:
         return rankers[name]()
-    *of_query, of_chunks = (shared_embedder(one, resources.cache) for one in name.split(":", 1)[1].split("+"))
+    *of_query, of_chunks = (shared_embedder(part, resources.cache) for part in name.split(":", 1)[1].split("+"))
     return DenseRanker(of_chunks, *of_query)

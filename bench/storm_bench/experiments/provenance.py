@@ -147,7 +147,7 @@ def _settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def _with_earlier(earlier: str, now: str) -> str:
-    others = [one for one in earlier.split(_EARLIER_SEPARATOR) if one and one != now]
+    others = [part for part in earlier.split(_EARLIER_SEPARATOR) if part and part != now]
     return _EARLIER_SEPARATOR.join([now, *others])
 
 

@@ -125,9 +125,9 @@ class LanguageModelJudge:
         Raises MetricError: the model cannot be called or returns no verdict.
         """
         asked = [
-            (i, {"passage": part, "claim": one.claim})
-            for i, one in enumerate(questions)
-            for part in chunks("\n".join(one.passages), self._window)
+            (i, {"passage": part, "claim": question.claim})
+            for i, question in enumerate(questions)
+            for part in chunks("\n".join(question.passages), self._window)
         ]
         found = [0.0] * len(questions)
         replies = self._model.ask(self._program, [inputs for _, inputs in asked])

@@ -75,7 +75,7 @@ class TrueJudge(Pretrained):
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :class:`~storm_pipeline.evidence.judges.base.Judge`. Raises MetricError: the model cannot be loaded."""
-        asked = [i for i, one in enumerate(questions) if one.has_words]
+        asked = [i for i, question in enumerate(questions) if question.has_words]
         prompts = [f"premise: {' '.join(questions[i].passages)} hypothesis: {questions[i].claim}" for i in asked]
         found = dict.fromkeys(range(len(questions)), 0.0)
         with self._lock:

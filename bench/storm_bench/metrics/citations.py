@@ -43,9 +43,9 @@ def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
 
     def score(cases: Sequence[Case]) -> list[Score]:
         articles = [cited_sentences(case.article, expand=expand) for case in cases]
-        asked = [Question(sentence.text, sentence.passages) for own in articles for sentence in own]
+        asked = [Question(sentence.text, sentence.passages) for article in articles for sentence in article]
         verdicts = iter(judge_alce(cached, asked))
-        return [_alce_score([next(verdicts) for _ in own]) for own in articles]
+        return [_alce_score([next(verdicts) for _ in article]) for article in articles]
 
     reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
     own: Parameters = {"citation": UNIT, "lead": 1, "most_citations": "all"}
@@ -74,9 +74,9 @@ def citation_wikigenbench(judge: Judge) -> BatchMetric:
 
     def score(cases: Sequence[Case]) -> list[Score]:
         articles = [cited_sentences(case.article) for case in cases]
-        pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
+        pairs = [Pair(passage, s.text) for article in articles for s in article for passage in s.passages]
         verdicts = iter(supported_by(cached, pairs))
-        return [_wikigenbench_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
+        return [_wikigenbench_score([(s.text, [next(verdicts) for _ in s.passages]) for s in a]) for a in articles]
 
     return BatchMetric(
         "citation_wikigenbench",
@@ -113,12 +113,12 @@ def support_errors(judge: Judge, model: JudgeModel) -> BatchMetric:
     def score(cases: Sequence[Case]) -> list[Score]:
         """Judge all sentences of all cases, then classify the unsupported ones in one batch."""
         articles = [cited_sentences(case.article) for case in cases]
-        verdicts = iter(judge_alce(cached, [Question(s.text, s.passages) for own in articles for s in own]))
-        failed = [[s for s in own if not next(verdicts).supported] for own in articles]
+        verdicts = iter(judge_alce(cached, [Question(s.text, s.passages) for article in articles for s in article]))
+        failed = [[s for s in article if not next(verdicts).supported] for article in articles]
         sentences = [(case.topic.title, s) for case, own in zip(cases, failed, strict=True) for s in own]
         kinds = iter(_classified(model, program, sentences))
         counts = [Counter(next(kinds) for _ in own) for own in failed]
-        return [_error_score(len(own), count) for own, count in zip(articles, counts, strict=True)]
+        return [_error_score(len(article), count) for article, count in zip(articles, counts, strict=True)]
 
     errors = {"model": model.name, **model.parameters(program)}
     own = {"citation": UNIT, "lead": 1, **{f"errors_{name}": value for name, value in errors.items()}}

@@ -196,7 +196,7 @@ def _intrinsic(query: str, knowledge: str, evidence: Callable[[str], list[str]],
     sentences = split_sentences(knowledge)
     prompt = f"Knowledge from an encyclopedia on: {query}\n"
     return {
-        "fact_consistent": factuality([(one, evidence(one)) for one in sentences], models.inference),
+        "fact_consistent": factuality([(sentence, evidence(sentence)) for sentence in sentences], models.inference),
         "relevance": relevance(query, knowledge, models.matching),
         "coherence_sentence": sentence_coherence(sentences, models.lm),
         "informativeness": informativeness(prompt, f" {knowledge}", models.lm),

@@ -45,7 +45,7 @@ system's.
 
 
 def _research(case: Case) -> Score:
-    asked = (own for own in case.article.conversations if own.perspective.focus not in READERS)
+    asked = (c for c in case.article.conversations if c.perspective.focus not in READERS)
     turns = [turn for own in asked for turn in own.turns]
     if not turns:
         return {"questions": None, "references_researched": None}

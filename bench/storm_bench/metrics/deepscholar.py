@@ -97,7 +97,7 @@ def _sentences(article: Article) -> list[tuple[str, list[str]]]:
         for source in article.sources
     }
     sentences = (sentence for paragraph in all_paragraphs(article) for sentence in paragraph.sentences)
-    return [(one.text, [texts[i] for i in dict.fromkeys(c.source_id for c in one.citations)]) for one in sentences]
+    return [(s.text, [texts[i] for i in dict.fromkeys(c.source_id for c in s.citations)]) for s in sentences]
 
 
 def _same(work: TopicDocument, cited: Source) -> bool:

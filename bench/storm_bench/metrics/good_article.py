@@ -29,7 +29,7 @@ GROUPS = tuple(_TEXTS)
 CRITERIA = tuple((name, group, text) for group, own in _TEXTS.items() for name, text in own.items())
 """Name, group and text of each criterion, in the order in which a judge is asked about them."""
 _BATCHES = tuple(CRITERIA[start : start + CRITERIA_PER_CALL] for start in range(0, len(CRITERIA), CRITERIA_PER_CALL))
-_ASKED = tuple("\n".join(f"{number}. {text}" for number, (*_, text) in enumerate(own, 1)) for own in _BATCHES)
+_ASKED = tuple("\n".join(f"{number}. {text}" for number, (*_, text) in enumerate(batch, 1)) for batch in _BATCHES)
 MEASURES = (
     Measure("good_article_lm"),
     Measure("good_article_wins_lm"),
@@ -83,7 +83,7 @@ def good_article(model: JudgeModel, *, longest: int = LONGEST_COMPARED) -> Batch
         replies = iter(model.ask(program, questions))
 
         def verdicts() -> list[Better]:
-            return [one.better for _ in _BATCHES for one in next(replies).verdicts]
+            return [verdict.better for _ in _BATCHES for verdict in next(replies).verdicts]
 
         return [_score(texts.share, verdicts(), verdicts()) if texts else _UNDEFINED for texts in shown]
 
@@ -145,8 +145,8 @@ def _score(share: float, as_a: Sequence[Better], as_b: Sequence[Better]) -> Scor
     results = [a if a == b else 0.5 for a, b in points]
     shares = [results.count(kind) / len(results) for kind in (1.0, 0.5, 0.0)]
     disagree = sum(a != b for a, b in points) / len(points)
-    groups = [[own for own, (_, other, _) in zip(results, CRITERIA, strict=True) if other == group] for group in GROUPS]
-    values = (sum(results) / len(results), *shares, disagree, share, *(sum(own) / len(own) for own in groups))
+    groups = [[r for r, (_, other, _) in zip(results, CRITERIA, strict=True) if other == group] for group in GROUPS]
+    values = (sum(results) / len(results), *shares, disagree, share, *(sum(group) / len(group) for group in groups))
     return dict(zip((measure.name for measure in MEASURES), values, strict=True))
 
 

@@ -95,7 +95,7 @@ def own_statements(case: Case) -> tuple[CitedStatement, ...]:
     In text order, each with one address per page that it cites.
     """
     if case.published:
-        return tuple(CitedStatement(one.text, _one_per_page(one.urls)) for one in case.published.statements)
+        return tuple(CitedStatement(s.text, _one_per_page(s.urls)) for s in case.published.statements)
     urls = {source.id: source.url for source in case.article.sources}
     return tuple(
         CitedStatement(sentence.text, _one_per_page(urls[citation.source_id] for citation in sentence.citations))
@@ -150,8 +150,8 @@ def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters
 
 def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:
     """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
-    scores = iter(scores_of(judge, [Pair(passage, one.statement) for one in statements for passage in one.passages]))
-    return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
+    scores = iter(scores_of(judge, [Pair(passage, s.statement) for s in statements for passage in s.passages]))
+    return [max((next(scores) for _ in statement.passages), default=0.0) for statement in statements]
 
 
 def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
@@ -181,7 +181,7 @@ def own_statements_lm(model: JudgeModel) -> CaseMetric:
 
     def score(case: Case) -> Score:
         human = case.topic.human.text()
-        verdicts = read(find_in_text(human, [one.text for one in own_statements(case)] if human else []))
+        verdicts = read(find_in_text(human, [statement.text for statement in own_statements(case)] if human else []))
         support, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
         return {_OWN_SUPPORT: support, _OWN_CONFLICT: conflict}
 
@@ -194,8 +194,8 @@ def _reader(model: JudgeModel) -> tuple[Reader, Parameters]:
     program = Program(FindStatement, token_limit=20, greedy=True)
 
     def read(statements: Sequence[StatementPassages]) -> list[Stated]:
-        replies = iter(model.ask(program, [_question(one) for one in statements if one.passages]))
-        return [next(replies).verdict if one.passages else "absent" for one in statements]
+        replies = iter(model.ask(program, [_question(statement) for statement in statements if statement.passages]))
+        return [next(replies).verdict if statement.passages else "absent" for statement in statements]
 
     own: Parameters = {"words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
     return read, {"model": model.name, **model.parameters(program), **own}
@@ -231,7 +231,7 @@ def citation_wiki_live(judge: Judge) -> CaseMetric:
         pairs = dropped + sum(len(statement.urls) for statement in cited)
         verdicts = _verdicts(cached, cited, case.topic.documents)
         judged = [verdict for own in verdicts for verdict in own]
-        by_statement = [any(own) for own in verdicts if own]
+        by_statement = [any(verdict) for verdict in verdicts if verdict]
         held = len(judged) / pairs if pairs else None
         return {_SUPPORT: share(by_statement), _PAIR_SUPPORT: share(judged), _PAIRS: pairs, _HELD: held}
 
@@ -253,9 +253,7 @@ def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence
         for page in filter(pages.__contains__, map(source_id, statement.urls)):
             citing.setdefault(page, []).append(place)
     places = [place for own in citing.values() for place in own]
-    found = [
-        one for page, own in citing.items() for one in _passages(pages[page], [cited[place].text for place in own])
-    ]
+    found = [p for page, own in citing.items() for p in _passages(pages[page], [cited[place].text for place in own])]
     verdicts: list[list[bool]] = [[] for _ in cited]
     for place, score in zip(places, best_scores(judge, found), strict=True):
         verdicts[place].append(score >= judge.threshold)

@@ -153,7 +153,7 @@ def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
     """
     kind, _, model = spec.partition(":")
     if kind == "flair" and model:
-        if spec not in {one.strip() for one in os.environ.get(_PICKLES, "").split(",")}:
+        if spec not in {part.strip() for part in os.environ.get(_PICKLES, "").split(",")}:
             raise SettingsError(
                 f"{spec!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, "
                 f"set the environment variable {_PICKLES}={spec}"

@@ -26,9 +26,9 @@ class Group:
 
 def _groups() -> tuple[Group, ...]:
     tables = tomllib.loads(files("storm_bench.reporting").joinpath("groups.toml").read_text(encoding="utf-8"))
-    for own in tables.values():
-        if own.get("judged") is True:
-            own["judged"] = own["measures"]
+    for table in tables.values():
+        if table.get("judged") is True:
+            table["judged"] = table["measures"]
     return TypeAdapter(tuple[Group, ...]).validate_python([{"key": key, **own} for key, own in tables.items()])
 
 

@@ -73,7 +73,7 @@ class Report:
         self.unequal = unequal_topics(results)
         self.failed = [result for result in results.results if result.failure]
         self.written = len(results.results) - len(self.failed)
-        self.judged = [own for own in results.calibrations if own.measures and own.judge != NO_JUDGE]
+        self.judged = [c for c in results.calibrations if c.measures and c.judge != NO_JUDGE]
 
     def markdown(self) -> str:
         """Render the whole page; equal results give equal text."""
@@ -89,7 +89,7 @@ class Report:
 
     def means(self, table: Table) -> Grid:
         """One row per method, one column per measure: mean, interval, number of topics; failures, if any."""
-        places = [digits([m.interval.mean for m in own if m.interval]) for own in zip(*table.means, strict=True)]
+        places = [digits([m.interval.mean for m in mean if m.interval]) for mean in zip(*table.means, strict=True)]
         lost = any(table.failed)
         rows: list[Sequence[str | Cell]] = []
         for method, failed, means in zip(table.methods, table.failed, table.means, strict=True):
@@ -113,13 +113,13 @@ class Report:
 
     def judges(self, table: Table) -> Iterator[tuple[JudgedMeasures, list[str]]]:
         """Yield the judges of a table's measures, each with these."""
-        for own in self.results.calibrations:
-            if names := [measure.name for measure in table.measures if measure.name in own.measures]:
-                yield own, names
+        for calibration in self.results.calibrations:
+            if names := [measure.name for measure in table.measures if measure.name in calibration.measures]:
+                yield calibration, names
 
     def unrecorded(self, table: Table) -> list[str]:
         """Return the judged measures of a table whose judge is not recorded."""
-        known = {name for own in self.results.calibrations for name in own.measures}
+        known = {name for calibration in self.results.calibrations for name in calibration.measures}
         return [m.name for m in table.measures if m.name in table.group.judged and m.name not in known]
 
     def comparisons(self, table: Table) -> Grid:
@@ -169,10 +169,10 @@ class Report:
         results = self.results
         topics, methods = results.topics, results.methods
         written = sorted(
-            (own for own in results.results if not own.failure),
+            (result for result in results.results if not result.failure),
             key=lambda own: (topics.index(own.topic), methods.index(own.method), own.seed),
         )
-        seeds = ["seed"] if len({own.seed for own in results.results}) > 1 else []
+        seeds = ["seed"] if len({result.seed for result in results.results}) > 1 else []
         cells = [self._values(measure, [own.values for own in written]) for measure in table.measures]
         rows: list[Sequence[str | Cell]] = []
         for own, *values in zip(written, *cells, strict=True):
@@ -182,9 +182,9 @@ class Report:
 
     def _values(self, measure: Measure, given: Iterable[Any]) -> list[str]:
         values = [own.get(measure.name, UNSCORED) for own in given]
-        places = formats.digits_of_values([one for one in values if isinstance(one, int | float)])
+        places = formats.digits_of_values([value for value in values if isinstance(value, int | float)])
         unscored = NO_JUDGE if measure.name in self.results.unjudged else UNSCORED
-        return [unscored if one == UNSCORED else number(one, places) for one in values]
+        return [unscored if value == UNSCORED else number(value, places) for value in values]
 
     @property
     def unequal_lengths(self) -> list[str]:

@@ -83,7 +83,7 @@ class ExperimentResults:
     @property
     def unjudged(self) -> frozenset[str]:
         """Names of the measures that nobody judged."""
-        return frozenset(name for own in self.calibrations if own.judge == NO_JUDGE for name in own.measures)
+        return frozenset(name for c in self.calibrations if c.judge == NO_JUDGE for name in c.measures)
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Table:
     @property
     def directed(self) -> list[Measure]:
         """The judged measures of which more or less is better."""
-        return [own for own in self.measures if own.name not in self.unjudged and own.better != "neither"]
+        return [m for m in self.measures if m.name not in self.unjudged and m.better != "neither"]
 
     @property
     def tested(self) -> list[Paired]:
@@ -138,7 +138,7 @@ def with_failures(results: ExperimentResults) -> ExperimentResults:
 
     Measures without a worst value are left out. A topic on which no article has a value of a measure is left out of it.
     """
-    judged = (own for own in results.measures if own.name not in results.unjudged)
+    judged = (measure for measure in results.measures if measure.name not in results.unjudged)
     worst = {own.name: low for own in judged if math.isfinite(low := _worst(own))}
     known = {name: {t for m in results.methods for t in topic_means(results, m, name)} for name in worst}
 
@@ -146,14 +146,14 @@ def with_failures(results: ExperimentResults) -> ExperimentResults:
         values = {name: value for name, value in worst.items() if result.topic in known[name]}
         return replace(result, values=values, failure="") if result.failure else result
 
-    measures = tuple(own for own in results.measures if own.name in worst)
+    measures = tuple(measure for measure in results.measures if measure.name in worst)
     return replace(results, results=tuple(map(counted, results.results)), measures=measures)
 
 
 def on_all_topics(results: ExperimentResults, table: Table) -> Table | None:
     """Return a table's means over all topics by :func:`with_failures`; None without failures or measures."""
     every = with_failures(results)
-    measures = tuple(own for own in table.measures if own in every.measures)
+    measures = tuple(measure for measure in table.measures if measure in every.measures)
     if not any(table.failed) or not measures:
         return None
     columns = [_column(every, measure, frozenset(results.topics)) for measure in measures]
@@ -192,13 +192,13 @@ def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]
     """Return a measure's means, one per method."""
     written = [topic_means(results, method, measure.name) for method in results.methods]
     values = [{topic: own[topic] for topic in own if topic in shared} for own in written]
-    known = [interval(list(own.values()), measure.low, measure.high) if own else None for own in values]
+    known = [interval(list(value.values()), measure.low, measure.high) if value else None for value in values]
     means = [found.mean for found in known if found is not None]
     best = {"higher": max, "lower": min}.get(measure.better)
     target = best(means) if best and len(means) > 1 else math.nan
     return [
-        _mean(results, method, measure.name, found, own.keys(), best=found is not None and found.mean == target)
-        for method, found, own in zip(results.methods, known, values, strict=True)
+        _mean(results, method, measure.name, found, value.keys(), best=found is not None and found.mean == target)
+        for method, found, value in zip(results.methods, known, values, strict=True)
     ]
 
 
@@ -236,5 +236,5 @@ def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Pa
 
 
 def _comparable(results: ExperimentResults, measure: Measure) -> bool:
-    values = {v for own in results.methods for v in topic_means(results, own, measure.name).values()}
+    values = {v for method in results.methods for v in topic_means(results, method, measure.name).values()}
     return measure.better != "neither" and len(values) > 1

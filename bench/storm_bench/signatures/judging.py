@@ -177,7 +177,7 @@ class CompareAnswers(dspy.Signature):
 
 def _each_once(verdicts: list[CriterionVerdict]) -> list[CriterionVerdict]:
     """The verdicts by criterion; raises ValueError unless there is one for each."""
-    found = sorted(verdicts, key=lambda one: one.criterion)
+    found = sorted(verdicts, key=lambda verdict: verdict.criterion)
     if [one.criterion for one in found] != list(range(1, CRITERIA_PER_CALL + 1)):
         raise ValueError(f"give one verdict for each criterion, 1 to {CRITERIA_PER_CALL}")
     return found

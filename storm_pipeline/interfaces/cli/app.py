@@ -53,24 +53,24 @@ class StormGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
-        return [*super().list_commands(ctx), *sorted({*_added(), *_ABSENT})]
+        return [*super().list_commands(ctx), *sorted({*_plugins(), *_ABSENT})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of this name, the package's first; None if unknown."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
-        if cmd_name in _added():
-            return _loaded(_added()[cmd_name])
-        return _absent(cmd_name) if cmd_name in _ABSENT else None
+        if cmd_name in _plugins():
+            return _load(_plugins()[cmd_name])
+        return _missing_command(cmd_name) if cmd_name in _ABSENT else None
 
 
 @cache
-def _added() -> dict[str, EntryPoint]:
+def _plugins() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
-def _loaded(entry: EntryPoint) -> Any:
+def _load(entry: EntryPoint) -> Any:
     try:
         command = typer.main.get_group(entry.load())
     except (ImportError, AttributeError) as error:
@@ -82,7 +82,7 @@ def _loaded(entry: EntryPoint) -> Any:
     return command
 
 
-def _absent(name: str) -> Any:
+def _missing_command(name: str) -> Any:
     """Return a command that accepts any arguments and names the missing package."""
     package, line = _ABSENT[name]
     whatever = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}

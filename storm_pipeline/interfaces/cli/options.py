@@ -68,7 +68,7 @@ class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[
         super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # for headings between the options
 
     @property
-    def _own(self) -> set[str]:
+    def _own_names(self) -> set[str]:
         """The command's parameters, which override settings of the same name."""
         return {param.name for param in self.params}
 
@@ -76,14 +76,14 @@ class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[
         """Return the command's parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
         shown = _options(every=ctx.meta.get(_ALL, False))
-        return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
+        return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own_names)]
 
     def invoke(self, ctx: Any) -> Any:
         """Move the given settings from the parameters to ``ctx.obj``."""
         from storm_pipeline.settings import Settings
 
         ctx.params.pop(_HELP_ALL)
-        values = {name: ctx.params.pop(name) for name in Settings.model_fields if name not in self._own}
+        values = {name: ctx.params.pop(name) for name in Settings.model_fields if name not in self._own_names}
         ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
         return super().invoke(ctx)
 

@@ -115,7 +115,7 @@ def _service(
         require_runnable(settings)
         _show_logs()
         if go_on:
-            for name in service.go_on():
+            for name in service.resume_unfinished():
                 tell(f"going on with {name}")
         elif left := len(service.folders.unfinished()):
             runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"

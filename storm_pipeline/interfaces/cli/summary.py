@@ -35,7 +35,7 @@ def _off_topic(article: Article) -> list[str]:
     topic = stem_set(article.title, article.language)
     snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
 
-    def speaks_of_it(section: Section) -> bool:
+    def mentions_topic(section: Section) -> bool:
         sentences = list(section.sentences())
         cited = [snippets[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in snippets]
         foreign = any(snippet.language and snippet.language[:2] != article.language for snippet in cited)
@@ -46,7 +46,7 @@ def _off_topic(article: Article) -> list[str]:
         ]
         return foreign or any(topic & stem_set(text, article.language) for text in texts)
 
-    silent = [section.heading for section in article.sections if not speaks_of_it(section)] if topic else []
+    silent = [section.heading for section in article.sections if not mentions_topic(section)] if topic else []
     if not silent:
         return []
     named = ", ".join(map(printable, silent[:_MOST_PROBLEMS])) + (" …" if len(silent) > _MOST_PROBLEMS else "")

@@ -73,12 +73,12 @@ def write(
     shown = Shown(quiet, json_events)
     if piece:
 
-        def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
+        def run_write(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
             from storm_pipeline.storm import write_from
 
             return write_from(storm, piece, topic, accept_damage=accept_damage, user=configured(folder=None))
 
-        _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
+        _run(Settings.build(ctx.obj), run_write, guard, shown, yes=yes)
     else:
         settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
         _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown)

@@ -61,7 +61,7 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
             continue
         try:
             use = key_use(name, settings)
-            answer = _asked(name, settings) if call else "not asked"
+            answer = _try(name, settings) if call else "not asked"
             yield Finding(subject, "ok", f"{answer}; {use}")
         except StormError as error:
             yield Finding(subject, "missing", printable(str(error)))
@@ -71,7 +71,7 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
         yield Finding(f"model {provider.model}", "note", detail)
 
 
-def _asked(name: str, settings: Settings) -> str:
+def _try(name: str, settings: Settings) -> str:
     from storm_pipeline.models.asking import try_model  # local import: DSPy loads slowly
 
     return try_model(name, settings)

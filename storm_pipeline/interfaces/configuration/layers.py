@@ -82,7 +82,7 @@ def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
     others = {name: value.origin for layer in layers for name, value in layer.items() if name not in CONTENT}
     if others:
         places = "; ".join(
-            f"{place} sets {', '.join(_with_ways(name) for name in others if others[name] == place)}"
+            f"{place} sets {', '.join(_with_option(name) for name in others if others[name] == place)}"
             for place in dict.fromkeys(others.values())
         )
         raise SettingsError(
@@ -92,7 +92,7 @@ def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
     return layers
 
 
-def _with_ways(name: str) -> str:
+def _with_option(name: str) -> str:
     return f"{name} ({option_name(name)}, {OWN}{name.upper()})"
 
 

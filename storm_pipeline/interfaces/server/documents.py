@@ -24,7 +24,7 @@ from storm_pipeline.text.files import is_plain, read_plain, write_atomically
 FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
 """Bytes of a file, bytes and files of a set, and sets of a caller, at most."""
 ID = "^[0-9a-f]{32}$"
-_ENDINGS = "|".join("".join(f"[{c}{c.upper()}]" for c in one[1:]) for one in sorted(FORMATS))
+_ENDINGS = "|".join("".join(f"[{c}{c.upper()}]" for c in suffix[1:]) for suffix in sorted(FORMATS))
 NAME = rf"^[^/\\.~\s\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]{{0,119}}\.({_ENDINGS})$"
 """Regular expressions for names of sets and files, for validation of requests."""
 _STATE, _PART = ".set.json", ".part-"
@@ -66,12 +66,12 @@ class Upload:
         self.size += len(piece)
         if self.size > self.room:
             raise TooLargeError(f"a file may have {FILE_BYTES:,} bytes, and a set of documents {SET_BYTES:,} together")
-        with _telling_of_full_disk():
+        with _report_full_disk():
             self._file.write(piece)
 
     def commit(self) -> None:
         """Move the file into its set. Raises ContradictionError, ConflictError: another format, or set in use."""
-        with _telling_of_full_disk():
+        with _report_full_disk():
             self._file.close()
         self._commit()
 
@@ -97,7 +97,7 @@ class DocumentSets:
 
     def create(self, caller: Caller) -> DocumentSet:
         """Make an empty set. Raises ConflictError, FullError: the caller has the maximum, or the disk is full."""
-        with self._lock, _telling_of_full_disk():
+        with self._lock, _report_full_disk():
             if sum(document_set.caller == caller.name for document_set in self._all()) >= SETS:
                 raise ConflictError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
             folder = self.root / uuid4().hex
@@ -144,7 +144,7 @@ class DocumentSets:
                 part.replace(folder / file)
 
         try:
-            with _telling_of_full_disk(), part.open("xb") as opened:
+            with _report_full_disk(), part.open("xb") as opened:
                 yield Upload(opened, commit, room if announced is None else min(room, announced))
         finally:
             with self._lock:
@@ -164,7 +164,7 @@ class DocumentSets:
         with self._lock:
             self.path(caller, name)
             document_set = self.view(caller, name)
-            with _telling_of_full_disk():
+            with _report_full_disk():
                 self._save(self.root / name, document_set.caller, document_set.created, (*document_set.runs, run))
 
     def path(self, caller: Caller, name: str) -> Path:
@@ -175,7 +175,7 @@ class DocumentSets:
 
     def forget(self, run: str) -> None:
         """Delete the sets used only by this deleted run. Raises FullError, RunError."""
-        with self._lock, _telling_of_full_disk():
+        with self._lock, _report_full_disk():
             for stored in tuple(self._all()):
                 if run in stored.runs and len(stored.runs) == 1:
                     self._remove(stored.documents)
@@ -241,7 +241,7 @@ def _read(folder: Path) -> DocumentSet:
 
 
 @contextmanager
-def _telling_of_full_disk() -> Iterator[None]:
+def _report_full_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:

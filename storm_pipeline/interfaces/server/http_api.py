@@ -57,7 +57,7 @@ _Service = Annotated[RunService, Depends(_service)]
 
 
 # These patterns are for clients; look-ups of unchecked values give better messages.
-def _own_run(
+def _accessible_run(
     service: _Service,
     run: Annotated[
         str,
@@ -71,7 +71,7 @@ def _own_run(
     return service.accessible(run)
 
 
-_Run = Annotated[str, Depends(_own_run)]
+_Run = Annotated[str, Depends(_accessible_run)]
 _Format = Annotated[str, Query(json_schema_extra={"enum": [format_.name for format_ in article_formats()]})]
 _Style = Annotated[
     str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})

@@ -140,11 +140,11 @@ class RunQueue:
             if reservation is None:
                 return  # the end of a run releases its unspent money
             del self._waiting[name]
-            thread = threading.Thread(target=self._do, args=(job, reservation), name="storm-server-run")
+            thread = threading.Thread(target=self._execute, args=(job, reservation), name="storm-server-run")
             self._under_way[name] = job, thread
             thread.start()
 
-    def _do(self, job: Job, reservation: Reservation) -> None:
+    def _execute(self, job: Job, reservation: Reservation) -> None:
         def emit(event: Event) -> None:
             if isinstance(event, RunStarted) and not job.begun.done():
                 job.begun.set_result(None)

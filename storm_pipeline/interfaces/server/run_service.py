@@ -140,7 +140,7 @@ class RunService(AbstractContextManager["RunService"]):
         begun.result()
         return name
 
-    def go_on(self) -> tuple[str, ...]:
+    def resume_unfinished(self) -> tuple[str, ...]:
         """Resume the interrupted and waiting runs of earlier servers if possible, oldest first.
 
         Ignores runs of callers with a revoked token.
@@ -180,12 +180,12 @@ class RunService(AbstractContextManager["RunService"]):
 
     def view(self, name: str) -> RunView:
         """Return the view of a run for callers, or raise UnknownRunError."""
-        return self._shown(self.folders.view(name))
+        return self._redacted_view(self.folders.view(name))
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
         """Return a caller's newest runs, newest first, or raise RunError or BusyError if they cannot be read now."""
         with self._listings.hold(caller.name):
-            return tuple(map(self._shown, self.folders.views(most, caller)))
+            return tuple(map(self._redacted_view, self.folders.views(most, caller)))
 
     def article(self, name: str) -> Article:
         """Return the article of a run without secrets, or raise the errors of :meth:`RunFolders.article`."""
@@ -267,7 +267,7 @@ class RunService(AbstractContextManager["RunService"]):
         except RunError as other:
             logger.warning("%s: could not begin (%s), which could not be saved: %s", name, error, other)
 
-    def _shown(self, view: RunView) -> RunView:
+    def _redacted_view(self, view: RunView) -> RunView:
         waiting, state = self.queue.waiting(), view.state
         position = waiting.index(view.run) + 1 if view.run in waiting else None
         if position is not None:

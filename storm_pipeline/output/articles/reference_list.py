@@ -46,7 +46,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
     references: dict[int, Reference] = {}
     notes: dict[str, Reference] = {}
 
-    def take(match: re.Match[str]) -> str:
+    def replace_entry(match: re.Match[str]) -> str:
         if match[1].startswith("^"):
             notes.setdefault(match[1][1:], reference_of(match[2]))
         else:
@@ -54,7 +54,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
         return ""
 
     kept: list[str] = []
-    for heading, lines in _parts(_DEFINITION.sub(take, text).splitlines()):
+    for heading, lines in _parts(_DEFINITION.sub(replace_entry, text).splitlines()):
         entries = list(_entries(lines)) if _heads_list(heading) else []
         _add(references, entries)
         kept.extend([] if entries else [heading, *lines])

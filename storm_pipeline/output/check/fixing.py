@@ -50,7 +50,7 @@ def _answered(
     cited = {citation.snippet_id for failing in batch for citation in failing.sentence.citations}
     readable = (source for source in checked.article.sources if source.id not in checked.unread)
     shown = passages(snippet for source in readable for snippet in source.snippets if snippet.id in cited)
-    remarks = "\n".join(f"{n}. {_marked(f, shown)} — {f.reason or f.status}." for n, f in enumerate(batch, 1))
+    remarks = "\n".join(f"{n}. {_with_markers(f, shown)} — {f.reason or f.status}." for n, f in enumerate(batch, 1))
     reply = models.ask(
         "writer",
         Programs().remarks,
@@ -73,7 +73,7 @@ def _answered(
             yield Proposal(failing.place, before, after), tuple(texts or [passage.text for passage in shown])
 
 
-def _marked(failing: CheckedSentence, shown: Sequence[Passage]) -> str:
+def _with_markers(failing: CheckedSentence, shown: Sequence[Passage]) -> str:
     ids = {citation.snippet_id for citation in failing.sentence.citations}
     numbers = (n for n, passage in enumerate(shown, 1) if ids & passage.snippet_ids)
     return tidy(failing.sentence.text) + "".join(f"[{number}]" for number in numbers)

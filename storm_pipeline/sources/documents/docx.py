@@ -119,24 +119,24 @@ class _Tree:
 
     def add_notes(self) -> None:
         """Add a list of the document's notes with their text and links."""
-        notes = _added(self.root, "ol")
+        notes = _add_element(self.root, "ol")
         for rel in self.document.part.rels.values():
             kind = next((kind for kind in _NOTES.values() if rel.reltype.endswith(f"/{kind}s")), "")
             for note in parse_xml(rel.target_part.blob).iterchildren(f"{_W}{kind}") if kind else ():
                 if note.get(f"{_W}type") is None:
-                    entry = _added(notes, "li", id=f"{kind}-{note.get(f'{_W}id')}")
+                    entry = _add_element(notes, "li", id=f"{kind}-{note.get(f'{_W}id')}")
                     entry.text = "".join(text.text or "" for text in note.iter(f"{_W}t"))
                     names = (link.get(f"{_R}id") for link in note.iter(f"{_W}hyperlink"))
                     links = (rel.target_part.rels[name] for name in names if name in rel.target_part.rels)
                     for link in (link for link in links if link.is_external):
-                        _added(entry, "a", href=link.target_ref)
+                        _add_element(entry, "a", href=link.target_ref)
 
     def _add_blocks(self, parent: Any, source: Any) -> None:
         for element in source:
             if element.tag == f"{_W}p":
                 self._add_paragraph(parent, element)
             elif element.tag == f"{_W}tbl":
-                table = _added(parent, "table")
+                table = _add_element(parent, "table")
                 for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr"):
                     self._add_row(table, row)
             elif element.tag not in _SKIPPED:  # such as content controls and accepted insertions
@@ -145,7 +145,7 @@ class _Tree:
     def _add_paragraph(self, parent: Any, source: Any) -> None:
         style, _ = self._styles.get(_value(source.find(f"{_W}pPr/{_W}pStyle")), ("", ""))
         level = style.partition("heading ")[2]
-        shown = _added(parent, f"h{min(int(level) + 1, 6)}" if level.isdecimal() else "p")
+        shown = _add_element(parent, f"h{min(int(level) + 1, 6)}" if level.isdecimal() else "p")
         self._add_pieces(shown, source)
         if style in _FRONT or style.startswith(_FRONT[-1]):  # keep its page breaks
             text = "".join(shown.itertext())
@@ -155,9 +155,9 @@ class _Tree:
 
     def _add_row(self, table: Any, source: Any) -> None:
         """Add a row after the page breaks of the cell with most of them."""
-        row, breaks = _added(table, "tr"), ""
+        row, breaks = _add_element(table, "tr"), ""
         for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
-            self._add_runs(shown := _added(row, "td"), cell)
+            self._add_runs(shown := _add_element(row, "td"), cell)
             breaks = max(breaks, "".join(filter(_BREAKS.count, "".join(shown.itertext()))), key=len)
             for element in shown.iter():
                 element.text, element.tail = (
@@ -195,13 +195,13 @@ class _Tree:
             elif name == f"{_W}p":
                 self._add_pieces(parent, element)
             elif name == f"{_W}hyperlink" and element.get(f"{_W}anchor"):
-                self._add_runs(_added(parent, "a", href=f"#{element.get(f'{_W}anchor')}"), element)
+                self._add_runs(_add_element(parent, "a", href=f"#{element.get(f'{_W}anchor')}"), element)
             elif name not in _SKIPPED:
                 _append(parent, _PICTURE if name in _PICTURES else "")
                 self._add_runs(parent, element)
 
     def _add_note(self, parent: Any, reference: Any) -> None:
-        link = _added(parent, "a", href=f"#{_NOTES[reference.tag]}-{reference.get(f'{_W}id')}")
+        link = _add_element(parent, "a", href=f"#{_NOTES[reference.tag]}-{reference.get(f'{_W}id')}")
         link.set("class", "footnote-ref")
         link.text = "*"
 
@@ -219,7 +219,7 @@ class _Tree:
         return position[:3] if position in {"superscript", "subscript"} else ""
 
 
-def _added(parent: Any, tag: str, **attributes: str) -> Any:
+def _add_element(parent: Any, tag: str, **attributes: str) -> Any:
     from lxml import etree
 
     return etree.SubElement(parent, tag, attributes)
@@ -230,7 +230,7 @@ def _append(parent: Any, text: str, tag: str = "") -> None:
     last = next(parent.iterchildren(reversed=True), None)
     if tag:
         if last is None or last.tag != tag or last.tail:
-            last = _added(parent, tag)
+            last = _add_element(parent, tag)
         last.text = (last.text or "") + text
     elif last is None:
         parent.text = (parent.text or "") + text

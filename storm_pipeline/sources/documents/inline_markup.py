@@ -118,7 +118,7 @@ def _kind(element: Any, line: str) -> str:
         return name
     style = (element.get("style") or "").lower().replace(" ", "").partition("vertical-align:")[2][:3]
     classes = (element.get("class") or "").lower().split()
-    position = style if style in {"sup", "sub"} else next((_POSITIONS[one] for one in classes if one in _POSITIONS), "")
+    position = style if style in {"sup", "sub"} else next((_POSITIONS[c] for c in classes if c in _POSITIONS), "")
     if not position or len(_text(element).split()) != 1:
         return name
     return position if line[-1:].strip() or (element.tail or "")[:1].isalnum() else name

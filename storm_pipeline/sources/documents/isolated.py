@@ -86,15 +86,15 @@ class ReadingProcess:
         # Lists and objects of JSON take up to 25 times their text, and many small files may expand.
         most_answered = min(most_bytes // 32, _LEAST_ANSWERED + 36 * size) + 4 * size
         talk = partial(_answered, request, _line_type(read), most_answered)
-        with self._taken() as process:
-            values, error = self._asked(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
+        with self._free_process() as process:
+            values, error = self._ask(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
         if not error:
             return values
         kind, text = error[0], error[1][:1000]
         raise _ERRORS[kind](text) if kind in _ERRORS else NotReadError(f"is damaged ({text or kind[:100]})")
 
     @contextmanager
-    def _taken(self) -> Iterator[KeptProcess]:
+    def _free_process(self) -> Iterator[KeptProcess]:
         """Yield a process for a file, after waiting for a free one."""
         whose = read_for.get()
         with self._returned:
@@ -113,7 +113,7 @@ class ReadingProcess:
                 self._idle.append(process)
                 self._returned.notify_all()
 
-    def _asked(self, process: KeptProcess, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
+    def _ask(self, process: KeptProcess, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
         try:
             return process.ask(talk, self._seconds + _PATIENCE * (seconds + more))
         except EndedError as error:
@@ -122,7 +122,7 @@ class ReadingProcess:
                 raise NotReadError(why) from error
             if error.was_new:
                 raise NotReadError(f"takes more than {self._megabytes} MB of memory to read") from error
-        return self._asked(process, talk, seconds, more)  # with all of the memory: earlier files had used some
+        return self._ask(process, talk, seconds, more)  # with all of the memory: earlier files had used some
 
     def _command(self) -> list[str]:
         # -P and no empty entry: never import from the current folder

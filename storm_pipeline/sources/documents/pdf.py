@@ -153,7 +153,7 @@ def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[L
             and (
                 seen[_key(row)] >= often
                 or _is_page_number(_text(row))
-                or (_numbers(row) and _stands_apart(row, page, body))
+                or (_numbers(row) and _is_separate(row, page, body))
                 or (is_printed and page.number + offset in _numbers(row) and not _text(row).endswith("."))
             )
         ]
@@ -177,7 +177,7 @@ def _edge_rows(page: _Page) -> list[list[Line]]:
     return [*top, *(row for row in foot if row not in top)]
 
 
-def _stands_apart(row: Sequence[Line], page: _Page, body: float) -> bool:
+def _is_separate(row: Sequence[Line], page: _Page, body: float) -> bool:
     """Return whether a row of small type is more than a line away from the next."""
     gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not member for member in row))
     return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")

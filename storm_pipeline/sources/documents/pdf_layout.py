@@ -121,12 +121,12 @@ def _in_order(pieces: list[Line]) -> list[Line]:
     """Sort pieces: above a line that spans the columns, the left column first, then the right one."""
     gutter = _gutter(pieces)
     if gutter is None:
-        return [line for row in rows(pieces) for line in _parted(row)]
+        return [line for row in rows(pieces) for line in _join_pieces(row)]
     ordered: list[Line] = []
     band: list[Line] = []
     for row in rows(pieces):
         if any(piece.x0 < gutter < piece.x1 for piece in row):
-            ordered += [*_columns(band, gutter), *_parted(row)]
+            ordered += [*_columns(band, gutter), *_join_pieces(row)]
             band = []
         else:
             band += row
@@ -162,7 +162,7 @@ def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
     return statistics.median(row[-1].x1 - row[0].x0 for row in column) >= _FILLED * (right - left)
 
 
-def _parted(row: Sequence[Line]) -> list[Line]:
+def _join_pieces(row: Sequence[Line]) -> list[Line]:
     """Join the pieces of a row unless the gap between them is wide."""
     parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
     return [replace(
@@ -173,12 +173,12 @@ def _parted(row: Sequence[Line]) -> list[Line]:
 
 def blocks(lines: Sequence[Line]) -> list[Block]:
     """Group lines in reading order; a block ends at a change of type, a gap or an indent."""
-    groups = _grouped(lines, _begins)
+    groups = _grouped(lines, _begins_block)
     return [Block("\n".join(line.text for line in group), max(line.size for line in group),
         all(line.is_bold for line in group), len(group)) for group in groups]  # fmt: skip
 
 
-def _begins(block: Sequence[Line], line: Line) -> bool:
+def _begins_block(block: Sequence[Line], line: Line) -> bool:
     last = block[-1]
     step = last.y - line.y
     if step < 0:  # the next column: the sentence may continue

@@ -81,8 +81,8 @@ def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
 
 def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     """Find articles with all words of the query, else with any of them; skip disambiguation pages."""
-    found = with_all_or_any(words(query), lambda asked: _articles(engine.client, asked, k))
-    passages = parallel_map(lambda article: _passages(engine.client, article), found, workers=_CONCURRENT)
+    articles = with_all_or_any(words(query), lambda asked: _articles(engine.client, asked, k))
+    passages = parallel_map(lambda article: _passages(engine.client, article), articles, workers=_CONCURRENT)
     return best_of_each(passages, query, PASSAGES)
 
 

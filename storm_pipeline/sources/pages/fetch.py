@@ -33,7 +33,7 @@ HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = "text/plain"
 PDF = "application/pdf"
 # Uninformative or archive content types, to be replaced by detection from the bytes.
-_UNTOLD = frozenset(
+_UNINFORMATIVE = frozenset(
     {"", "binary/octet-stream"}
     | {f"application/{name}" for name in ("octet-stream", "unknown", "download", "force-download", "gzip")}
     | {f"application/x-{name}" for name in ("download", "force-download", "gzip", "pdf")}
@@ -70,7 +70,7 @@ def fetch_page(
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
         kind = answer.response.headers.get("Content-Type", "")
         content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
-        if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
+        if content_type not in {*HTML, TEXT, PDF, *_UNINFORMATIVE}:
             kind = content_type[:80]
             raise PageError(f"{answer.url} has the content type {kind!r}; only HTML, plain text and PDF are read")
         charset = _CHARSET.search(kind)

@@ -44,7 +44,7 @@ def with_crossref(
             check()
             asked += 1
             try:
-                known = _asked(doi, client)
+                known = _fetch(doi, client)
                 if kept:
                     kept.keep_record(doi, known)
             except SearchError as error:
@@ -61,7 +61,7 @@ def _is_wanted(document: Document) -> bool:
     return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
 
 
-def _asked(doi: str, client: ApiClient) -> Record:
+def _fetch(doi: str, client: ApiClient) -> Record:
     if ".." in doi.split("/"):  # a server may read it as another path
         return UNKNOWN
     try:

@@ -57,12 +57,12 @@ def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Sni
 def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
     """Return the positions of the passages after and before one that overlap it."""
 
-    def goes_on(first: int, second: int) -> bool:
+    def overlaps_next(first: int, second: int) -> bool:
         before, after = snippets[first], snippets[second]
         return before.url == after.url and after.text[:_SHARED] in before.text
 
-    after = [position + 1] if position + 1 < len(snippets) and goes_on(position, position + 1) else []
-    return after + ([position - 1] if position and goes_on(position - 1, position) else [])
+    after = [position + 1] if position + 1 < len(snippets) and overlaps_next(position, position + 1) else []
+    return after + ([position - 1] if position and overlaps_next(position - 1, position) else [])
 
 
 def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:

@@ -34,14 +34,14 @@ class ModeCache:
         """Damage of the cache and failures, one sentence each."""
         return self._cache.problems
 
-    def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
+    def load(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
         """Return a key's record, parsed by ``read``; on a cache miss None, or raise ``missing`` in a replay."""
         known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
         if known is None and self._mode == "replay":
             raise missing
         return known
 
-    def keep(self, key: str, record: Any) -> None:
+    def store(self, key: str, record: Any) -> None:
         """Store the record of a key."""
         if self._mode != "off":
             self._cache.put(key, record)
@@ -69,12 +69,12 @@ class SearchCache(ModeCache):
                 f"the search for {query!r} by {engine.name} ({k} results) was not recorded: "
                 "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
             )
-            known = self.kept(key, _snippets, missing)
+            known = self.load(key, _snippets, missing)
             if known is not None:
                 return SearchResult(known)
             result = engine.search(query, k)
             if not result.lost:
-                self.keep(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
+                self.store(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
             return result
 
         return Search(engine.name, search)

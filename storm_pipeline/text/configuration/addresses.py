@@ -54,16 +54,16 @@ def _without_users(text: str) -> str:
     """Return a text without the user names and passwords before each ``@`` of an address; in linear time."""
     *before, last = text.split("@")
     shown: list[str] = []
-    goes_on = False  # whether the text before the next @ may be the rest of a password that contains one
+    may_continue = False  # whether the text before the next @ may be the rest of a password that contains one
     for piece in before:
-        if goes_on and _USER.fullmatch(piece):
+        if may_continue and _USER.fullmatch(piece):
             continue
         run = (piece[-1205:].split() or [""])[-1] if piece[-1:].strip() else ""
         users = ((_BADLY_ENCODED, run.partition("://")[2]), (_USER, run.rpartition("://")[2]))
         user = next((user for form, user in users if "://" in run and form.fullmatch(user)), None)
         kept = user if user is None else _unless_named(user)
         shown.append(piece if user is None else piece[: len(piece) - len(user)] + str(kept))
-        goes_on = kept == HIDDEN
+        may_continue = kept == HIDDEN
     return "@".join([*shown, last])
 
 
