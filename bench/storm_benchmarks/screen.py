@@ -97,11 +97,11 @@ def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
 def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[object]]:
     """What the screen does to each label of each set: shares of its sentences."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for test_set in sets:
-        screen = Screen(test_set.passages, known=test_set.row.topic, embed=embedder.embed)
-        verdict = screen.judge([Claim(test_set.row.text, (test_set.cited,))])[0]
-        own = {citation.snippet_id for citation in test_set.passages[test_set.own].citations()}
-        counts.setdefault((test_set.name, test_set.cites, test_set.row.label), Counter()).update(_outcomes(verdict, own))
+    for sample in sets:
+        screen = Screen(sample.passages, known=sample.row.topic, embed=embedder.embed)
+        verdict = screen.judge([Claim(sample.row.text, (sample.cited,))])[0]
+        own = {citation.snippet_id for citation in sample.passages[sample.own].citations()}
+        counts.setdefault((sample.name, sample.cites, sample.row.label), Counter()).update(_outcomes(verdict, own))
     for key, own_counts in counts.items():
         total = own_counts["all"]
         yield [*key, total, *(f"{own_counts[outcome] / total:.1%}" for outcome in _OUTCOMES)]
