@@ -42,7 +42,6 @@ from storm_pipeline.evidence.run_search import open_engine as open_engine
 from storm_pipeline.sources.search.edge import checked as checked
 from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose, engine_info as engine_info
-from storm_pipeline.settings import CONTENT as CONTENT
 from storm_pipeline.sources.reliable.ground_truth import (
     GroundTruth as GroundTruth, repeats_wikipedia as repeats_wikipedia, wikipedia_article as wikipedia_article,
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from storm_bench.folders import is_file_name
 from storm_pipeline import Article, DatasetError
 
 
@@ -103,7 +103,7 @@ class Topic:
     about: str = ""  # more on it, also given to them, such as a paper's abstract
 
     def __post_init__(self) -> None:
-        if Path(self.id).name != self.id or self.id == ".." or "\0" in self.id:
+        if not is_file_name(self.id):
             raise DatasetError(f"the id {self.id!r} of the topic {self.title!r} is not a file name")
 
     def written_by(self, system: str) -> SystemArticle | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from storm_bench.articles.data_set import file_names, pages_of
+from storm_bench.folders import require_no_links
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError
 from storm_pipeline.api import read_bounded
@@ -20,7 +21,7 @@ def read_imported(folder: Path, topic: Topic) -> Article:
     ``folder``: contains ``TOPIC.md``, ``TOPIC.txt``, ``TOPIC.json`` or ``TOPIC.wiki``
     (:mod:`storm_pipeline.output.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
     is read if it has one (:mod:`storm_bench.datasets.storm_runs`). Raises DatasetError: the folder has no such file or
-    several, or the file cannot be read; MissingExtraError: the format's parser is not installed.
+    several, or the file is a link or cannot be read; MissingExtraError: the format's parser is not installed.
     """
     found = list(_found(folder, topic))
     if not found:
@@ -29,6 +30,7 @@ def read_imported(folder: Path, topic: Topic) -> Article:
         names = " and ".join(path.name for path in found)
         raise DatasetError(f"{folder} has several articles on {topic.title!r}, {names}: remove all but one")
     (path,) = found
+    require_no_links((path, *path.rglob("*")))
     return read_article(path, topic.title, pages_of(topic))
 
 

@@ -11,7 +11,6 @@ from storm_pipeline.api import Guard, SettingsCommand, say, stopping
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
-    from storm_bench.experiments.config_tables import SearchTable
     from storm_bench.experiments.forecast import Forecast, JudgingForecast
     from storm_bench.reporting.results_file import ExperimentResults
     from storm_pipeline.interfaces.estimate.estimating import Range
@@ -40,7 +39,6 @@ _Judge = Annotated[
     ),
 ]
 _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
-_Trust = Annotated[bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys.")]
 _AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Run the code of recipes and metrics that CONFIG names as module:name.")
 ]
@@ -61,24 +59,22 @@ def run(
     judge: _Judge = None,
     judge_lm: _JudgeLm = None,
     allow_code: _AllowCode = False,
-    trust: _Trust = False,
     quiet: _Quiet = False,
     debug: _Debug = False,
 ) -> None:
     """Write and score every article that CONFIG describes, and write a report.
 
+    CONFIG decides all that options could: models, addresses, files and names of keys. Read another's before you run it.
+
     The experiment's folder is --out (default: runs/experiments/ and CONFIG's name). The same command resumes an
     interrupted experiment. Settings given here override those of CONFIG.
     """
     with Guard(debug=debug):
-        from storm_bench.commands.trusted import require_trust
         from storm_bench.experiments import Experiment, open_executor
         from storm_bench.experiments.forecast import forecast
         from storm_bench.reporting import write_report
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
-        given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
-        require_trust(config, _decided(chosen, given, config.parent), trusted=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         log = (lambda _: None) if quiet else to_stderr
         with (
@@ -151,43 +147,15 @@ def _read_config(
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
+    from storm_bench.folders import folder_to_write
     from storm_pipeline.api import configured
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
-    folder = Path(values.pop("out", default)).expanduser()
+    folder = folder_to_write(values.pop("out", default))
     cache = configured({"cache": values.pop("cache")} if "cache" in values else {}).cache
     read = read_config(config, allow_code=allow_code)
     return read.sized(size).with_overrides(topics=topics, settings=values), folder, cache
-
-
-def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[str, dict[str, Any]]:
-    """Return the settings of an experiment's file by heading, without those given as options.
-
-    Folders below that of data sets, and ``beside`` the file, are no decision, unless a link in them leads out of them.
-    """
-    from storm_bench.experiments.config_tables import absolute
-
-    roots = [absolute(Path()).resolve(), beside.absolute().resolve()]
-
-    def elsewhere(folder: Path | None) -> str | None:
-        whole = folder and absolute(folder).resolve()
-        if not whole:
-            return None
-        leads_out = any(one.is_symlink() and not one.resolve().is_relative_to(whole) for one in whole.rglob("*"))
-        return str(whole) if leads_out or not any(whole.is_relative_to(root) for root in roots) else None
-
-    def ranked_by(search: "SearchTable | None") -> dict[str, Any]:
-        return {"ranker": search.ranker.replace("+", ":")} if search else {}  # two encoders are two plain names
-
-    judging: dict[str, Any] = {**config.resources, **config.resources.get("conner", {})}
-    judging.pop("conner", None)
-    tables = {"": config.settings, "resources: ": judging}
-    tables |= {"data: ": {"path": elsewhere(config.data.path)}, "search: ": ranked_by(config.search)}
-    for method in config.methods:
-        folders = {"recorded": elsewhere(method.recorded), "imported": elsewhere(method.imported)}
-        tables[f"{method.label}: "] = {**method.settings, **folders, **ranked_by(method.search)}
-    return {head: {name: value for name, value in own.items() if name not in given} for head, own in tables.items()}
 
 
 def _forecast_lines(expected: "Forecast") -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from storm_bench.datasets.dataset import DataSet, damaged, folder_to_write, read_json, read_topics, write_json
+from storm_bench.datasets.dataset import DataSet, damaged, read_json, read_topics, write_json
+from storm_bench.folders import folder_to_write, without_links
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError
 
@@ -26,7 +27,7 @@ def folder_to_build(folder: Path) -> Path:
 
     Raises DatasetError: it is or holds a link, or it holds a data set from elsewhere, which a build would overwrite.
     """
-    folder = folder_to_write(folder)
+    folder = without_links(folder_to_write(folder))
     if folder.is_dir() and not (folder / BUILD).is_dir() and any(folder.iterdir()):
         raise DatasetError(f"{folder} holds a data set that was not built here; choose an empty folder")
     return folder
@@ -49,7 +50,7 @@ def read_built(name: str, folder: Path, *, strict: bool = False) -> DataSet | No
 
     Raises DatasetError: as :func:`read_topics`.
     """
-    files = {file.name.removesuffix(_SUFFIX): file for file in Path(folder).expanduser().glob(f"{TOPICS}/*{_SUFFIX}")}
+    files = {file.name.removesuffix(_SUFFIX): file for file in folder.glob(f"{TOPICS}/[!.]*{_SUFFIX}")}
     order = sorted(files, key=lambda own: (int(own) if own.isdecimal() else 0, own))
     read = (files[own] for own in order)
     return read_topics(name, folder, read, lambda file: (_topic(file), ()), strict=strict) if files else None

@@ -98,7 +98,6 @@ def folder_of(folder: Path, name: str, *layouts: str) -> Path:
 
     Raises DatasetError: the folder has none of them.
     """
-    folder = Path(folder).expanduser()
     for layout in layouts:
         if (folder / layout).is_dir():
             return folder / layout
@@ -112,14 +111,6 @@ def not_such(folder: Path, name: str, why: str) -> str:
         f"{folder} is not such a data set: {why}. Check the path, or get the published one with `storm experiment data "
         f"fetch {name}` (https://github.com/{published.repository}){', or build one' if published.can_be_built else ''}"
     )
-
-
-def folder_to_write(folder: Path) -> Path:
-    """Return a folder to write a data set to. Raises DatasetError: it is, or holds, a link."""
-    folder = Path(folder).expanduser()
-    if linked := next((one for one in (folder, *folder.rglob("*")) if one.is_symlink()), None):
-        raise DatasetError(f"{linked} is a link, through which other files would be written: delete it")
-    return folder
 
 
 def read_text(file: Path) -> str:

@@ -18,6 +18,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from storm_bench.datasets.dataset import DataSet, file_bytes, not_such, read_model
+from storm_bench.folders import without_links
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address
@@ -56,7 +57,7 @@ def read_deepscholar(folder: Path) -> DataSet:
     distract. ``human.references`` has all citations, ``human.statements`` the nuggets, vital ones first. Raises
     DatasetError: the folder is not such a data set, or a file is damaged.
     """
-    folder = Path(folder).expanduser()
+    folder = without_links(folder)
     base = next((own for own in (folder, folder / "dataset") if _file(own, _PAPERS)), None)
     found = base and next(filter(None, (_file(base, name) for name in _CITATIONS)), None)
     if base is None or found is None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from storm_bench.datasets.dataset import file_bytes
+from storm_bench.folders import without_links
 from storm_pipeline import DatasetError
 from storm_pipeline.api import parse_cited, tidy, words
 
@@ -51,9 +53,9 @@ class LabelledClaim:
 
 def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
     """Read the labelled claims, in file order. Raises DatasetError: the file is absent or has an unexpected format."""
-    path = folder / _FILE
+    path = without_links(folder) / _FILE
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = [json.loads(line) for line in file_bytes(path).splitlines() if line.strip()]
         found = tuple(claim for row in rows for claim in _claims(row))
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: put ExpertQA's {_FILE} there") from error

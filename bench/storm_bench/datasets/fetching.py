@@ -9,7 +9,8 @@ from typing import IO
 
 import requests
 
-from storm_bench.datasets.dataset import PUBLISHED, Published, folder_to_write
+from storm_bench.datasets.dataset import PUBLISHED, Published
+from storm_bench.folders import folder_to_write, without_links
 from storm_pipeline import DatasetError, SearchError
 from storm_pipeline.api import redacted
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
@@ -28,7 +29,7 @@ def fetch_published(name: str, to: Path, *, host: str = HOST, patience: Patience
     ``name``: one of ``PUBLISHED``; ``to``: folder to write to; the readers take it. Returns number of files written.
     Raises DatasetError: it cannot be fetched or written, the folder holds a link, or the archive has no such data.
     """
-    published, folder = PUBLISHED[name], folder_to_write(to)
+    published, folder = PUBLISHED[name], without_links(folder_to_write(to))
     address = f"{host}/{published.repository}/archive/{published.revision}.tar.gz"
     try:
         with tempfile.TemporaryFile() as archive:

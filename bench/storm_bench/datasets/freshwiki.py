@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from storm_bench.datasets.built import read_built
 from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text, read_topics, without_back_matter
+from storm_bench.folders import without_links
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, wikipedia_article
@@ -59,10 +60,11 @@ def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
     file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if
     strict, a file is damaged.
     """
+    folder = without_links(folder)
     if built := read_built(NAME, folder, strict=strict):
         return built
     articles = folder_of(folder, NAME, "json", "FreshWiki/json")
-    return read_topics(NAME, folder, sorted(articles.glob("*.json")), _topic, strict=strict)
+    return read_topics(NAME, folder, sorted(articles.glob("[!.]*.json")), _topic, strict=strict)
 
 
 def _topic(file: Path) -> tuple[Topic, list[str]]:

@@ -22,6 +22,7 @@ from typing import Any
 
 from storm_bench.articles.data_set import file_names
 from storm_bench.datasets.dataset import file_bytes
+from storm_bench.folders import require_no_links
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
@@ -42,7 +43,7 @@ _OTHER_BODY = (
 def find_storm_run(folder: Path, topic: Topic) -> Path:
     """Return the folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
 
-    Raises DatasetError: there is none, or one of each name.
+    Raises DatasetError: there is none, or one of each name, or it has a link.
     """
     found = [folder / name for name in file_names(topic) if (folder / name).is_dir()]
     if not found:
@@ -51,6 +52,7 @@ def find_storm_run(folder: Path, topic: Topic) -> Path:
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         raise DatasetError(f"{folder} has several runs on {topic.title!r}, {names}: remove all but one")
+    require_no_links((found[0], *found[0].rglob("*")))
     return found[0]
 
 

@@ -1,11 +1,12 @@
 """Published sentences with evidence and labels: WiCE (Kamoi et al. 2023), AttributionBench (Li et al. 2024)."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from storm_bench.datasets.dataset import file_bytes
 
 _ATTRIBUTION_BENCH = "attributionbench_dev.jsonl.gz"
 
@@ -51,5 +52,4 @@ def read_attribution_bench(folder: Path, *, left_out: str = "ExpertQA") -> tuple
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a compressed file with one a line. Raises OSError: the file is not there."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+    yield from map(json.loads, file_bytes(path).splitlines())

@@ -12,6 +12,7 @@ from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.support import json_lines
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import MANIFEST, read_wikigenbench
+from storm_bench.folders import without_links
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import parse_cited
@@ -56,7 +57,7 @@ def wice(folder: Path) -> list[Article]:
     """
     articles: dict[str, Claims] = {}
     try:
-        for row in json_lines(folder / _WICE):
+        for row in json_lines(without_links(folder) / _WICE):
             claims = articles.setdefault(row["meta"]["claim_title"], {})
             claims.setdefault(row["meta"]["claim_section"].strip(" ."), []).append((row["claim"], _evidence(row)))
     except OSError as error:

@@ -29,6 +29,7 @@ from storm_bench.datasets.dataset import (
     without_back_matter,
 )
 from storm_bench.datasets.usable_documents import usable
+from storm_bench.folders import without_links
 from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import objects, plain_text, readable_title, web_address
@@ -95,12 +96,12 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     repository, or was built here; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError:
     nothing can be read, or, if strict, a file is damaged.
     """
-    folder = Path(folder).expanduser()
+    folder = without_links(folder)
     if built := read_built(NAME, folder, strict=strict):
         return built
     benchmarks = (folder, *sorted(folder.glob("data/*")))
-    published = [file for benchmark in benchmarks for file in sorted((benchmark / ARTICLES).glob("*.md"))]
-    files = [*sorted(folder.glob(f"*{SUFFIX}")), *published]
+    published = [file for benchmark in benchmarks for file in sorted((benchmark / ARTICLES).glob("[!.]*.md"))]
+    files = [*sorted(folder.glob(f"[!.]*{SUFFIX}")), *published]
     if not files:
         raise DatasetError(not_such(folder, NAME, f"it has no {SUFFIX} file and no {ARTICLES}/"))
     return read_topics(NAME, folder, files, lambda file: (_topic(file), ()), strict=strict)

@@ -6,6 +6,7 @@ for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.c
 """
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -14,9 +15,10 @@ from pathlib import Path
 from pydantic import BaseModel, RootModel
 
 from storm_bench.datasets.built import read_built
-from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_topics, without_back_matter
+from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text, read_topics, without_back_matter
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
+from storm_bench.folders import is_file_name, without_links
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, without_markers
@@ -53,11 +55,12 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
     damaged file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read,
     or, if strict, a file is damaged.
     """
+    folder = without_links(folder)
     if built := read_built(NAME, folder, strict=strict):
         return built  # all of the core: the plan's limits have excluded the others
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)
-    names = sorted({file.stem for file in articles.glob("*.json")} | set(rows), key=lambda name: (len(name), name))
+    names = sorted({file.stem for file in articles.glob("[!.]*.json")} | set(rows), key=lambda name: (len(name), name))
     wanted = [name for name in names if not (core_only and rows) or rows.get(name) == "1"]
 
     def read(file: Path) -> tuple[Topic | None, tuple[str, ...]]:
@@ -73,10 +76,12 @@ def _manifest(file: Path) -> Mapping[str, str]:
     if not file.is_file():
         return {}
     try:
-        with file.open(encoding="utf-8", newline="") as opened:
-            return {row["id"]: row.get("in_core", "") for row in csv.DictReader(opened)}
-    except (OSError, ValueError, KeyError, csv.Error) as error:
+        rows = {row["id"]: row.get("in_core", "") for row in csv.DictReader(io.StringIO(read_text(file)))}
+    except (KeyError, csv.Error) as error:
         raise DatasetError(f"{file} is damaged: it has no column of topic ids; download or rebuild it") from error
+    if wrong := [name for name in rows if not is_file_name(name)]:
+        raise DatasetError(f"{file} is damaged: the id {wrong[0]!r} is not a file name; download or rebuild it")
+    return rows
 
 
 def in_core(topic: Topic) -> bool:

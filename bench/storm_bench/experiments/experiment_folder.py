@@ -45,8 +45,11 @@ class ExperimentStore:
         self._scores = {key: records[-1] for key, records in self._journal.earlier("score").items()}
 
     def article_folder(self, unit: Unit) -> Path:
-        """Return the folder of a unit's article."""
-        return self.folder / "articles" / unit.id
+        """Return the folder of a unit's article. Raises RunError: a link leads elsewhere."""
+        folder = self.folder / "articles" / unit.id
+        if not folder.resolve().is_relative_to(self.folder.resolve() / "articles"):
+            raise RunError(f"{folder} leads out of {self.folder}: delete the link")
+        return folder
 
     def is_written(self, unit: Unit, fingerprint: str) -> bool:
         """Whether a unit's article is written.

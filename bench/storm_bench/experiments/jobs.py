@@ -196,7 +196,7 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     if config.code and is_own(recipe):
         recipe, own = run_name(recipe), {run_name(recipe): own_recipe(recipe, config.code)}
     storm = Storm(settings, search=engine, recipes=own, progress=False)
-    started = sorted(path.parent for path in job.folder.glob("*/run.json"))
+    started = sorted(path.parent for path in job.folder.glob("*/run.json") if not path.parent.is_symlink())
     if started:
         made = storm.resume(started[-1], halt=halt)
     elif config.writes == "outline":

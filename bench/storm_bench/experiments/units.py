@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storm_bench.experiments.config import ExperimentConfig
+from storm_bench.folders import is_file_name
 from storm_bench.types import Topic
 
 
@@ -17,8 +18,7 @@ class Unit:
     seed: int | None = None  # the run's seed; None without one
 
     def __post_init__(self) -> None:
-        leads_out = any(Path(name).name != name or name == ".." for name in (self.topic, self.method))
-        if leads_out or not isinstance(self.seed, int | None):
+        if not (is_file_name(self.topic) and is_file_name(self.method) and isinstance(self.seed, int | None)):
             raise ValueError(f"{self.id!r} is no article of an experiment")
 
     @property

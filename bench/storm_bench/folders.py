@@ -1,0 +1,37 @@
+"""Names and folders that others may have chosen: none may lead to files elsewhere."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from storm_pipeline import DatasetError
+
+_LONGEST_NAME = 250  # bytes
+
+
+def is_file_name(text: str) -> bool:
+    """Return whether a text can name a file of a folder: not a hidden one, and none elsewhere."""
+    size = len(text.encode("utf-8", "replace"))
+    return 0 < size <= _LONGEST_NAME and not text.startswith(".") and "\0" not in text and Path(text).name == text
+
+
+def require_no_links(paths: Iterable[Path]) -> None:
+    """Raises DatasetError: a path is a link, by which files elsewhere would be read or written."""
+    if linked := next((path for path in paths if path.is_symlink()), None):
+        raise DatasetError(f"{linked} is a link, which cannot be read or written here: delete it, or copy the file")
+
+
+def without_links(folder: Path) -> Path:
+    """Return a folder, ``~`` expanded. Raises DatasetError: it holds a link."""
+    folder = Path(folder).expanduser()
+    require_no_links(folder.rglob("*"))
+    return folder
+
+
+def folder_to_write(folder: Path) -> Path:
+    """Return a folder to write to, ``~`` expanded.
+
+    Raises DatasetError: it is a link, or lies below one in the current folder, which another may have made.
+    """
+    folder = Path(folder).expanduser()
+    require_no_links((folder, *(() if folder.is_absolute() else folder.parents)))
+    return folder
