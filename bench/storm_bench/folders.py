@@ -15,7 +15,7 @@ def is_file_name(text: str) -> bool:
 
 
 def require_no_links(paths: Iterable[Path]) -> None:
-    """Raises DatasetError: a path is a link, by which files elsewhere would be read or written."""
+    """Refuse links. Raises DatasetError: a path is a link, by which files elsewhere would be read or written."""
     if linked := next((path for path in paths if path.is_symlink()), None):
         raise DatasetError(f"{linked} is a link, which cannot be read or written here: delete it, or copy the file")
 
