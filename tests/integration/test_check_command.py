@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from llm import FakeModel
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
@@ -66,31 +65,3 @@ def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
     assert code == 1
     assert "under the mat" not in output
     assert not (folder / "report").exists()
-
-
-@pytest.mark.parametrize("year", ["1926", "2001"])
-def test_edits_are_shown_and_made_only_where_the_judge_accepts_them(folder: Path, year: str) -> None:
-    with FakeModel({"AnswerRemarks": f"1: The dam was finished in {year} [1]."}) as server:
-        options = ("article.md", "--pages", "pages.jsonl", "--offline", "--fix", "--lm", server.lm)
-        code, output = run(*options)
-        assert code == 3
-        assert ("+Lake Orrin lies in the hills.[^1] The dam was finished in 1926.[^1]" in output) == (year == "1926")
-        assert (folder / "article.md").read_text() == WRITTEN
-        prompt = server.asked[0].prompt
-        assert "1999 not found" in prompt and PAGE in prompt and "Reply to the remarks alone" in prompt
-        run(*options, "--apply")
-    assert (folder / "article.md").read_text() == (WRITTEN.replace("1999", "1926") if year == "1926" else WRITTEN)
-
-
-def test_a_sentence_that_nothing_supports_is_deleted(folder: Path) -> None:
-    with FakeModel({"AnswerRemarks": "1: delete"}) as server:
-        run("article.md", "--pages", "pages.jsonl", "--offline", "--fix", "--apply", "--lm", server.lm)
-    assert "1999" not in (folder / "article.md").read_text()
-
-
-def test_only_text_is_changed_in_place(folder: Path) -> None:
-    with FakeModel({"AnswerRemarks": "1: delete"}) as server:
-        code, output = run(".", "--offline", "--fix", "--apply", "--lm", server.lm)
-    assert code == 2
-    assert "--apply changes files of text alone" in output
-    assert (folder / "article.md").read_text() == WRITTEN

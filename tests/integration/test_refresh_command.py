@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from articles import article, section, sentence
-from llm import FakeModel
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
@@ -75,21 +74,6 @@ def test_a_file_that_is_gone_is_named_and_its_sentence_stays(folder: Path) -> No
     assert code == 0
     assert "the file is gone or unreadable" in output
     assert sentences(folder / "new" / "article.json") == sentences(folder / "run" / "article.json")
-
-
-@pytest.mark.parametrize(
-    ("reply", "left"), [("1: The dam was finished in 1931 [1].", "The dam was finished in 1931."), ("1: delete", None)]
-)
-def test_what_lost_its_support_is_worded_anew_on_request_alone(folder: Path, reply: str, left: str | None) -> None:
-    (folder / "dam.txt").write_text(LATER)
-    with FakeModel({"AnswerRemarks": reply}) as server:
-        refresh("--lm", server.lm)
-        assert server.asked == []
-        refresh("--rewrite", "--lm", server.lm)
-        assert LATER in server.asked[0].prompt
-    text = (folder / "new" / "article.md").read_text()
-    assert [one for one in (*SENTENCES, left) if one and one in text] == [*SENTENCES[1:], *([left] if left else [])]
-    assert sentences(folder / "new" / "article.json")[-2:] == sentences(folder / "run" / "article.json")[-2:]
 
 
 def test_what_is_no_run_is_told(folder: Path) -> None:

@@ -1,8 +1,5 @@
 """An article whose sources are looked at again: what changed is named and judged, the rest stays byte for byte."""
 
-from dataclasses import replace
-
-import pytest
 from articles import article, section, sentence
 from hypothesis import given, settings
 from strategies import articles
@@ -10,7 +7,6 @@ from year_judge import YearJudge
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.judges.spans import with_spans
-from storm_pipeline.output.check.fixing import Proposal, with_proposals
 from storm_pipeline.output.check.refreshing import Refreshed, refresh
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.plain import web_address
@@ -77,12 +73,3 @@ def test_words_of_a_search_engine_are_not_compared() -> None:
     own = article(section("Dam", sentence("The dam is of 1926.", engine)), sources=(engine,))
     found = refreshed(own, orrin="Something else.")
     assert (found.changes, found.uncompared) == ((), 1)
-
-
-@pytest.mark.parametrize(("after", "left"), [("The dam is of 1927.", 1), ("", 0)])
-def test_what_is_worded_anew_leaves_the_rest(after: str, left: int) -> None:
-    made = with_proposals(WRITTEN, [Proposal(1, "The dam is of 1926.", after)])
-    before, now = WRITTEN.to_markdown().splitlines(), made.to_markdown().splitlines()
-    changed = [line for line in now if line not in before]
-    assert [line.partition("[")[0] for line in changed if line.startswith("The dam")] == [after] * left
-    assert [one for one in made.sentences()][2] == replace([one for one in WRITTEN.sentences()][2])  # noqa: C416

@@ -1,6 +1,6 @@
 """``storm check`` and ``storm refresh``: judging an article by its stored or current sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +12,12 @@ from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
 from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
 from storm_pipeline.text.files import write_atomically
-from storm_pipeline.text.formatting import counted, printable, printable_lines
+from storm_pipeline.text.formatting import counted
 
 if TYPE_CHECKING:
-    from storm_pipeline.evidence.judges.base import Judge
-    from storm_pipeline.output.check import Checked, CheckedSentence
-    from storm_pipeline.output.check.fixing import Proposal
     from storm_pipeline.output.check.refreshing import Refreshed
-    from storm_pipeline.settings import Settings
 
-_TEXTS = (".md", ".txt", ".wiki")
-_FAILED = 3  # exit status if sentences fail; 0: none, 1: error, 2: wrong setting or option
+_FAILED = 3  # exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong
 
 
 _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
@@ -38,8 +33,6 @@ def check(
     offline: Annotated[bool, flag("--offline", "Fetch no page.")] = False,
     fail_on: Annotated[str, option("--fail-on", "VERDICTS", _VERDICTS)] = "not,contradicted",
     to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
-    fix: Annotated[bool, flag("--fix", "Ask the model of --lm for edits of what fails, as a diff.")] = False,
-    apply: Annotated[bool, flag("--apply", "Make the edits of --fix in the file.")] = False,
     as_json: Json = False,
 ) -> None:
     """Judge every sentence of ARTICLE by the sources that it cites, and print the unsupported ones.
@@ -51,8 +44,6 @@ def check(
     from storm_pipeline.evidence.page_reading import kept_pages
     from storm_pipeline.output.check import check_article, read_for_check, report
 
-    if fix and apply and article.suffix not in _TEXTS:
-        raise SettingsError(f"--apply changes files of text alone ({', '.join(_TEXTS)}); {article.name} is none")
     statuses = _statuses(fail_on)
     settings = configured(ctx.obj)
     judge = open_judge(settings.judge, settings)
@@ -71,37 +62,8 @@ def check(
         why = next(iter(checked.unread.values()))
         raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
     if failing := checked.failing(statuses):
-        if fix:
-            _fix(article, checked, _proposals(checked, failing, judge, settings), apply=apply)
         tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
         raise typer.Exit(_FAILED)
-
-
-def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, apply: bool) -> None:
-    """Print the proposed edits as a diff of the file's text, or of the article's Markdown for other files."""
-    from storm_pipeline.output.check.fixing import applied, diff
-
-    is_text = file.suffix in _TEXTS
-    before = file.read_text(encoding="utf-8") if is_text else checked.article.to_markdown()
-    after, left = applied(before, proposals)
-    if changes := diff(before, after, file.name):
-        say(printable_lines(changes))
-    for proposal in left:
-        tell(printable(f"cannot be placed: {proposal.before} → {proposal.after or '(deleted)'}"))
-    if apply and after != before:
-        write_atomically(file, after)
-        tell(f"changed {file}")
-
-
-def _proposals(
-    checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings"
-) -> "tuple[Proposal, ...]":
-    from storm_pipeline.models.asking import LanguageModels
-    from storm_pipeline.models.open_models import open_models
-    from storm_pipeline.output.check.fixing import propose
-
-    models = LanguageModels.outside_a_run(open_models(settings), settings)
-    return propose(checked, failing, judge, models, settings)
 
 
 def _statuses(given: str) -> list[str]:
@@ -119,7 +81,6 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         write_atomically(folder / name, text)
 
 
-_REWRITE = "Ask the model of --lm for sentences that their pages support no more."
 _FILES = "Folder whose files may be read again; may be repeated."
 
 
@@ -128,7 +89,6 @@ def refresh(
     ctx: typer.Context,
     run: Run,
     *,
-    rewrite: Annotated[bool, flag("--rewrite", _REWRITE)] = False,
     files: Annotated[list[Path] | None, option("--files", "DIR", _FILES)] = None,
     to: Annotated[Path | None, option("--to", "DIR", "Write the refreshed article into this folder.")] = None,
 ) -> None:
@@ -141,19 +101,16 @@ def refresh(
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
-    from storm_pipeline.output.check.fixing import with_proposals
     from storm_pipeline.output.check.refreshing import refresh as refreshed
 
     settings = configured(ctx.obj)
     article = article_of(run)
     judge = open_judge(settings.judge, settings)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
-    result = refreshed(article, judge, fetch, files or ())
-    _print_changes(result)
-    failing = [sentence for sentence in result.checked.sentences if sentence.place in result.failing]
-    article = result.checked.article
-    if rewrite and failing:
-        article = with_proposals(article, _proposals(result.checked, failing, judge, settings))
+    found = refreshed(article, judge, fetch, files or ())
+    _print_changes(found)
+    failing = [own for own in found.checked.sentences if own.place in found.failing]
+    result = found.checked.article
     if to is not None:
         texts = {
             "article.json": article.to_json(),
