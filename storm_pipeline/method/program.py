@@ -3,19 +3,16 @@
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import dspy
-from dspy.streaming.messages import StreamResponse, sync_send_to_stream
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.section_markdown import section_to_markdown
 from storm_pipeline.method.steps.article import gather_evidence
 from storm_pipeline.method.steps.conversations import converse
 from storm_pipeline.method.steps.interviews import hold_interviews
@@ -23,39 +20,8 @@ from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinem
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.section_loop import write_sections
 from storm_pipeline.models.programs import Programs, SafeModule
-from storm_pipeline.run.events import EventSink, SectionWritten
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.run.stream import Stream
 from storm_pipeline.types import Article, Conversation, Outline, Section
-
-Make = Callable[[Sequence[EventSink], threading.Event], dspy.Prediction]
-"""Make a prediction, sending the events of its run to sinks, until it is told to stop."""
-
-
-def send_sections(stream: Any, named: Mapping[str, tuple[str, str]], make: Make) -> dspy.Prediction:
-    """Return the prediction, of which sections are sent as they are written, and the lead at the end.
-
-    The run has a thread of its own, and this one, which DSPy can send from, waits for its events.
-
-    Args:
-        stream: of ``dspy.settings.send_stream``.
-        named: ``section`` and ``lead``, as far as they are wanted → names of predictor and field.
-    """
-    send = partial(sync_send_to_stream, stream)
-    halt = threading.Event()
-    with dspy.context(send_stream=None, stream_listeners=[]):
-        events = Stream(lambda sink: make([sink], halt), halt)
-    with events:
-        for event in events:
-            if isinstance(event, SectionWritten) and "section" in named:
-                send(StreamResponse(*named["section"], event.text, is_last_chunk=True))
-        made: Any = events.article
-    lead = made.get("lead") if "lead" in made else getattr(made.get("article"), "lead", ())
-    if lead and "lead" in named:
-        text = section_to_markdown(Section("", lead)).removeprefix("##").strip()
-        send(StreamResponse(*named["lead"], text, is_last_chunk=True))
-    return made
-
 
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
@@ -75,18 +41,9 @@ class Runs(Protocol):
 
     def _with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...
 
-    def _new_run(
-        self,
-        topic: str,
-        recipe: str,
-        work: Callable[[RunContext], T],
-        halt: threading.Event | None = None,
-        *sinks: EventSink,
-    ) -> T: ...
+    def _new_run(self, topic: str, recipe: str, work: Callable[[RunContext], T]) -> T: ...
 
-    def write(  # noqa: D102
-        self, topic: str, *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
-    ) -> Article: ...
+    def write(self, topic: str) -> Article: ...  # noqa: D102
 
 
 class StormProgram(SafeModule):
@@ -97,7 +54,6 @@ class StormProgram(SafeModule):
     one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
 
     Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
-    ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for the lead.
     """
 
     def __init__(self, storm: Runs, makes: Makes = "article") -> None:
@@ -124,9 +80,6 @@ class StormProgram(SafeModule):
         if lm is not None:
             programs = programs.deepcopy()
             programs.set_lm(lm)
-        if (stream := dspy.settings.send_stream) is not None:
-            named = self._listened(dspy.settings.stream_listeners or [])
-            return send_sections(stream, named, lambda sink, halt: self._made(programs, topic, given, sink, halt))
         key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
         asked = [predictor.lm for predictor in programs.predictors()]
         return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
@@ -149,43 +102,14 @@ class StormProgram(SafeModule):
             )
         super().save(path, save_program, modules_to_serialize)
 
-    def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
-        """Return the (predictor, field) names in a stream of ``section`` and ``lead``, as far as these are listened to.
-
-        Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
-        """
-        shown = {"section": "text", "lead": "lead"}
-        named = {name: (f"programs.{name}.predict", field) for name, field in shown.items()}
-        if not listeners:
-            return named
-        asked = {name: self.programs.named()[name].predictors()[-1] for name in shown}
-        heard: dict[str, tuple[str, str]] = {}
-        for one in listeners:
-            name = next((name for name in shown if one.predict is asked[name]), "")
-            if not name or one.signature_field_name != shown[name]:
-                raise SettingsError(
-                    f"the stream of an article has its sections and its lead alone, not {one.signature_field_name!r} "
-                    f'of {one.predict_name or "another predictor"}: listen to "text" of programs.section.predict and '
-                    '"lead" of programs.lead.predict'
-                )
-            heard[name] = (one.predict_name or named[name][0], shown[name])
-        return heard
-
-    def _made(
-        self,
-        programs: Programs,
-        topic: str,
-        given: dict[str, Any],
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> dspy.Prediction:
+    def _made(self, programs: Programs, topic: str, given: dict[str, Any]) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
             storm = self._runs.storm._with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm._new_run(topic, _RECIPE, lambda ctx: stage(ctx, **given), halt, *sinks)
+                made = storm._new_run(topic, _RECIPE, lambda ctx: stage(ctx, **given))
                 return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
-            article = storm.write(topic, sinks=sinks, halt=halt)
+            article = storm.write(topic)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 
