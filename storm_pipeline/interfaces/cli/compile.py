@@ -60,7 +60,7 @@ def compile_programs(
     command = " ".join(["storm", *sys.argv[1:]])
     job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
     jobs = [job(name, articles, settings, optimizer) for name in names]
-    _announce(jobs, (teacher_lm, reflection_lm))
+    _announce(jobs)
     embedder = shared_embedder(settings.embedder, settings.cache, None)
     for next_job in jobs:
         compile_program(next_job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
@@ -68,14 +68,9 @@ def compile_programs(
     say(str(to))
 
 
-def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) -> None:
-    from storm_pipeline.interfaces.estimate.compile_cost import most_dollars
-    from storm_pipeline.text.formatting import dollars
-
+def _announce(jobs: "list[Job]") -> None:
     for job in jobs:
-        price = most_dollars(job, other_models)
-        costs = "" if price == 0 else f", dollars at most: {dollars(price)}"
-        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls{costs}")
+        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls")
     for title in jobs[0].copies if jobs else ():
         tell(f"left out: {title!r}, most of which is another article's text")
 
