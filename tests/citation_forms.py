@@ -28,43 +28,10 @@ def behind_stops(form: Form) -> Form:
     return lambda text: form(_STOP.sub(r"\2\1", text))
 
 
-def raised(text: str) -> str:
-    """Superscript digits."""
-    digits = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return re.sub(r"\0([\d,]+)\0", lambda found: found[1].translate(digits), joined("\0", ",", "\0")(text))
-
-
 def wide(text: str) -> str:
     """Full-width digits in full-width brackets."""
     digits = str.maketrans("0123456789", "０１２３４５６７８９")
     return _MARKER.sub(lambda found: f"［{found[1].translate(digits)}］", text)
-
-
-def with_gemini_tags(text: str) -> str:
-    """``[cite_start]`` before each sentence, ``[cite: 1, 2]`` behind it."""
-    cited = behind_stops(joined("[cite: ", ", ", "]"))(text)
-    return re.sub(r"(?m)^(?=[^\W\d_])|(?<=\]) (?=[^\W\d_])", lambda found: f"{found[0]}[cite_start]", cited)
-
-
-def in_tags(begins: str, ends: str, one: str) -> Form:
-    """Sentences between tags that name all their citations, each as in ``one``; ``{}`` stands for them."""
-
-    def tagged(found: re.Match[str]) -> str:
-        numbers = ",".join(one.format(number) for number in re.findall(r"\[(\d+)\]", found[2]))
-        return begins.replace("{}", numbers) + found[1] + ends.replace("{}", numbers) + found[3]
-
-    return lambda text: re.sub(r"([^\W\d_][^.。\n\[]*?)((?: ?\[\d+\])+)([.。])", tagged, text)
-
-
-def with_definitions(text: str) -> str:
-    """Footnotes, and what each of them is at the end."""
-    numbers = dict.fromkeys(re.findall(r"\[(\d+)\]", text))
-    return written("[^{}]")(text) + "\n\n" + "\n".join(f"[^{number}]: Passage {number}" for number in numbers)
-
-
-CARD = '@render id="a1" type="inline_citation">\n@argument name="citation_id">{}@/argument>\n@/render>'.replace(
-    "@", "<"
-)
 
 
 FORMS: dict[str, Form] = {
@@ -90,47 +57,16 @@ FORMS: dict[str, Form] = {
     "[doc1]": written(" [doc{}]"),
     "[citation:1]": written("[citation:{}]"),
     "[cite: 1, 2]": joined(" [cite: ", ", ", "]"),
-    "[cite_start]": with_gemini_tags,
-    "[Quelle 1]": written(" [Quelle {}]"),
-    "(Source 1)": written(" (Source {})"),
     "([1])": written(" ([{}])"),
     "([1], [2])": joined(" ([", "], [", "])"),
-    "(see Source 1)": written(" (see Source {})"),
-    "(see [1])": written(" (see [{}])"),
-    "(1)": written(" ({})"),
-    "(1, 2)": joined(" (", ", ", ")"),
-    "<1>": written(" <{}>"),
-    "entities": written(" &#91;{}&#93;"),
-    "a link around": written('<a href="#s{}"><sup>{}</sup></a>'),
-    "{1}": written(" {{}}"),
-    "[1, p. 2]": written(" [{}, p. 2]"),
-    "[1, pp. 2-3]": written(" [{}, pp. 2–3]"),
-    "[1: p. 3]": written(" [{}: p. 3]"),
-    "[1; p. 3]": written(" [{}; p. 3]"),
-    "[1 (p. 3)]": written(" [{} (p. 3)]"),
-    "[1, words]": written(' [{}, "built of concrete"]'),
-    "[1: a title]": written(" [{}: Orrin Dam]"),
     "【1】": written("【{}】"),
     "【1†source】": written("【{}†source】"),
     "【3:0†source】": written("【{}:0†source】"),
     "【3†L1-L5】": written("【{}†L1-L5】"),
     "wide": wide,
-    "<sup>1</sup>": behind_stops(written("<sup>{}</sup>")),
-    "<sup>1,2</sup>": behind_stops(joined("<sup>", ",", "</sup>")),
     "<sup>[1]</sup>": written("<sup>[{}]</sup>"),
-    "<ref>1</ref>": written("<ref>{}</ref>"),
     "<cite>[1]</cite>": written("<cite>[{}]</cite>"),
-    '<ref name="1"/>': written('<ref name="{}"/>'),
-    "superscript": behind_stops(raised),
-    "^1^": behind_stops(written("^{}^")),
-    "$^{1}$": behind_stops(lambda text: _MARKER.sub(r"$^{\1}$", text)),
     "^[1]": written("^[{}]"),
-    "TeX": joined(r"~\cite{", ",", "}"),
-    "TeX, raised": joined(r"\textsuperscript{", ",", "}"),
-    "tags with document and sentence": in_tags('@cite index="{}">'.replace("@", "<"), "</cite>", "{}-1"),
-    "tags that repeat the numbers": in_tags("<co: {}>", "</co: {}>", "{}"),
-    "cards": behind_stops(written(CARD)),
-    "footnotes with definitions": with_definitions,
     "code": written(" `[{}]`"),
 }
 """Name → form. What reads the text finds in each the citations that it finds in the text itself."""

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.text.languages import split_sentences
-from storm_pipeline.text.marker_forms import MARKS
-from storm_pipeline.text.markers import marked, marked_number, with_brackets
+from storm_pipeline.text.markers import MARKS, marked, marked_number, with_brackets
 from storm_pipeline.text.words import HAN_KANA, tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet
 

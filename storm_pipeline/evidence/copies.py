@@ -12,8 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.text.marker_forms import MARKS
-from storm_pipeline.text.markers import marked
+from storm_pipeline.text.markers import MARKS, marked
 from storm_pipeline.text.words import folded_words
 
 SHINGLE = 6

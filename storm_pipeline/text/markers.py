@@ -1,45 +1,72 @@
-"""Citation markers in a text: forms of :mod:`storm_pipeline.text.marker_forms` at the end of a clause. Pure functions.
+"""Citation markers in a text: ``[3]``, ``[1, 2]``, ``[1-3]``, ``[Source 2]``, ``[^1]``, ``【1†source】``.
 
-Within a clause, only a single number that was shown is a marker, in the form of the others: ``the dam [3]``, not ``aged
-[5-8]``.
+They are at the end of a clause. Within a clause only a single number that was shown is one, written as the others:
+``the dam [3]``, not ``aged [5-8]``.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
-from storm_pipeline.text.marker_forms import (
-    ANY_FORM,
-    CLOSING,
-    HIDDEN,
-    IN_BRACKETS,
-    JOINED,
-    MARKS,
-    OPENING,
-    RAISED,
-    WEAK,
-    Candidate,
-    are_joined,
-    candidates,
-    with_tags_as_markers,
-)
+from storm_pipeline.text.identity import in_form
 
-_SHOWN = {hidden: char for char, hidden in HIDDEN.items()}
+_OPENING, _CLOSING = "[［【〔⟦", "]］】〕⟧"
+MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`mark`
+_HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(_OPENING + _CLOSING)}
+"""Brackets that mark no citation → characters in their place, so that nothing takes them for markers."""
+_SHOWN = {hidden: char for char, hidden in _HIDDEN.items()}
 _DIGITS = {ord(str(digit)): 0xFDE0 + digit for digit in range(10)}
 _PLAIN_DIGITS = {reserved: digit for digit, reserved in _DIGITS.items()}
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
-_ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
+_BRACKETS = re.escape(_OPENING + _CLOSING)
+_LABEL = r"(?:(?:sources?|refs?|citations?|cites?|snippets?|docs?|documents?|passages?)[\s_.:-]*)?[#^@]{0,2}"
+_RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
+_ITEM = re.compile(_RANGE, re.I)
+_ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*", re.I)
+_PLACE = re.compile(r"(?::\d+)?†.*")  # 3:0†source
+_BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
+_ANY_FORM = re.compile(
+    rf"(?P<mark>{MARKS.pattern})|(?P<bracket>\^?\\?[{re.escape(_OPENING)}](?P<body>{_BODY})\\?[{re.escape(_CLOSING)}]"
+    r"(?:\(\s*<?(?:(?:https?|ftp|file|mailto):|www\.|[/#.])(?:[^()\s]|\([^()\s]{0,200}\)){0,500}>?\s*\))?)"
+)
+_NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
+_AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
+_JOINED = re.compile(r"[\s,;、，；]*(?:(?:\band\b|&|[-–—])\s*)?")
+_LONGEST_JOIN = 8  # characters
+_CODE = re.compile(r"(?<!`)(`{1,4})([^`\n]{1,200})\1(?!`)|(?<![\w$])\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)")
+_ENDS = frozenset("|｜*_~`<—" + _OPENING + _CLOSING).union(chr(_HIDDEN[ord(char)]) for char in _CLOSING)
 _ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
-"""Punctuation directly after a bracket that continues the clause."""
-_STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
+"""Punctuation directly behind a bracket after which the clause goes on."""
+_STOPPED = re.compile(r"[.!?…．؟۔।॥։።။។。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
 _WRAPPED = re.compile(
-    rf"[`_{{]((?:{MARKS.pattern})+)[`_}}]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
+    rf"[`_{{(]((?:{MARKS.pattern})+)[`_}})]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
 )
 _FOLLOWING = re.compile(r"(\s*)(\S?)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A part of a text that has the form of a marker, wherever it is."""
+
+    start: int
+    end: int
+    form: str  # ``mark`` or ``bracket``
+    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; of a mark none
+    lead: int = -1  # where the first of the candidates starts that are before it, joined with it
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is a single number."""
+        return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
+
+    def is_within(self, shown: int | None) -> bool:
+        """Return whether each of its numbers was shown; any but 0 if it is not known how many were."""
+        most = 10**9 if shown is None else shown
+        return all(1 <= number <= most for item in self.items for number in item)
 
 
 def mark(number: int) -> str:
@@ -54,7 +81,7 @@ def marked_number(citation: str) -> int:
 
 def literal(text: str) -> str:
     """Hide the brackets of a text, so that they mark no citation; :func:`with_brackets` restores them."""
-    return text.translate(HIDDEN)
+    return text.translate(_HIDDEN)
 
 
 def with_brackets(text: str) -> str:
@@ -67,87 +94,118 @@ def without_reserved(text: str) -> str:
     return _RESERVED.sub("", text)
 
 
-def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
+def marked(text: str, shown: int) -> str:
     """Replace the markers of a text by a :func:`mark` for each citation; all else is unchanged.
 
     A marker whose number was not shown becomes ``mark(0)``; a range the numbers shown within it, and ``mark(0)`` for
     each end that is outside.
 
-    Args:
-        shown: how many numbers were shown, from 1.
-        is_reply: a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` may be markers if it has no others.
+    ``shown``: how many numbers were shown, from 1.
     """
-    text = with_tags_as_markers(text) if is_reply else text
     pieces: list[str] = []
     at = 0
-    for marker in _with_spans(_markers(text, ANY_FORM, shown, is_reply=is_reply), text):
-        gap = text[at : marker.start]
-        pieces.append("" if at and gap.strip() and JOINED.fullmatch(gap) else gap)
-        pieces.append(
-            text[marker.start : marker.end] if marker.form == "mark" else "".join(map(mark, _numbers(marker, shown)))
-        )
-        at = marker.end
-    return _WRAPPED.sub(lambda match: match[1] or match[3], "".join((*pieces, text[at:])))
+    for one in _with_spans(_markers(text, shown), text):
+        gap = text[at : one.start]
+        pieces.append("" if at and gap.strip() and _JOINED.fullmatch(gap) else gap)
+        pieces.append(text[one.start : one.end] if one.form == "mark" else "".join(map(mark, _numbers(one, shown))))
+        at = one.end
+    return _WRAPPED.sub(lambda found: found[1] or found[3], "".join((*pieces, text[at:])))
 
 
 def without_markers(text: str, fill: str = "") -> str:
     """Remove the markers in brackets, whatever their numbers, or put ``fill`` in place of each of their characters."""
-    if not _RESERVED.search(text) and not any(char in text for char in OPENING):
+    if not _RESERVED.search(text) and not any(char in text for char in _OPENING):
         return text
     pieces, at = [], 0
-    for marker in _markers(text, IN_BRACKETS, None):
-        pieces += [text[at : marker.start], fill * (marker.end - marker.start)]
-        at = marker.end
+    for one in _markers(text, None):
+        pieces += [text[at : one.start], fill * (one.end - one.start)]
+        at = one.end
     return "".join((*pieces, text[at:])) if pieces else text
 
 
-def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: bool = False) -> list[Candidate]:
-    options = list(candidates(text, form, shown))
-    placed = _in_position(text, [candidate for candidate in options if candidate.form not in WEAK], shown)
-    if any(candidate.form not in ("raised", "mark") for candidate in placed):
-        placed = [c for c in placed if text[c.start] not in RAISED]  # 1904³ in a text that cites by [1]
-    if placed or not is_reply:
-        return placed
-    each = ([candidate for candidate in options if candidate.form == weak] for weak in WEAK)
-    return next((group for group in each if group and _at_clause_ends(text, group) == group), [])
+def _markers(text: str, shown: int | None) -> list[_Candidate]:
+    """Return the candidates in places of markers: at the end of a clause, or in places like those."""
+    found = list(_candidates(text, shown))
+    ends = _kept(text, found)
+    spaced = {_is_spaced(text, one) for one in ends if one.form != "mark"} or {True, False}
 
-
-def _in_position(text: str, options: Sequence[Candidate], shown: int | None) -> list[Candidate]:
-    """Return the candidates in positions of markers: at the end of a clause, or in a similar position."""
-    ends = _at_clause_ends(text, options)
-    spaced = {_is_spaced(text, c) for c in ends if c.form not in ("mark", "raised")} or {True, False}
-
-    def is_similar(c: Candidate) -> bool:
-        is_alike = c.form == "raised" or _is_spaced(text, c) in spaced
-        after = text[c.end : c.end + 1]  # a word, separated in scripts with spaces between words
+    def may_cite(one: _Candidate) -> bool:
+        after = text[one.end : one.end + 1]  # a word, which is not glued to it where scripts put spaces between words
         is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
-        return is_alike and c.is_single and c.is_within(shown) and is_before_word
+        return _is_spaced(text, one) in spaced and one.is_single and one.is_within(shown) and is_before_word
 
-    return _at_clause_ends(text, options, is_similar)
+    return _kept(text, found, may_cite)
 
 
-def _at_clause_ends(
-    text: str, options: Sequence[Candidate], is_kept: Callable[[Candidate], bool] = lambda _: False
-) -> list[Candidate]:
-    """Return the candidates at the ends of clauses, those before markers, and those that ``is_kept`` accepts."""
-    kept: list[Candidate] = []
-    for candidate in reversed(options):
-        if candidate.form == "mark" or _ends_clause(text, candidate, kept[-1] if kept else None) or is_kept(candidate):
-            kept.append(candidate)
+def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
+    """Yield, in order, what has a form of markers and can cite what was shown; code and formulas cite nothing."""
+    text, at = _without_code(text), 0
+    before = _Candidate(-1, -1, "")
+    while found := _ANY_FORM.search(text, at):
+        one = _Candidate(*found.span(), "mark") if found["mark"] else _read(found, shown)
+        if one:
+            before = replace(one, lead=before.lead if _are_joined(text, before, one) else one.start)
+            yield before
+        at = found.end() if one else found.start() + 1
+
+
+def _are_joined(text: str, one: _Candidate, following: _Candidate) -> bool:
+    """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    gap = following.start - one.end
+    return one.end >= 0 and gap < _LONGEST_JOIN and bool(_JOINED.fullmatch(text, one.end, following.start))
+
+
+def _without_code(text: str) -> str:
+    if "`" not in text and "$" not in text:
+        return text
+    return _CODE.sub(lambda own: own[0] if _ANY_FORM.fullmatch((own[2] or own[3]).strip()) else " " * len(own[0]), text)
+
+
+def _read(found: re.Match[str], shown: int | None) -> _Candidate | None:
+    """Return a match as a candidate; None if its contents, or what is before it, are something else."""
+    core = _PLACE.sub("", _NESTED.sub(";", in_form(found["body"], "NFKC"))).strip(_AROUND)
+    if not _ITEMS.fullmatch(core):
+        return None
+    items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))
+    one = _Candidate(*found.span(), "bracket", items)
+    before = found.string[max(0, one.start - 4) : one.start].rstrip("\\")
+    numbers = [number for item in items for number in item]
+    if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
+        return None  # [0, 1], a[0]
+    if max(numbers) > max(999, shown or 0):
+        return None  # [1999]
+    last = before.rstrip()[-1:]
+    is_operand = last and last not in "|~>^" and unicodedata.category(last) == "Sm"  # x = [1, 2]
+    return None if is_operand else one
+
+
+def _value(digits: str) -> int:
+    """Return the value of decimal digits in any script; more than nine digits are out of range anyway."""
+    return int(digits) if len(digits) <= 9 else 10**9
+
+
+def _kept(
+    text: str, found: Sequence[_Candidate], is_kept: Callable[[_Candidate], bool] = lambda _: False
+) -> list[_Candidate]:
+    """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
+    kept: list[_Candidate] = []
+    for one in reversed(found):
+        if one.form == "mark" or _ends_clause(text, one, kept[-1] if kept else None) or is_kept(one):
+            kept.append(one)
     return kept[::-1]
 
 
-def _is_spaced(text: str, candidate: Candidate) -> bool:
-    return candidate.start == 0 or text[candidate.start - 1].isspace()
+def _is_spaced(text: str, one: _Candidate) -> bool:
+    return one.start == 0 or text[one.start - 1].isspace()
 
 
-def _ends_clause(text: str, candidate: Candidate, marker: Candidate | None) -> bool:
-    """Return whether a clause ends after a candidate: in the text, or in the marker after it."""
-    if marker and are_joined(text, candidate, marker):
-        return candidate.is_single or not text[candidate.end : marker.start].isspace()  # aged [5-8] [2]
-    after = text[candidate.end : candidate.end + 1]
-    if after and after in ")）" and not candidate.is_single:  # (95% CI [1, 3]) was
-        following = _FOLLOWING.match(text, candidate.end + 1)[2]  # type: ignore[index]
+def _ends_clause(text: str, one: _Candidate, marker: _Candidate | None) -> bool:
+    """Return whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
+    if marker and _are_joined(text, one, marker):
+        return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
+    after = text[one.end : one.end + 1]
+    if after and after in ")）" and not one.is_single:  # (95% CI [1, 3]) was
+        following = _FOLLOWING.match(text, one.end + 1)[2]  # type: ignore[index]
         return not following.isalnum() or following.isupper()
     if not after or _is_ending(after) or (after in "'’" and not text[candidate.end + 1 : candidate.end + 2].isalpha()):
         return True
@@ -169,20 +227,20 @@ def _is_ending(char: str) -> bool:
     return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
 
 
-def _with_spans(markers: Sequence[Candidate], text: str) -> list[Candidate]:
-    """Return the markers, with two joined by a dash as one range: ``[1]–[3]``."""
-    made: list[Candidate] = []
-    for candidate in markers:
-        is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
-        if is_span and all(end.is_single and end.items for end in (made[-1], candidate)):
-            made[-1] = replace(made[-1], end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
+def _with_spans(found: Sequence[_Candidate], text: str) -> list[_Candidate]:
+    """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
+    made: list[_Candidate] = []
+    for one in found:
+        is_span = made and text[made[-1].end : one.start].strip() in ("-", "–", "—")
+        if is_span and all(own.is_single and own.items for own in (made[-1], one)):
+            made[-1] = replace(made[-1], end=one.end, items=((made[-1].items[0][0], one.items[0][0]),))
         else:
             made.append(candidate)
     return made
 
 
-def _numbers(marker: Candidate, shown: int) -> Iterator[int]:
-    """Yield the numbers that a marker cites: those shown, and 0 for each end of a range that was not shown."""
-    for ends in marker.items:
+def _numbers(one: _Candidate, shown: int) -> Iterator[int]:
+    """Yield the numbers shown that a marker cites, and 0 for each end of a range that was not."""
+    for ends in one.items:
         invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
         yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

@@ -9,7 +9,7 @@ from strategies import HOSTILE, articles
 from storm_pipeline.evidence.citations import CitedText, parse_cited
 from storm_pipeline.output.render.links import shared_address
 from storm_pipeline.output.render.markdown import to_markdown
-from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import MARKS
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence
 

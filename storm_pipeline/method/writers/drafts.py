@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.screen import Claim
 from storm_pipeline.text.languages import joined, ordinals_have_stops
-from storm_pipeline.text.marker_forms import MARKS, with_tags_as_markers
-from storm_pipeline.text.markers import mark, marked, without_reserved
+from storm_pipeline.text.markers import MARKS, mark, marked, without_reserved
 from storm_pipeline.text.quantities import month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
@@ -57,7 +56,7 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
-    text = marked(without_reserved(text), shown, is_reply=True)
+    text = marked(without_reserved(text), shown)
     for line in _lines(text):
         if heading := _heading(line):
             blocks.append((heading, []))
@@ -213,18 +212,18 @@ def read_replies(
 def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
     """Return the numbers and marked replies; a line's first marker is its number if that is so in the first line."""
     replies: list[tuple[int, str]] = []
-    text = with_tags_as_markers(without_reserved(text))  # such tags may span lines
+    text = without_reserved(text)
     first = next(filter(_NUMBERED.match, text.splitlines()), "")
     for line in text.splitlines():
         found = _NUMBERED.match(line)
         if found and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
-            replies.append((int(found[1]), marked(found[2], shown, is_reply=True)))
+            replies.append((int(found[1]), marked(found[2], shown)))
         elif replies:
             number, own = replies[-1]
-            more = marked(line, shown, is_reply=True)
+            more = marked(line, shown)
             if not own.strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(more, own):
                 replies[-1] = number, f"{own} {more}"
-    lines = [] if replies else _lines(marked(text, shown, is_reply=True))
+    lines = [] if replies else _lines(marked(text, shown))
     return replies or (list(enumerate(lines, 1)) if len(lines) == remarks else [])
 
 

@@ -9,8 +9,7 @@ from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBloc
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, take_references
 from storm_pipeline.text.identity import source_id
-from storm_pipeline.text.marker_forms import MARKS
-from storm_pipeline.text.markers import literal, mark, marked, with_brackets, without_reserved
+from storm_pipeline.text.markers import MARKS, literal, mark, marked, with_brackets, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph
 
