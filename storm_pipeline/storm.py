@@ -37,7 +37,6 @@ from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_
 from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource
-from storm_pipeline.text.configuration.keywords import SettingsKeywords
 from storm_pipeline.text.formatting import counted, dollars, is_printable
 from storm_pipeline.text.stubs import filled
 from storm_pipeline.types import Article, Outline, Support, Usage
@@ -108,13 +107,13 @@ class Storm:
         recipes: Mapping[str, Recipe] | None = None,
         sinks: Sequence[EventSink] = (),
         progress: bool | None = None,
-        **keywords: Unpack[SettingsKeywords],
+        **keywords: Any,
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
         if unknown := keywords.keys() - Settings.model_fields.keys():
             raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks", "progress")))
-        values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
+        values = settings.model_dump(exclude_unset=True) if settings else keywords.copy()
         named, objects = split_models(lm, models or {})
         self._given = Given.to_storm(settings, {*named, *keywords}, objects)
         values |= named
@@ -446,20 +445,6 @@ class Storm:
             return Parts(*parts, self.programs, chosen)
 
 
-class StormKeywords(SettingsKeywords, total=False):
-    """The keyword arguments of :class:`Storm` other than ``settings``."""
-
-    lm: str | ModelObject | None
-    search: str | SearchEngine | AsyncSearchEngine | Search | None
-    models: Mapping[Role, str | ModelObject] | None
-    embedder: str | Embedder | None
-    contents: ContentsSource | None
-    programs: Programs | Path | str | None
-    recipes: Mapping[str, Recipe] | None
-    sinks: Sequence[EventSink]
-    progress: bool | None
-
-
 def prepare(
     storm: Storm,
     topic: str,
@@ -520,19 +505,17 @@ def write_from(
             return chosen._session(new, storm._writing(new.recipe), halt, before=saved)
 
 
-def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Unpack[StormKeywords]) -> Article:
+def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Any) -> Article:
     """Write one article: ``write("Silk Road", lm="openai/gpt-4o", search="you")``; see :class:`Storm`."""
     return Storm(**settings).write(topic, outline=outline)
 
 
-def answer(question: str, **settings: Unpack[StormKeywords]) -> Article:
+def answer(question: str, **settings: Any) -> Article:
     """Answer one question: ``answer("Why do rivers meander?", search="you")``; see :class:`Storm`."""
     return Storm(**settings).answer(question)
 
 
-def resume(
-    run: Path | str, kind: type[R] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
-) -> R:
+def resume(run: Path | str, kind: type[R] | None = None, *, accept_damage: bool = False, **settings: Any) -> R:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
     return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
