@@ -173,8 +173,8 @@ class RunLM(dspy.BaseLM):
 
 
 def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
-    """Return the complete reply to a request within the timeouts of model and run; ``answer`` gets its text."""
-    from storm_pipeline.models.reply_bounds import bounded_replies  # local import: httpx loads slowly
+    """Return the reply to a request, complete within the model's timeout and the run's; ``answer`` gets its text."""
+    from storm_pipeline.models.transport import bounded_replies  # here, since httpx takes long to load
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]

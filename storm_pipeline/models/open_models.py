@@ -89,8 +89,24 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     if model.startswith("openai/"):
         given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
     lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
+    if "engine" not in given:
+        lm = _with_transport(lm, settings, use.key or "", filled_in(base))
     where = base or f"the provider of {model}"
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
+
+
+def _with_transport(lm: dspy.LM, settings: Settings, key: str, address: str) -> dspy.LM:
+    """Return a model whose replies are bounded as they are read, asked by DSPy's own client or else by LiteLLM."""
+    from dspy.clients.backend_selection import select_backend
+
+    from storm_pipeline.models.transport import NativeEngine, give_litellm_transport
+
+    selected = select_backend(lm)
+    if not selected.native:
+        give_litellm_transport()
+        return lm
+    key = selected.clients.get("api_key", "") or key
+    return _lm(lm.model, settings, engine=NativeEngine(selected.resolution.provider, address, key, settings.lm_timeout))
 
 
 def _engine(address: str, key: str, timeout: float) -> Any:

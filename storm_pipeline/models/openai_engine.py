@@ -12,6 +12,7 @@ import openai
 from dspy import lm15
 
 from storm_pipeline.models.request import valid_counts
+from storm_pipeline.models.transport import BoundedTransport
 from storm_pipeline.run.retrying import retry_after_seconds
 
 OPENAI = "https://api.openai.com/v1"
@@ -23,12 +24,12 @@ class OpenAIEngine:
 
     api_base: str  # address of the server
     api_key: str = field(repr=False)  # sent to it
-    timeout: float  # seconds to wait for a connection and for the next bytes; the total is bounded by ``reply_bounds``
-    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"  # parameter name of the token limit
+    timeout: float  # seconds to wait for a connection, and for the next bytes of a reply; its end: see ``transport``
+    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"  # name of the limit of a reply
 
     @cached_property
     def _client(self) -> openai.OpenAI:
-        http = openai.DefaultHttpxClient(follow_redirects=False)
+        http = httpx.Client(transport=BoundedTransport(), timeout=self.timeout)
         weakref.finalize(self, http.close)
         return openai.OpenAI(
             api_key=self.api_key,

@@ -24,7 +24,7 @@ from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.reply_bounds import LARGEST_REPLY
+from storm_pipeline.models.transport import LARGEST_REPLY
 from storm_pipeline.run.events import CallbackSink, Event, Events, read_events
 from storm_pipeline.run.log import RedactingFormatter
 from storm_pipeline.settings import Settings

@@ -1,18 +1,21 @@
-"""Bounds on size and time of a reply while it is read, for which clients have no setting.
+"""The transports that clients of language models are given: they bound a reply's size and time while it is read.
 
-The transports of httpx and DSPy are wrapped once per process; only requests within :func:`bounded_replies` are bounded.
+Requests within :func:`bounded_replies` are bounded, others pass as they are.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import httpx
-from dspy._vendor.lm15 import transports  # not exported elsewhere by DSPy
+from dspy import lm15
+from dspy._vendor.lm15 import transports  # DSPy names no other place for it
+from dspy.clients.engines import LM15Engine
+from dspy.lm15 import RouterConfig
 from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
@@ -53,7 +56,6 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
 
     Raises LMTransportError: a reply is larger, or compressed; LMConfigurationError: it is a web page or a redirect.
     """
-    _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
     token = _bounds.set(bounds)
     try:
@@ -96,28 +98,70 @@ class _Bounded(httpx.SyncByteStream):
         self.stream.close()
 
 
-@cache
-def _wrap_clients() -> None:
-    """Wrap httpx's transport, for OpenAI's client and LiteLLM, and that of DSPy's client."""
-    handle, stream = httpx.HTTPTransport.handle_request, transports.StdlibTransport.stream
+class BoundedTransport(httpx.BaseTransport):
+    """Carries requests as an ``httpx.Client`` does, by the environment's proxies; for OpenAI's client and LiteLLM."""
 
-    def handle_bounded(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+    def __init__(self) -> None:
+        self._client = httpx.Client()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the answer to a request, with a bounded body."""
         bounds = _bounds.get()
-        if bounds is None:
-            return handle(self, request)
-        request.headers["Accept-Encoding"] = "identity"  # a small reply may unpack to a large one
-        response = handle(self, request)
-        bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
-        response.stream = _Bounded(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
+        if bounds:
+            request.headers["Accept-Encoding"] = "identity"  # a small reply may unpack to a large one
+        response = self._client.send(request, stream=True)
+        if bounds:
+            bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
+            response.stream = _Bounded(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
         return response
 
-    def stream_bounded(self: Any, request: Any) -> Any:  # which does not request compression
-        response, bounds = stream(self, request), _bounds.get()
-        if bounds is None:
-            return response
-        bounds.begin(response, response.status, response.header, transports.ProtocolError)
-        response._chunks = iter(_Bounded(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout))
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+class BoundedNativeTransport(transports.StdlibTransport):  # type: ignore[misc]
+    """The same for DSPy's own client, which asks for no compression."""
+
+    def stream(self, request: Any) -> Any:
+        """Return the answer to a request, with a bounded body."""
+        response, bounds = super().stream(request), _bounds.get()
+        if bounds:
+            bounds.begin(response, response.status, response.header, transports.ProtocolError)
+            response._chunks = iter(
+                _Bounded(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout)
+            )
         return response
 
-    httpx.HTTPTransport.handle_request = handle_bounded  # type: ignore[method-assign]
-    transports.StdlibTransport.stream = stream_bounded
+
+@dataclass(frozen=True)
+class NativeEngine:
+    """An engine of ``dspy.LM`` for providers that DSPy asks itself: one request, one reply, no retries."""
+
+    provider: str  # as DSPy names it
+    api_base: str  # empty: the provider's
+    api_key: str = field(repr=False)  # empty: that of the environment
+    timeout: float  # seconds to wait for the next bytes of a reply
+
+    @cached_property
+    def _engine(self) -> LM15Engine:
+        seconds = self.timeout
+        config = RouterConfig(
+            api_keys={self.provider: self.api_key} if self.api_key else None,
+            base_urls={self.provider: self.api_base} if self.api_base else None,
+            transport=BoundedNativeTransport(read_timeout=seconds, write_timeout=seconds, pool_timeout=seconds),
+        )
+        return LM15Engine(config)
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Send a request. Raises LM15Error: the provider cannot be reached, or refuses."""
+        return self._engine.complete(request)
+
+
+def give_litellm_transport() -> None:
+    """Have LiteLLM carry requests by a :class:`BoundedTransport`, unless the user gave it a client of their own."""
+    import litellm
+
+    if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:
+        litellm.sync_transport = BoundedTransport()
+        litellm.client_session = httpx.Client(transport=litellm.sync_transport)
