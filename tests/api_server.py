@@ -1,6 +1,6 @@
 """A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``.
 
-Variables: ``TRUST_PROXY`` and ``HEADER_SECONDS``.
+Variable: ``TRUST_PROXY``.
 """
 
 import os
@@ -12,7 +12,6 @@ from test_pipeline import NoContents
 
 from storm_pipeline import Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.server import connections
 from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, checked_token
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
@@ -44,8 +43,6 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
 
 
 if __name__ == "__main__":
-    connections._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", connections._HEADER_SECONDS))
-    connections._READ_SECONDS = 3 * connections._HEADER_SECONDS
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))

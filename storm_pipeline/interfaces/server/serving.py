@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At shutdown: seconds for runs and then event streams to end; for answers; and again for runs."""
 _INTERRUPTED = 130
+_MOST_CONNECTIONS = 512  # beyond which requests are answered 503
 
 
 def require_api() -> None:
@@ -43,16 +44,10 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
     import uvicorn
 
     from storm_pipeline.interfaces.server.checking import ArticleCheck
-    from storm_pipeline.interfaces.server.connections import BoundedProtocol
     from storm_pipeline.interfaces.server.http_api import create_app
 
     known = reach or Reach.build(host)
     check = ArticleCheck(service.remote.owner)
-
-    class Protocol(BoundedProtocol):
-        """A protocol with this server's proxies."""
-
-        reach = known
 
     class Server(uvicorn.Server):
         """A server that ends runs and streams before waiting for connections."""
@@ -74,9 +69,10 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         create_app(service, token, known, check),
         host=host,
         port=port,
-        http=Protocol,
-        ws="none",  # an upgraded connection would bypass the protocol's limits
-        proxy_headers=bool(known.proxies),  # the client is then the last address not written by these proxies
+        http="h11",
+        ws="none",
+        limit_concurrency=_MOST_CONNECTIONS,
+        proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
         forwarded_allow_ips=list(map(str, known.proxies)),
         timeout_graceful_shutdown=_TASK_SECONDS,
         server_header=False,
