@@ -1,22 +1,18 @@
 """What a user hears at once: models that must be fetched, headings in leads, sections that miss the topic."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from servers import closed_port
-from test_export import example
 from typer.testing import CliRunner
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import hub_folder, is_here, open_embedder
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.cli.summary import of_article
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 NAME = "paraphrase-multilingual-MiniLM-L12-v2"
 
@@ -73,18 +69,6 @@ def test_a_heading_in_a_lead_is_no_text(reply: str) -> None:
     assert "Health and waste" in [block.heading for block in draft.blocks]
 
 
-def article(*passages: str) -> Article:
-    snippets = [Snippet(f"https://example.org/{n}", "", text) for n, text in enumerate(passages)]
-    sources = tuple(Source(one.source_id, one.url, "", (one,)) for one in snippets)
-    sections = (
-        Section(f"Part {n}", (Paragraph((Sentence("It was sorted.", (Citation(one.source_id, one.id),)),)),))
-        for n, one in enumerate(snippets)
-    )
-    return Article("Recycling of glass", (), tuple(sections), sources)
-
-
-def test_the_summary_warns_of_sections_that_miss_the_topic() -> None:
-    text = of_article(article("Glass is melted.", "Cats sleep all day."))
-    assert "warning: 1 of 2 sections do not speak of the topic: Part 1" in text
-    assert "warning" not in of_article(article("Glass is melted.", "It is recycled."))
-    assert "warning" not in of_article(replace(example(), sections=()))
+def test_number_signs_in_sentences_are_text() -> None:
+    texts = [claim.text for claim in read_draft("C# is a language [1]. It is number # 3 of all [1].", 1).claims()]
+    assert texts == ["C# is a language.", "It is number # 3 of all."]

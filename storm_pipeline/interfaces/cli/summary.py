@@ -2,8 +2,8 @@
 
 from storm_pipeline.interfaces.cli.output import distinct_lines
 from storm_pipeline.text.formatting import amount, counted, dollars, printable
-from storm_pipeline.text.languages import length_in_words, stem_set
-from storm_pipeline.types import Article, Outline, Problem, Section, Usage
+from storm_pipeline.text.languages import length_in_words
+from storm_pipeline.types import Article, Outline, Problem, Usage
 
 _MOST_PROBLEMS = 5
 
@@ -18,7 +18,7 @@ def of_article(article: Article) -> str:
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{counted(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
-    lines = [", ".join(facts), *_off_topic(article), _usage(article.usage), *_problems(article.report.problems), *note]
+    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems), *note]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
 
 
@@ -28,29 +28,6 @@ def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) ->
     size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
     lines = [size, _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
-
-
-def _off_topic(article: Article) -> list[str]:
-    """Return a warning that names the sections without a word of the topic in sentences and cited passages."""
-    topic = stem_set(article.title, article.language)
-    snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
-
-    def mentions_topic(section: Section) -> bool:
-        sentences = list(section.sentences())
-        cited = [snippets[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in snippets]
-        foreign = any(snippet.language and snippet.language[:2] != article.language for snippet in cited)
-        texts = [
-            section.heading,
-            *(s.text for s in sentences),
-            *(f"{snippet.title} {snippet.text}" for snippet in cited),
-        ]
-        return foreign or any(topic & stem_set(text, article.language) for text in texts)
-
-    silent = [section.heading for section in article.sections if not mentions_topic(section)] if topic else []
-    if not silent:
-        return []
-    named = ", ".join(map(printable, silent[:_MOST_PROBLEMS])) + (" …" if len(silent) > _MOST_PROBLEMS else "")
-    return [f"warning: {len(silent)} of {len(article.sections)} sections do not speak of the topic: {named}"]
 
 
 def _usage(usage: Usage) -> str:
