@@ -38,29 +38,6 @@ def silent(client: httpx.Client, number: int, stack: ExitStack) -> list[socket.s
     return [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(number)]
 
 
-def sent(client: httpx.Client, *pieces: bytes) -> bytes:
-    """What the server answers to pieces of a request, until it closes the connection."""
-    with ExitStack() as stack:
-        (connection,) = silent(client, 1, stack)
-        with suppress(ConnectionError):
-            for piece in pieces:
-                connection.sendall(piece)
-                time.sleep(0.2)
-            answer = b""
-            while piece := connection.recv(1 << 16):
-                answer += piece
-        return answer
-
-
-@pytest.mark.parametrize(("path", "status"), [(b"/health", b"200"), (b"/runs/x/events", b"404")])
-def test_a_body_that_cannot_be_read_behind_its_answer_leaves_no_traceback(
-    client: httpx.Client, place: Path, path: bytes, status: bytes
-) -> None:
-    head = b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    assert sent(client, head + (b"" if path == b"/health" else b"0\r\n\r\n"), b"zz\r\n").split()[1] == status
-    assert "Traceback" not in (place / "server.log").read_text()
-
-
 def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
     with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
         for _ in range(3):
