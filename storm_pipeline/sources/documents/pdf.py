@@ -16,7 +16,7 @@ from storm_pipeline.sources.documents.pdf_record import pdf_record, split_front_
 from storm_pipeline.sources.documents.untrusted import pdf_damage, unreadable
 from storm_pipeline.text.words import folded_words
 
-SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
+SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: ocrmypdf NAME.pdf NAME.ocr.pdf"
 """The problem of a file without a text layer."""
 _BAND = 0.14  # share of a page's height, at top and foot, for headers and footers
 _MOST_WORDS = 25  # maximum words of a header or footer row

@@ -1,21 +1,15 @@
-"""Reads the user's documents with bibliographies in their folder; caches results, and recognises scans."""
+"""Reads own documents with what bibliographies beside them say, and keeps what was read."""
 
 import os
-import secrets
-import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
-from storm_pipeline.run.child_process import run
+from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.documents.bibliography import Bibliography
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable
@@ -28,18 +22,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-SUFFIX = ".ocr.pdf"  # suffix of a searchable copy: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
-_SECONDS = 3600
-# 4 GB of memory and an hour of processor time per process, except on Windows
-_LIMIT = (
-    "import os, resource as r, sys; r.setrlimit(r.RLIMIT_DATA, (4_000_000_000,) * 2); "
-    f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])"
-)
-_LIMITED = (sys.executable, "-P", "-c", _LIMIT) if find_spec("resource") else ()
-_INSTALL = (
-    "text recognition needs OCRmyPDF and Tesseract: pip install 'storm-pipeline[ocr]', and install the system's "
-    "packages tesseract-ocr and ghostscript"
-)
+SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
 
 
 def searchable_copy(file: Path) -> Path:
@@ -47,39 +30,7 @@ def searchable_copy(file: Path) -> Path:
     return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
 
 
-def recognise(file: Path, language: str = "eng") -> Path:
-    """Make a searchable copy of a PDF in its folder. ``language``: Tesseract's codes, such as ``deu+eng``.
-
-    Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
-    """
-    file = file.absolute()  # a leading dash must not be read as an option
-    copy = searchable_copy(file)
-    made = copy.with_name(f".{secrets.token_hex(8)}.part.pdf")  # OCRmyPDF would follow a link
-    command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
-    try:
-        done = run(command, seconds=_SECONDS)
-        if done.returncode or not made.is_file():
-            message = done.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise CorpusError(f"{file} could not be recognised ({message or 'no reason given'})")
-        os.replace(made, copy)  # noqa: PTH105
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise CorpusError(f"{file} could not be recognised ({unforeseen(error)})") from error
-    finally:
-        made.unlink(missing_ok=True)
-    return copy
-
-
-def _program() -> list[str]:
-    if not shutil.which("tesseract"):
-        raise MissingExtraError(_INSTALL)
-    if program := shutil.which("ocrmypdf"):
-        return [program]
-    if find_spec("ocrmypdf"):
-        return [sys.executable, "-P", "-m", "ocrmypdf"]  # -P: never import from the current folder
-    raise MissingExtraError(_INSTALL)
-
-
-_VERSION = 7  # incremented when readers change
+_VERSION = 7  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
