@@ -3,6 +3,7 @@
 Requests within :func:`bounded_replies` are bounded, others pass as they are.
 """
 
+import atexit
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -120,6 +121,17 @@ class BoundedTransport(httpx.BaseTransport):
         self._client.close()
 
 
+class _KeptTransport(BoundedTransport):
+    """One that stays open, since many clients share it."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def end(self) -> None:
+        """Close the connections."""
+        super().close()
+
+
 class BoundedNativeTransport(transports.StdlibTransport):  # type: ignore[misc]
     """The same for DSPy's own client, which asks for no compression."""
 
@@ -163,5 +175,6 @@ def give_litellm_transport() -> None:
     import litellm
 
     if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:
-        litellm.sync_transport = BoundedTransport()
+        litellm.sync_transport = _KeptTransport()
         litellm.client_session = httpx.Client(transport=litellm.sync_transport)
+        atexit.register(litellm.sync_transport.end)

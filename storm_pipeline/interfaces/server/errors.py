@@ -23,10 +23,6 @@ class OverloadedError(BusyError):
     """The server handles the maximum number of requests."""
 
 
-class ForbiddenError(StormError):
-    """Only the owner may do this."""
-
-
 class FullError(StormError):
     """The disk is full."""
 

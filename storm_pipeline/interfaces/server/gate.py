@@ -34,7 +34,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-Observer = Callable[[Scope, int], None]
 
 
 def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
@@ -62,8 +61,7 @@ class Gate:
         token: the owner's; may be empty without named tokens.
         tokens: the named tokens of other callers.
         reach: names of the server, and its proxies.
-        open_path: path without a token, such as ``/health``.
-        observe: called after each request with its scope and its status.
+        open_path: path that needs no token, such as ``/health``.
     """
 
     def __init__(
@@ -74,14 +72,12 @@ class Gate:
         reach: Reach | None = None,
         *,
         open_path: str = "",
-        observe: Observer | None = None,
     ) -> None:
         self._app = app
         self._token = token.encode()
         self._tokens = tokens
         self._reach = reach or Reach()
         self._open_path = open_path
-        self._observe = observe or (lambda *_: None)
         self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
         self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
         self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
@@ -91,17 +87,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = 500
-
-        async def noting(message: Message) -> None:
-            nonlocal status
-            status = message.get("status", status)
-            await send(message)
-
-        try:
-            await self._admit(scope, receive, noting)
-        finally:
-            self._observe(scope, status)
+        await self._admit(scope, receive, send)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}

@@ -16,13 +16,12 @@ from starlette.routing import Route
 from storm_pipeline import __version__
 from storm_pipeline.errors import MissingExtraError
 from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, describe, links
-from storm_pipeline.interfaces.server.callers import CALLER, OWNER
+from storm_pipeline.interfaces.server.callers import CALLER
 from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
-from storm_pipeline.interfaces.server.errors import ForbiddenError, SlowBodyError, UnknownRunError
+from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.gate import Gate, announced_size
 from storm_pipeline.interfaces.server.mcp_app import mcp_app
-from storm_pipeline.interfaces.server.metrics import Metrics
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import (
@@ -38,8 +37,7 @@ from storm_pipeline.interfaces.server.run_service import POLL, RunService
 from storm_pipeline.output.export.formats import ArticleFormat
 
 _HEALTH = "/health"
-_FIGURES = "text/plain; version=0.0.4; charset=utf-8"
-_ORDERED = frozenset({400, 402, 404, 409, 422})  # errors of an order
+_ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
 def _router(tag: str) -> APIRouter:
@@ -97,12 +95,12 @@ def create_app(
         redirect_slashes=False,
         lifespan=mcp.router.lifespan_context if mcp else None,
     )
-    app.state.service, app.state.check, app.state.metrics = service, check, Metrics(service)
+    app.state.service, app.state.check = service, check
     app.router.routes += [route for router in (_server, _runs, _articles, _documents) for route in router.routes]
     describe(app, service.remote, lambda: bool(token) or service.tokens.required)
     app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
     handle_errors(app, service.redactor.text)
-    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, observe=app.state.metrics.request)
+    return Gate(app, token, service.tokens, reach, open_path=_HEALTH)
 
 
 class Health(BaseModel):
@@ -128,14 +126,6 @@ def list_formats() -> list[ArticleFormat]:
 def list_settings(service: _Service) -> list[str]:
     """List the names of the settings that callers may choose."""
     return list(service.remote.choices())
-
-
-@_server.get("/metrics", responses=answers(content={"text/plain": TEXT}), response_class=Response)
-def get_metrics(request: Request) -> Response:
-    """Return the server's metrics for Prometheus; only for its owner."""
-    if CALLER.get() != OWNER:
-        raise ForbiddenError("the figures of the server are its owner's")
-    return Response(request.app.state.metrics.text(), media_type=_FIGURES)
 
 
 @_articles.post("/check", responses=answers(400, 422), response_model=CheckRecord)

@@ -35,7 +35,6 @@ class Problem(BaseModel):
 
 _ERRORS: dict[int, tuple[type[Exception], ...]] = {
     404: (errors.UnknownRunError, errors.UnknownDocumentsError, UnknownStyleError),
-    403: (errors.ForbiddenError,),
     408: (errors.SlowBodyError,),
     413: (errors.TooLargeError,),
     507: (errors.FullError,),
@@ -52,7 +51,7 @@ _MEANINGS = {
     400: "What was sent cannot be used: a topic, a setting, a recipe, a format, an outline, an article.",
     401: "The token is missing or wrong.",
     402: "The budget over all runs, or the caller's of this month, is spent.",
-    403: "The request names another host, a page of another site makes it, or only the owner may make it.",
+    403: "The request names another host, or a page of another site makes it.",
     404: "The caller has no run, set of documents or citation style of this name.",
     408: "The body did not arrive in time.",
     409: "Not in this state: under way, in use, not ready or damaged; or what was sent contradicts itself.",

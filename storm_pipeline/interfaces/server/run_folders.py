@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -97,11 +96,6 @@ class RunFolders:
     def view(self, name: str) -> RunView:
         """Return one run, or raise UnknownRunError if there is none."""
         return _view(run_entry(self.path(name)))
-
-    def states(self) -> Counter[str]:
-        """Count the runs in each state, or raise RunError if the folder cannot be read."""
-        states = map(run_state, self._names().values())
-        return Counter(state for state in states if state not in _NO_RUN)
 
     def order(self, name: str) -> tuple[str, str | None]:
         """Return the name of a run's caller, and its set of documents, if any.

@@ -34,9 +34,6 @@ class Job:
 class RunQueue:
     """Executor of jobs in threads, ``at_once`` concurrently; others wait. Thread-safe.
 
-    Attributes:
-        observers: called with every event of every run, in its thread.
-
     Raises SettingsError: ``at_once`` < 1, or ``most_waiting`` < 0.
     """
 
@@ -48,7 +45,6 @@ class RunQueue:
         self._at_once = at_once
         self._most_waiting = most_waiting
         self._budgets = budgets
-        self.observers: list[Callable[[Event], None]] = []
         self._lock = threading.RLock()
         self._waiting: dict[str, Job] = {}
         self._under_way: dict[str, tuple[Job, threading.Thread]] = {}
@@ -149,8 +145,6 @@ class RunQueue:
             if isinstance(event, RunStarted) and not job.begun.done():
                 job.begun.set_result(None)
             reservation.count(event)
-            for observe in self.observers:
-                observe(event)
 
         failure: Exception | None = None
         read_for.set(job.caller)

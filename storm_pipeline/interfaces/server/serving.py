@@ -30,7 +30,6 @@ def require_api() -> None:
     """Check that the libraries of the API are installed. Raises MissingExtraError: they are not."""
     with needs_extra("api", "the HTTP API"):
         import fastapi  # noqa: F401
-        import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
 
 
