@@ -132,7 +132,14 @@ class _KeptTransport(BoundedTransport):
         super().close()
 
 
-class BoundedNativeTransport(transports.StdlibTransport):  # type: ignore[misc]
+class _KeptClient(httpx.Client):
+    """One that stays open likewise."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class BoundedNativeTransport(transports.StdlibTransport):
     """The same for DSPy's own client, which asks for no compression."""
 
     def stream(self, request: Any) -> Any:
@@ -176,5 +183,5 @@ def give_litellm_transport() -> None:
 
     if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:
         litellm.sync_transport = _KeptTransport()
-        litellm.client_session = httpx.Client(transport=litellm.sync_transport)
+        litellm.client_session = _KeptClient(transport=litellm.sync_transport)
         atexit.register(litellm.sync_transport.end)

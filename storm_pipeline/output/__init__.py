@@ -1,4 +1,4 @@
 """Articles as text and files: rendering, exporting, reading, checking against sources, refreshing.
 
-May import errors, evidence, method, models, run, settings, sources, text, types.
+May import errors, evidence, method, run, sources, text, types.
 """
