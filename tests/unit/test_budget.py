@@ -18,11 +18,11 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 41_000,
-    "regular expressions": 204,
-    "word lists": 77,
-    "thresholds": 286,
-    "thresholds in tuples": 83,
+    "lines": 39_750,
+    "regular expressions": 195,
+    "word lists": 74,
+    "thresholds": 282,
+    "thresholds in tuples": 65,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
