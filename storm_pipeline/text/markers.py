@@ -104,11 +104,15 @@ def marked(text: str, shown: int) -> str:
     """
     pieces: list[str] = []
     at = 0
-    for one in _with_spans(_markers(text, shown), text):
-        gap = text[at : one.start]
+    for candidate in _with_spans(_markers(text, shown), text):
+        gap = text[at : candidate.start]
         pieces.append("" if at and gap.strip() and _JOINED.fullmatch(gap) else gap)
-        pieces.append(text[one.start : one.end] if one.form == "mark" else "".join(map(mark, _numbers(one, shown))))
-        at = one.end
+        pieces.append(
+            text[candidate.start : candidate.end]
+            if candidate.form == "mark"
+            else "".join(map(mark, _numbers(candidate, shown)))
+        )
+        at = candidate.end
     return _WRAPPED.sub(lambda found: found[1] or found[3], "".join((*pieces, text[at:])))
 
 
@@ -117,9 +121,9 @@ def without_markers(text: str, fill: str = "") -> str:
     if not _RESERVED.search(text) and not any(char in text for char in _OPENING):
         return text
     pieces, at = [], 0
-    for one in _markers(text, None):
-        pieces += [text[at : one.start], fill * (one.end - one.start)]
-        at = one.end
+    for candidate in _markers(text, None):
+        pieces += [text[at : candidate.start], fill * (candidate.end - candidate.start)]
+        at = candidate.end
     return "".join((*pieces, text[at:])) if pieces else text
 
 
@@ -127,12 +131,19 @@ def _markers(text: str, shown: int | None) -> list[_Candidate]:
     """Return the candidates in places of markers: at the end of a clause, or in places like those."""
     found = list(_candidates(text, shown))
     ends = _kept(text, found)
-    spaced = {_is_spaced(text, one) for one in ends if one.form != "mark"} or {True, False}
+    spaced = {_is_spaced(text, candidate) for candidate in ends if candidate.form != "mark"} or {True, False}
 
-    def may_cite(one: _Candidate) -> bool:
-        after = text[one.end : one.end + 1]  # a word, which is not glued to it where scripts put spaces between words
+    def may_cite(candidate: _Candidate) -> bool:
+        after = text[
+            candidate.end : candidate.end + 1
+        ]  # a word, which is not glued to it where scripts put spaces between words
         is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
-        return _is_spaced(text, one) in spaced and one.is_single and one.is_within(shown) and is_before_word
+        return (
+            _is_spaced(text, candidate) in spaced
+            and candidate.is_single
+            and candidate.is_within(shown)
+            and is_before_word
+        )
 
     return _kept(text, found, may_cite)
 
@@ -142,17 +153,17 @@ def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
     text, at = _without_code(text), 0
     before = _Candidate(-1, -1, "")
     while found := _ANY_FORM.search(text, at):
-        one = _Candidate(*found.span(), "mark") if found["mark"] else _read(found, shown)
-        if one:
-            before = replace(one, lead=before.lead if _are_joined(text, before, one) else one.start)
+        candidate = _Candidate(*found.span(), "mark") if found["mark"] else _read(found, shown)
+        if candidate:
+            before = replace(candidate, lead=before.lead if _are_joined(text, before, candidate) else candidate.start)
             yield before
-        at = found.end() if one else found.start() + 1
+        at = found.end() if candidate else found.start() + 1
 
 
-def _are_joined(text: str, one: _Candidate, following: _Candidate) -> bool:
+def _are_joined(text: str, candidate: _Candidate, following: _Candidate) -> bool:
     """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
-    gap = following.start - one.end
-    return one.end >= 0 and gap < _LONGEST_JOIN and bool(_JOINED.fullmatch(text, one.end, following.start))
+    gap = following.start - candidate.end
+    return candidate.end >= 0 and gap < _LONGEST_JOIN and bool(_JOINED.fullmatch(text, candidate.end, following.start))
 
 
 def _without_code(text: str) -> str:
@@ -167,16 +178,16 @@ def _read(found: re.Match[str], shown: int | None) -> _Candidate | None:
     if not _ITEMS.fullmatch(core):
         return None
     items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))
-    one = _Candidate(*found.span(), "bracket", items)
-    before = found.string[max(0, one.start - 4) : one.start].rstrip("\\")
+    candidate = _Candidate(*found.span(), "bracket", items)
+    before = found.string[max(0, candidate.start - 4) : candidate.start].rstrip("\\")
     numbers = [number for item in items for number in item]
-    if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
+    if 0 in numbers and (not candidate.is_single or before[-1:].isalnum()):
         return None  # [0, 1], a[0]
     if max(numbers) > max(999, shown or 0):
         return None  # [1999]
     last = before.rstrip()[-1:]
     is_operand = last and last not in "|~>^" and unicodedata.category(last) == "Sm"  # x = [1, 2]
-    return None if is_operand else one
+    return None if is_operand else candidate
 
 
 def _value(digits: str) -> int:
@@ -189,23 +200,23 @@ def _kept(
 ) -> list[_Candidate]:
     """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
     kept: list[_Candidate] = []
-    for one in reversed(found):
-        if one.form == "mark" or _ends_clause(text, one, kept[-1] if kept else None) or is_kept(one):
-            kept.append(one)
+    for candidate in reversed(found):
+        if candidate.form == "mark" or _ends_clause(text, candidate, kept[-1] if kept else None) or is_kept(candidate):
+            kept.append(candidate)
     return kept[::-1]
 
 
-def _is_spaced(text: str, one: _Candidate) -> bool:
-    return one.start == 0 or text[one.start - 1].isspace()
+def _is_spaced(text: str, candidate: _Candidate) -> bool:
+    return candidate.start == 0 or text[candidate.start - 1].isspace()
 
 
-def _ends_clause(text: str, one: _Candidate, marker: _Candidate | None) -> bool:
+def _ends_clause(text: str, candidate: _Candidate, marker: _Candidate | None) -> bool:
     """Return whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
-    if marker and _are_joined(text, one, marker):
-        return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
-    after = text[one.end : one.end + 1]
-    if after and after in ")）" and not one.is_single:  # (95% CI [1, 3]) was
-        following = _FOLLOWING.match(text, one.end + 1)[2]  # type: ignore[index]
+    if marker and _are_joined(text, candidate, marker):
+        return candidate.is_single or not text[candidate.end : marker.start].isspace()  # aged [5-8] [2]
+    after = text[candidate.end : candidate.end + 1]
+    if after and after in ")）" and not candidate.is_single:  # (95% CI [1, 3]) was
+        following = _FOLLOWING.match(text, candidate.end + 1)[2]  # type: ignore[index]
         return not following.isalnum() or following.isupper()
     if not after or _is_ending(after) or (after in "'’" and not text[candidate.end + 1 : candidate.end + 2].isalpha()):
         return True
@@ -230,17 +241,17 @@ def _is_ending(char: str) -> bool:
 def _with_spans(found: Sequence[_Candidate], text: str) -> list[_Candidate]:
     """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
     made: list[_Candidate] = []
-    for one in found:
-        is_span = made and text[made[-1].end : one.start].strip() in ("-", "–", "—")
-        if is_span and all(own.is_single and own.items for own in (made[-1], one)):
-            made[-1] = replace(made[-1], end=one.end, items=((made[-1].items[0][0], one.items[0][0]),))
+    for candidate in found:
+        is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
+        if is_span and all(own.is_single and own.items for own in (made[-1], candidate)):
+            made[-1] = replace(made[-1], end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
         else:
             made.append(candidate)
     return made
 
 
-def _numbers(one: _Candidate, shown: int) -> Iterator[int]:
+def _numbers(candidate: _Candidate, shown: int) -> Iterator[int]:
     """Yield the numbers shown that a marker cites, and 0 for each end of a range that was not."""
-    for ends in one.items:
+    for ends in candidate.items:
         invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
         yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

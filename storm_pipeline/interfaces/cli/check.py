@@ -113,9 +113,9 @@ def refresh(
     result = found.checked.article
     if to is not None:
         texts = {
-            "article.json": article.to_json(),
-            "article.md": article.to_markdown(),
-            "article.html": article.to_html(),
+            "article.json": result.to_json(),
+            "article.md": result.to_markdown(),
+            "article.html": result.to_html(),
         }
         _write(to, texts)
         say("\n".join(str(to / name) for name in texts))

@@ -58,8 +58,8 @@ def documents(
 
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
-    found = take_inventory(folder, default_cache())
-    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in found.documents]
+    inventory = take_inventory(folder, default_cache())
+    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in inventory.documents]
     if rows:
         show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
     say(printable(inventory.summary))
