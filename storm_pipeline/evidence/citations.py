@@ -50,10 +50,10 @@ class CitedText:
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
-    Forms and positions of markers are those of :mod:`storm_pipeline.text.markers`; ``(1)`` is not a marker, markdown links keep their text only, ``[citation
-    needed]`` is removed, and other brackets stay. A marker without words belongs to the sentence before it (to the
-    first sentence if there is none before). A range covers the snippets shown within it and counts as one invention for
-    each end that lies outside.
+    Forms and positions of markers are those of :mod:`storm_pipeline.text.markers`; ``(1)`` is not a marker, markdown
+    links keep their text only, ``[citation needed]`` is removed, and other brackets stay. A marker without words
+    belongs to the sentence before it (to the first sentence if there is none before). A range covers the snippets shown
+    within it and counts as one invention for each end that lies outside.
 
     Args:
         shown: what the numbers refer to, in the order shown.
