@@ -98,11 +98,11 @@ class DamagedRunError(RunError):
 
 
 class StoppedError(StormError):
-    """The run was stopped by its user. What was finished is saved, and it can be resumed."""
+    """The run was stopped by its user. Finished pieces are saved, and it can be resumed."""
 
 
 class TooManyFailuresError(StormError):
-    """More pieces of a run failed than the settings allow. What was finished is saved, and it can be resumed."""
+    """More pieces of a run failed than the settings allow. Finished pieces are saved, and it can be resumed."""
 
 
 class NothingFoundError(StormError):

@@ -12,7 +12,7 @@ from storm_pipeline.text.stubs import filled
 
 @dataclass(frozen=True)
 class Brief:
-    """What is to be written: the topic, what the user says about it, and how long and in what manner to write.
+    """The order for an article: the topic, the user's note about it, and length and style.
 
     ``preview`` has the results of a first search for the topic, quoted; empty: none was made.
     """

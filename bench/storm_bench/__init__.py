@@ -1,6 +1,6 @@
 """The bench of storm-pipeline: data sets, metrics, judges, reports and experiments.
 
-Of the package it uses the public names and :mod:`storm_pipeline.api` only.
+It uses only the package's public names and :mod:`storm_pipeline.api`.
 """
 
 __version__ = "0.1.0"

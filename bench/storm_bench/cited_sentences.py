@@ -9,7 +9,7 @@ from storm_pipeline.api import words
 from storm_pipeline.types import Paragraph
 
 UNIT = "each cited chunk"
-"""What counts as one citation, for the parameters of citation metrics."""
+"""Units of citations, for the parameters of citation metrics."""
 
 
 @dataclass(frozen=True)

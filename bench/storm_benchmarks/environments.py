@@ -64,7 +64,7 @@ def installed(tool: str, python: str, args: argparse.Namespace, wheel: Path, fol
 
 
 def written(command: Path, args: argparse.Namespace, folder: Path) -> str:
-    """What an installed command writes in an empty folder."""
+    """Run an installed command in an empty folder; return its output."""
     cache = args.cache.absolute()
     (work := folder / "work").mkdir()
     start = time.monotonic()

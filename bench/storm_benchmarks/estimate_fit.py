@@ -101,8 +101,8 @@ def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
         chosen = random.Random(number)
         subject = " ".join(chosen.sample(sorted({word for word in words if len(word) > 6}), 2))
         sentences = (" ".join(chosen.sample(words, chosen.randint(14, 26))) for _ in range(60))
-        told = [f"The {topic} and {subject}, {sentence}." for sentence in sentences]
-        paragraphs = (" ".join(told[at : at + 5]) for at in range(0, len(told), 5))
+        lines = [f"The {topic} and {subject}, {sentence}." for sentence in sentences]
+        paragraphs = (" ".join(lines[at : at + 5]) for at in range(0, len(lines), 5))
         title = f"{topic}: {subject}"
         return WebPage(f"https://site{number}.example/{number}", title, "\n\n".join([f"# {title}", *paragraphs]))
 
@@ -130,7 +130,7 @@ def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict
         for what in terms if own else ():
             sizes = np.array([[formula.total({name: 1}, plan.sizes()) for name in terms[what]] for plan, _ in own])
             counts = [(used[stage, program, what], used[stage, program, "calls"]) for _, used in own]
-            seen = np.array([told - begins.get(what, 0) * calls for told, calls in counts])
+            seen = np.array([count - begins.get(what, 0) * calls for count, calls in counts])
             weights = np.array([1 / sum(n for (*_, of), n in used.items() if of == what) for _, used in own])
             scale = sizes.max(axis=0) + 1e-9
             found, _ = nnls(sizes / scale * weights[:, None], seen * weights / formula.share_of(what, number))
@@ -144,8 +144,8 @@ def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     kept = file.read_text(encoding="utf-8").partition("[rows]")[0]
     lines = ["[rows]  # stage, role, program → calls, tokens in, tokens out"]
     for key, terms in rows.items():
-        told = (", ".join(f'"{names}" = {x:g}' for names, x in term.items()) for term in terms.values())
-        lines.append(f'"{key}" = [{", ".join(f"{{ {own} }}" for own in told)}]')
+        terms_text = (", ".join(f'"{names}" = {x:g}' for names, x in term.items()) for term in terms.values())
+        lines.append(f'"{key}" = [{", ".join(f"{{ {own} }}" for own in terms_text)}]')
     file.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -157,8 +157,8 @@ def compared(plan: formula.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
         (roles[stage, program], what, 0, n) for (stage, program, what), n in model.usage.items()
     ]
     for row in formula.usage(plan, Programs()):
-        told = {"calls": row.calls, "in": row.tokens_in, "out": row.tokens_out}
-        seen += [(row.role, what, 1, number) for what, number in told.items()]
+        actual = {"calls": row.calls, "in": row.tokens_in, "out": row.tokens_out}
+        seen += [(row.role, what, 1, number) for what, number in actual.items()]
     for role, what, side, number in seen:
         numbers[role][what][side] += number
         numbers["all"][what][side] += number

@@ -147,7 +147,7 @@ def read_lines(file: Path) -> list[dict[str, Any]]:
 
 
 def report(article: Article, folder: Path) -> Iterator[str]:
-    """What is printed of a run, line by line: its cost, and what became of the pages found."""
+    """Return the printed lines about a run: its cost, and the outcomes of the pages found."""
     results = [line["value"] for line in read_lines(folder / "journal.jsonl") if line["kind"] == "search"]
     found = {(one["url"], one["text"]): one for result in results for one in result["snippets"]}
     read = [one for one in found.values() if one["origin"] == "page"]

@@ -5,7 +5,7 @@
 Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
 or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
 opened; whole documents are those of :mod:`.fuzz_documents`; configuration files, run folders and requests
-are those of :mod:`.fuzz_files`. Prints a Markdown table of cases, their rate, exceptions that are no refusals,
+are those of :mod:`.fuzz_files`. Prints a Markdown table of cases, their rate, exceptions that are not refusals,
 citations of passages that were not shown, and the slowest case, in processor time; the exit code is 1 if there was any
 of these exceptions or citations, or a case took over two seconds.
 """
@@ -58,7 +58,7 @@ _READS_DRAFTS = 0.4  # share of the replies that are drafts, whose citations are
 
 @dataclass
 class Tally:
-    """What became of the cases of one kind, in processor seconds; ``faults`` counts each kind of fault."""
+    """Results of the cases of one kind, in processor seconds; ``faults`` counts each kind of fault."""
 
     cases: int = 0
     dangling: int = 0
@@ -92,7 +92,7 @@ def reply(text: str, tally: Tally, chance: random.Random) -> None:
 
 
 def hit(text: str, _: Tally, chance: random.Random) -> None:
-    """What an engine returns, checked and bounded, and shown in a prompt."""
+    """Check, bound and show in a prompt the results of an engine."""
     fields = {"url": f"https://example.org/{text[:50]}", "title": text[:900], "text": text, "published": text[:20]}
     wrong: tuple[Any, ...] = (None, 3, [], {})
     values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
@@ -136,7 +136,7 @@ KINDS: dict[str, tuple[Callable[[str, Tally, random.Random], None], float]] = {
     "run folders": (folder_of_a_run, 0.03),
     "requests": (request, 0.03),
 }
-"""What is fuzzed, and the share of all cases."""
+"""Fuzzed functions, and their shares of all cases."""
 
 
 def fuzz(seconds: float, seed: int, longest: int) -> dict[str, Tally]:

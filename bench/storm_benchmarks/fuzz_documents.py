@@ -75,7 +75,7 @@ def document_of(case: int) -> tuple[str, bytes]:
 
 
 def _article(file: Path) -> Iterator[str]:
-    """What is said of a file that is not read; nothing of one that is."""
+    """Return the message on a file that is not read; empty for one that is."""
     if file.suffix in {".md", ".json", ".wiki", ".docx", ".html"}:
         try:
             read_article(file, "Silk", AvailablePages())

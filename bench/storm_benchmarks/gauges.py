@@ -49,7 +49,7 @@ def gauges(tree: Path) -> Counter[str]:
 
 
 def table_values(path: Path) -> list[Any]:
-    """Every string and list that stands as a value in a TOML or JSON file."""
+    """Return every string and list that is a value in a TOML or JSON file."""
     text = path.read_text(encoding="utf-8")
     left, values = [tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)], []
     while left:
@@ -91,7 +91,7 @@ def _is_search(node: ast.AST) -> bool:
 
 
 def _words(node: ast.AST) -> list[Any]:
-    """What a list, a tuple or a set holds, or a string that is split at white space."""
+    """Return the elements of a list, a tuple, a set, or a string that is split at white space."""
     match node:
         case ast.List(elts=ones) | ast.Tuple(elts=ones) | ast.Set(elts=ones):
             return [one.value if isinstance(one, ast.Constant) else None for one in ones]

@@ -94,7 +94,7 @@ def _reached(graph: Graph, begin: Iterable[str]) -> set[str]:
 
 
 def floors(rooms: Graph) -> dict[str, int]:
-    """Room → its floor, from 1; rooms in a circle stand on one floor."""
+    """Room → its floor, from 1; rooms in a circle share a floor."""
     group = {member: tuple(circle) for circle in circles(rooms) for member in circle}
 
     @cache

@@ -1,4 +1,4 @@
-"""What reads untrusted text (replies, sentences, outlines, drafts), and patterns that once took time out of proportion.
+"""Readers of untrusted text (replies, sentences, outlines, drafts), and patterns that once took excessive time.
 
 A test measures each reader with each pattern, repeated to a length; :mod:`.fuzz` mixes the patterns.
 """
@@ -35,7 +35,7 @@ PATTERNS = (
 
 
 def readers() -> dict[str, Callable[[str], object]]:
-    """What reads untrusted text, by name."""
+    """Readers of untrusted text, by name."""
     adapter = PromptAdapter()
     return {
         "sentences, English": partial(split_sentences, language="en"),

@@ -1,16 +1,16 @@
-"""Where the facts that an article does not fully tell were lost: at which step of its run each was last at hand.
+"""The step of a run at which each fact that an article lacks, or states in part, was last available.
 
     python -m storm_benchmarks.lost_facts RUN FACTS.txt --web TOPIC.json.gz --lm MODEL [--told FACTS.csv:COLUMN]
 
 RUN is a run's folder; ``--web``, the topic's file of the frozen web that it searched. FACTS has a fact a line, after
-its name: ``7 Property of 372 acres``; what stands in square brackets at its end is left out. ``--told``: a table whose
-first column names the facts and whose COLUMN has what a reader found of each in the article, ``fully``, ``partly`` or
+its name: ``7 Property of 372 acres``; text in square brackets at its end is left out. ``--told``: a table whose first
+column names the facts and whose COLUMN has what a reader found of each in the article, ``fully``, ``partly`` or
 anything else; without it, the model reads that too.
 
-The model, as a judge, reads how far texts tell a fact, those of a step that are nearest to it by BM25; which texts a
-step has is what the run's records say. A step had a fact at hand if its texts tell more of it than the article. Runs
-from before ``evidence.json`` do not say what their sections were given: there, "shown" means to an answer, and what
-was found and not told is "a finding, in no section".
+The model, as a judge, reads how far a step's texts, those nearest to the fact by BM25, state it; the run's records have
+the texts. A fact was available at a step if its texts state more of it than the article. Runs from before
+``evidence.json`` do not record the sections' evidence: there, "shown" means to an answer, and unused findings are "a
+finding, in no section".
 """
 
 import csv
@@ -51,7 +51,7 @@ def read_told(file: Path, column: str) -> dict[str, int]:
         return {next(iter(row.values())): _RANK.get(row[column], 0) for row in csv.DictReader(lines)}
 
 
-def told(judge: JudgeModel, facts: Facts, texts: Iterable[str]) -> dict[str, int]:
+def stated_facts(judge: JudgeModel, facts: Facts, texts: Iterable[str]) -> dict[str, int]:
     """Name of a fact → how much of it the texts tell, as :func:`read_told`."""
     listed = list(dict.fromkeys(" ".join(text.split()) for text in texts))
     index = LexicalIndex(([(text, 1)] for text in listed), floor=0.0)
@@ -73,7 +73,7 @@ def _numbered(texts: Iterable[str]) -> str:
 
 
 class RecordedRun:
-    """What was at hand at each step of a run, by its records."""
+    """Return the texts available at each step of a run, from its records."""
 
     def __init__(self, folder: Path, web: FrozenWeb) -> None:
         self.article = from_json((folder / "article.json").read_text(encoding="utf-8"))
@@ -115,11 +115,11 @@ def lost_at(judge: JudgeModel, run: RecordedRun, facts: Facts, known: Mapping[st
     ``known``: how much of each fact the article tells; the model reads the facts that it lacks.
     """
     unread = {name: text for name, text in facts.items() if name not in known}
-    in_article = {**told(judge, unread, chunks(generated_text(run.article), _WORDS)), **known}
+    in_article = {**stated_facts(judge, unread, chunks(generated_text(run.article), _WORDS)), **known}
     lost = dict.fromkeys((name for name in facts if in_article[name] < _RANK["fully"]), NOWHERE)
 
     def look(step: str, names: Sequence[str], texts: Iterable[str]) -> None:
-        more = told(judge, {name: facts[name] for name in names if lost[name] == NOWHERE}, texts)
+        more = stated_facts(judge, {name: facts[name] for name in names if lost[name] == NOWHERE}, texts)
         lost.update({name: step for name, rank in more.items() if rank > in_article[name]})
 
     for section, names in _by_section(judge, run, {name: facts[name] for name in lost}):

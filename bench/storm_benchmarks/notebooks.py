@@ -2,7 +2,7 @@
 
     python -m storm_benchmarks.notebooks examples/01_write_an_article.ipynb
 
-A test compares the fingerprint: outputs of other cells than those that stand there are refused.
+A test compares the fingerprint: outputs of other cells than the current ones are refused.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What protects the user of a cheap model: errors planted into sentences that people found supported, by kind.
+"""Detection of errors planted into sentences that people found supported, by kind.
 
     python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--clean 495] [--seed 0]
 
@@ -113,10 +113,10 @@ def table(
     sets["none (clean)"] = list(clean[:most_clean])
     rows = [(kind, one) for kind, own in sets.items() for one in own]
     rng.shuffle(rows)
-    told = {name: flag([one for _, one in rows]) for name, flag in flags.items()}
+    flagged = {name: flag([one for _, one in rows]) for name, flag in flags.items()}
     for kind, own in sets.items():
         mine = [i for i, (of, _) in enumerate(rows) if of == kind]
-        screen, *others = ([found[i] for i in mine] for found in told.values())
+        screen, *others = ([found[i] for i in mine] for found in flagged.values())
         both = ([a or b for a, b in zip(screen, other, strict=True)] for other in others)
         yield [kind, len(own), *(f"{sum(row) / len(row):.1%}" for row in (screen, *others, *both))]
 

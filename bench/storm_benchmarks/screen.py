@@ -1,4 +1,4 @@
-"""What the screen does to sentences whose support people have labelled.
+"""Outcomes of the screen for sentences whose support people have labelled.
 
     python -m storm_benchmarks.screen [--sentences 500] [--passages 12]
 
@@ -8,7 +8,7 @@ data set: once citing its own source, once citing another one's while its own is
 
 - kept: the writer's citation stays, and nothing is added;
 - moved: other passages are cited instead or in addition, and the sentence stays;
-- handed back: the writer is told what is missing. The pipeline drops only what comes back without support again.
+- returned: the writer gets a remark. The pipeline drops only sentences that remain unsupported.
 A second table counts the sentences with a number or date that the whole source lacks, those of our own sentences about
 pages in five languages (``experiments/labels/own-sentences.csv``) as well.
 """
@@ -95,7 +95,7 @@ def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
 
 
 def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[object]]:
-    """What the screen does to each label of each set: shares of its sentences."""
+    """Yield the outcomes of the screen for each label of each set, as shares of its sentences."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for sample in sets:
         screen = Screen(sample.passages, known=sample.row.topic, embed=embedder.embed)
@@ -116,7 +116,7 @@ def number_rows(data: Path) -> Iterator[list[object]]:
     for name, labelled in (_labelled(data / "support") | {"five languages": foreign}).items():
         for label in dict.fromkeys(one.label for one in labelled):
             own = [(one.text, [one.topic, "\n".join(one.sources)]) for one in labelled if one.label == label]
-            lacking = [text for text, told in own if missing(text, told, source_languages=["en", detect(told[1])])]
+            lacking = [text for text, pair in own if missing(text, pair, source_languages=["en", detect(pair[1])])]
             yield [name, label, len(own), len(lacking)]
 
 

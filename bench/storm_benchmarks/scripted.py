@@ -125,8 +125,8 @@ def _point_answers(user: str, mark: str) -> str:
     """All questions are answered but the last, which names queries."""
     asked = len(re.findall(r"^(?:Questions: )?\d+\. ", user.rpartition("\nQuestions:")[2].strip(), re.M))
     facts = _FACT.findall(user)
-    told = [f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts * 2]
-    texts = [" ".join(told[n % len(facts) :][:2]) for n in range(asked)]
+    sentences = [f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts * 2]
+    texts = [" ".join(sentences[n % len(facts) :][:2]) for n in range(asked)]
     answers = [*texts[:-1], ""] if asked > 1 else texts
     queries = [" ".join([*_shuffled(text).split()[:4], mark]) for *_, text in facts[:2]]
     return json.dumps(
@@ -149,8 +149,8 @@ def _from_facts(usual: int) -> Answer:
         wanted = re.search(r"^Words:\s+(\d+)$", user, re.M)
         most = (int(wanted[1]) if wanted else usual) // _WORDS_A_SENTENCE
         facts = [[(number, part) for part in text.split(". ") if part] for number, _, text in _FACT.findall(user)]
-        told = [one for rank in zip_longest(*facts) for one in rank if one]
-        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, text in told[:most])
+        facts_in_turn = [one for rank in zip_longest(*facts) for one in rank if one]
+        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, text in facts_in_turn[:most])
 
     return reply
 
@@ -202,8 +202,8 @@ def _edits(user: str, mark: str) -> str:
 def _from_memory(user: str, mark: str) -> str:
     """Sections of made-up sentences, as many words as asked for."""
     each = int(re.findall(r"^Words: (\d+)$", user, re.M)[-1]) // len(TITLES) // _WORDS_A_SENTENCE
-    told = f"The {{}} of {_topic(user)} {' '.join(['as', mark, 'tells'] * 7)}."
-    return "\n".join(f"## {title}\n{' '.join([told.format(title.lower())] * each)}" for title in TITLES)
+    sentence = f"The {{}} of {_topic(user)} {' '.join(['as', mark, 'tells'] * 7)}."
+    return "\n".join(f"## {title}\n{' '.join([sentence.format(title.lower())] * each)}" for title in TITLES)
 
 
 def _plan(user: str, mark: str) -> str:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: options and Markdown tables."""
+"""Shared parts of the benchmarks: options and Markdown tables."""
 
 import argparse
 import os

@@ -26,12 +26,12 @@ CORE, BESIDE = ("signatures", "storm_pipeline"), ("bench", "training")
 
 def code_lines(text: str) -> int:
     """The lines of a module that are neither blank nor a comment's or a docstring's, as ``cloc`` counts them."""
-    told: set[int] = set()
+    counted: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            counted.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = enumerate(map(str.strip, text.split("\n")), 1)
-    return sum(number not in told and line != "" and not line.startswith("#") for number, line in lines)
+    return sum(number not in counted and line != "" and not line.startswith("#") for number, line in lines)
 
 
 def rooms(tree: Path, lines_of: Callable[[str], int] = lambda text: len(text.splitlines())) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""What an article is about, and which texts and pages bear on it."""
+"""The subject of an article, and the texts and pages related to it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

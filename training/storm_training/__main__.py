@@ -139,9 +139,9 @@ def lfqa(
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
     if answers:
-        told = written_answers(answers)
-        own = [source for source in sources if source.question in told]
-        typer.echo(build(own, lambda source: told[source.question], path, tests=kept, count=count_words).table)
+        answered = written_answers(answers)
+        own = [source for source in sources if source.question in answered]
+        typer.echo(build(own, lambda source: answered[source.question], path, tests=kept, count=count_words).table)
         return
     settings = Settings.build({"lm": lm, "article_language": language, "length": words, "max_cost": max_cost})
     typer.echo(expected(settings, "answer", sources[0].question, len(sources)), err=True)

@@ -31,7 +31,7 @@ _WHOLE: dict[str, Any] = {
 
 
 class _Recorder(BaseCallback):
-    """What a model was asked and replied, in order."""
+    """A model's requests and replies, in order."""
 
     def __init__(self) -> None:
         self.calls: dict[str, tuple[list[dict[str, str]], str]] = {}

@@ -1,4 +1,4 @@
-"""What a teacher's replies are expected to cost, before any is paid for."""
+"""Estimated cost of a teacher's replies."""
 
 from storm_pipeline import Settings
 from storm_pipeline.interfaces.estimate.estimating import Range, estimate

@@ -4,4 +4,4 @@ from storm_pipeline import StormError
 
 
 class TrainingError(StormError):
-    """A stage cannot go on: its data, its configuration or a checkpoint cannot be used, or the loss is no number."""
+    """A stage cannot go on: its data, its configuration or a checkpoint cannot be used, or the loss is not a number."""

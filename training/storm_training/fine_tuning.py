@@ -31,7 +31,7 @@ def response_log_probabilities(model: Any, batch: Batch) -> Tensor:
 
 
 def kept(batch: Batch) -> int:
-    """How many columns of logits, from the last, tell of tokens of responses."""
+    """Return the number of final columns of logits for tokens of responses."""
     return batch.tokens.shape[1] - batch.first + 1
 
 
@@ -59,7 +59,7 @@ def fine_tune(
         folder: of checkpoint and curve.
 
     Raises:
-        TrainingError: there are no examples, or a loss is no number.
+        TrainingError: there are no examples, or a loss is not a number.
     """
     if not examples:
         raise TrainingError("there is nothing to fine-tune on: the data is empty, or a filter left none")

@@ -30,7 +30,7 @@ TRAINING, _JUDGED, _PROMPTS, TESTS, _HELD_OUT, _TAUGHT = 1, 2, 3, 4, 5, 100
 
 @dataclass(frozen=True)
 class Laboratory:
-    """What the seeds share.
+    """Objects shared by the seeds.
 
     Attributes:
         style: of the demonstrations.
@@ -119,7 +119,7 @@ class Seed:
 
     @cached_property
     def _data(self) -> list[Judged]:
-        """What reward models and baselines learn from: answers of the tuned model."""
+        """Training data of reward models and baselines: answers of the tuned model."""
         world = self._settings.world
         return self._judged(self._tuned, items(world.judged, _JUDGED, anew=world.anew), 5)
 

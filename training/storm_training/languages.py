@@ -49,8 +49,8 @@ def bilingual(settings: RunSettings, folder: Path, ratio: str, seed: int) -> Row
         (translate(prompt), translate(text)) if rng.random() < SHARES[ratio] else (prompt, text)
         for prompt, text in pairs
     ]
-    told = [prompt + text for prompt, text in pairs[:500]]
-    texts = [*told, *map(translate, told)]
+    texts_shown = [prompt + text for prompt, text in pairs[:500]]
+    texts = [*texts_shown, *map(translate, texts_shown)]
     model, tokenizer = tuned(settings, texts, mixed, folder / f"bilingual-{ratio.replace(':', '-')}-{seed}", seed)
     tests = items(world.tests, TESTS, anew=world.anew)
     first, second = (_scores(model, tokenizer, tests, world.most_tokens, seed, other=other) for other in (False, True))

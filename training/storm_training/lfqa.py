@@ -81,7 +81,7 @@ def read_webglm(path: Path) -> list[Source]:
     """WebGLM-QA as published: JSON lines with ``question``, ``answer`` and ``references``.
 
     Raises:
-        TrainingError: a line is no such object, or lacks a question or materials.
+        TrainingError: a line is not such an object, or lacks a question or materials.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     return [_source(row, row.get("references"), path) for row in map(json.loads, filter(str.strip, lines))]

@@ -13,7 +13,7 @@ from storm_training import checkpoints, curves
 from storm_training.errors import TrainingError
 
 STRICT = ConfigDict(extra="forbid")
-"""Of settings that are read from a file: an unknown one is an error."""
+"""Configuration of settings read from a file: an unknown one is an error."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def train(
         The curve: ``step``, ``loss``, ``rate``.
 
     Raises:
-        TrainingError: a loss is no number, or the checkpoint cannot be used.
+        TrainingError: a loss is not a number, or the checkpoint cannot be used.
     """
     optimizer = adamw(model, settings.rate)
     done = checkpoints.restore(folder, model, optimizer) if folder else 0
@@ -95,7 +95,7 @@ def step_of(model: torch.nn.Module, optimizer: torch.optim.Optimizer, loss: Tens
     """One step down the loss's gradient; the loss.
 
     Raises:
-        TrainingError: the loss is no number.
+        TrainingError: the loss is not a number.
     """
     value = loss.item()
     if not math.isfinite(value):

@@ -3,9 +3,9 @@
 r̂_t = Σ_j 1(t = T_j) (R̂[j] − R̂_SFT) − β log π(a_t|s_t)/π_ref(a_t|s_t), advantages by GAE, a clipped objective.
 
 Departures from the paper, which gives neither hyper-parameters nor code: R̂_SFT is the mean over the segments of the
-tuned model's answer to the same prompt, as that answer's segments are not this one's; the value head stands on the
-writer's own hidden states; a run stops when the mean KL of its answers exceeds a bound; the reference is the tuned
-model. The curve has reward, KL and length side by side, so that a reward gained by length or by distance is seen.
+tuned model's answer to the same prompt, as that answer's segments are not this one's; the value head uses the writer's
+hidden states; a run stops when the mean KL of its answers exceeds a bound; the reference is the tuned model. The curve
+has reward, KL and length side by side, so that a reward gained by length or by distance is seen.
 """
 
 import copy
@@ -29,7 +29,7 @@ from storm_training.segments import Segmented, segment
 Answers = Sequence[tuple[int, Segmented]]
 """Sampled answers, each with its prompt's position."""
 Rewards = Callable[[Answers], tuple[list[list[float]], list[tuple[int, ...]]]]
-"""Of answers: each segment's reward, and the segment's number of each of the response's tokens."""
+"""Returns, for answers, each segment's reward, and the segment's number of each of the response's tokens."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def optimise(
         at the bound.
 
     Raises:
-        TrainingError: prompts and baseline differ in number, or a loss is no number.
+        TrainingError: prompts and baseline differ in number, or a loss is not a number.
     """
     if len(prompts) != len(baseline) or not prompts:
         raise TrainingError(
@@ -155,7 +155,7 @@ def optimise(
 
 
 class _Run:
-    """What stays the same between rounds."""
+    """Constants of all rounds."""
 
     def __init__(
         self,

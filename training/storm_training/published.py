@@ -1,4 +1,4 @@
-"""What FoRAG's tables say of its 7B model on WebGPT's questions, to stand beside what is measured here."""
+"""Values of FoRAG's tables for its 7B model on WebGPT's questions, for comparison."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ _HOURS = {
 def scores(style: str, model: str) -> tuple[float, ...]:
     """Coherence, helpfulness, and factuality by query and by sentence; none, or no factuality, where it gives none.
 
-    Models that are rewarded by true labels stand beside the paper's sequence-level ones.
+    Models rewarded by true labels are compared with the paper's sequence-level ones.
     """
     return _SCORES.get((style, model.removeprefix("true ")), ())
 

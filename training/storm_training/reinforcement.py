@@ -29,7 +29,7 @@ _EVERY = 8  # one question of so many measures the reward model and trains nothi
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and how.
+    """The training plan.
 
     Attributes:
         cell: of the reward model (Table 2).
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def told(self) -> str:
-        """What decides the rewards and how far PPO goes, in a line."""
+        """The parameters of rewards and of PPO's bounds, on one line."""
         by = "its last token" if self.cell.granularity == "sequence" else f"the {self.cell.aggregate} of its tokens"
         return (
             f"reward model {self.cell.name}: a segment's reward is that of {by}; PPO: "
@@ -152,7 +152,7 @@ def reinforce(
         ``by_sentence`` are shares in [0, 1] as in Table 5, ``words`` a mean.
 
     Raises:
-        TrainingError: the judge gives one label only, or a loss is no number.
+        TrainingError: the judge gives one label only, or a loss is not a number.
     """
     places = list(range(len(asked.prompts)))
     learnt = [at for at in places if at % _EVERY] or places

@@ -1,4 +1,4 @@
-"""What PPO computes of rewards: per-token rewards, advantages, the clipped objective. Pure functions of tensors."""
+"""PPO's computations on rewards: per-token rewards, advantages, the clipped objective. Pure functions of tensors."""
 
 from collections.abc import Sequence
 

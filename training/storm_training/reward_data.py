@@ -1,8 +1,7 @@
 """Answers with labels of their subclaims, seen at the three levels of evaluation (FoRAG 5.2).
 
-Departures from the paper: in the synthetic world labels are exact, not GPT-4's. Where a judge
-labels, a sentence is its own only subclaim unless a program takes it apart. Structure and outline are no segments:
-they get no reward of their own.
+Departures from the paper: in the synthetic world labels are exact, not GPT-4's. Where a judge labels, a sentence is its
+own only subclaim unless a program splits it. Structure and outline are not segments and get no reward.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from storm_training.segments import Segmented, whole
 
 Level = Literal["holistic", "sentence", "subclaim"]
 Split = Callable[[str], Sequence[str]]
-"""A sentence's subclaims, each a sentence that stands alone."""
+"""A function from a sentence to its subclaims, each a self-contained sentence."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def judge_labels(
         judge: of support.
         sentences: an answer's.
         materials: plain text each.
-        split: takes a sentence apart; without it the sentence is its own subclaim.
+        split: splits a sentence; without it the sentence is its own subclaim.
 
     Raises:
         TrainingError: there are no materials, or all are empty.

@@ -92,7 +92,7 @@ def train_reward_model(
         folder: of checkpoint and curve.
 
     Raises:
-        TrainingError: there is no data, all labels are the same, or a loss is no number.
+        TrainingError: there is no data, all labels are the same, or a loss is not a number.
     """
     marked = [(item.answer.example, *targets(item, model.cell.level)) for item in data]
     if len({label for _, _, labels in marked for label in labels}) < 2:

@@ -34,7 +34,7 @@ def sample(
     known = torch.arange(width) >= torch.tensor([[width - len(prompt)] for prompt in prompts])
     shown, past, found = tokens, None, tokens[:, :0]
     while found.shape[1] < most and not (found == ending).any(1).all():
-        told = model(
+        output = model(
             input_ids=shown,
             attention_mask=_mask(known, shown.shape[1]),
             position_ids=(known.cumsum(1) - 1).clamp(min=0)[:, -shown.shape[1] :],
@@ -42,7 +42,7 @@ def sample(
             use_cache=True,
             logits_to_keep=1,
         )
-        logits, past = told.logits[:, -1].float(), told.past_key_values
+        logits, past = output.logits[:, -1].float(), output.past_key_values
         shown = (logits / temperature).softmax(-1).multinomial(1) if temperature else logits.argmax(-1, keepdim=True)
         found, known = torch.cat([found, shown], 1), functional.pad(known, (0, 1), value=True)
     return [Example(prompt, _until(row.tolist(), ending)) for prompt, row in zip(prompts, found, strict=True)]

@@ -13,7 +13,7 @@ from storm_pipeline.api import split_sentences
 from storm_training.batches import Example
 
 ANSWER = "Answer:"
-"""What stands before the answer, where a structure and an outline precede it."""
+"""Mark before the answer, if a structure and an outline precede it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a run of the tables is made of, read from one TOML file."""
+"""Settings of a run of the tables, read from a TOML file."""
 
 from pathlib import Path
 from typing import Self

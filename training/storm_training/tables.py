@@ -1,7 +1,8 @@
 """FoRAG's Tables 4, 5, 6 and 8 and Figure 2, and TunedRR's epochs, with intervals over seeds and the papers' orderings.
 
 Departures from the paper: one world instead of two test sets; a row has the mean over seeds and half the width of its
-95 % interval (Student's t), which the paper does not give. The paper's own numbers stand beside (:mod:`.published`).
+95 % interval (Student's t), which the paper does not give. The paper's numbers are shown beside them
+(:mod:`.published`).
 """
 
 import json
@@ -187,7 +188,7 @@ def _times(groups: Group) -> str:
 
 
 def _seconds(rows: Sequence[Row]) -> tuple[float, float]:
-    """Of a reward model, and of the PPO that follows."""
+    """Columns of a reward model and of its PPO."""
     return mean(float(row["reward_model_seconds"]) for row in rows), mean(float(row["rl_seconds"]) for row in rows)
 
 

@@ -20,7 +20,7 @@ def written_answers(path: Path) -> dict[str, Outlined]:
     """Answers that people wrote, by question: JSON lines with ``question``, ``structure``, ``points`` and ``answer``.
 
     Raises:
-        TrainingError: a line is no such object.
+        TrainingError: a line is not such an object.
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

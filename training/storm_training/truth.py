@@ -1,4 +1,4 @@
-"""What is true of an answer in the synthetic world, to the subclaim."""
+"""True labels of an answer's subclaims in the synthetic world."""
 
 import re
 from collections.abc import Sequence

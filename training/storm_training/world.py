@@ -30,7 +30,7 @@ sets before FoRAG, which leaves out points and has no order."""
 
 @dataclass(frozen=True)
 class Fact:
-    """What a town is said to do: how many, and with what, are its two subclaims."""
+    """Facts about a town: a number and a means, its two subclaims."""
 
     town: str
     verb: str

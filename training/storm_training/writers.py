@@ -76,7 +76,7 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
         most: tokens of prompt and response together; longer pairs are left out.
 
     Raises:
-        TrainingError: a line is no such object, or has an empty part; or all are longer.
+        TrainingError: a line is not such an object, or has an empty part; or all are longer.
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -122,9 +122,9 @@ def read_text(file: Path) -> str:
 
 
 def file_bytes(file: Path) -> bytes:
-    """Read a file of at most 64 MiB; what ``NAME.gz`` holds, which is as large at most.
+    """Read a file of at most 64 MiB; ``NAME.gz`` is decompressed, to at most the same size.
 
-    Raises OSError: it cannot be read, is no file, or larger; EOFError, zlib.error: it cannot be decompressed.
+    Raises OSError: it cannot be read, is not a file, or larger; EOFError, zlib.error: it cannot be decompressed.
     """
     data = read_bounded(file, _LARGEST)
     if file.suffix == ".gz":

@@ -28,7 +28,7 @@ class PageGoneError(DatasetError):
 
 @dataclass(frozen=True)
 class CurrentPage:
-    """A page as it stands now, or with an earlier revision (:meth:`MediaWiki.at`)."""
+    """A page in its current or an earlier revision (:meth:`MediaWiki.at`)."""
 
     asked: str  # the requested title, possibly of a redirect
     title: str  # its own title

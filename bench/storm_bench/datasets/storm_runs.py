@@ -6,7 +6,7 @@ of sections left unwritten and has those that the writer added. Pitfalls:
 
 - The numbers in ``url_to_info.json`` are those of the article *before* polishing, which renumbers without a new list.
   Polished numbers are recovered from the sentences that both texts have: all of the body, unless polishing removed
-  duplicates. A polished number that stands in none of them cites nothing.
+  duplicates. A polished number in none of them cites nothing.
 - A number cites a page, not a snippet: its passage is all snippets of the page that the run kept.
 - Where a section cited beyond its sources, the official code deleted the last *valid* number with the invalid ones.
   This cannot be undone: such sentences stay uncited.

@@ -81,8 +81,8 @@ def _with_documents(topic: Topic) -> Article:
 
 def _labelled(title: str, claims: Claims) -> Article:
     sections, cited = [], []
-    for heading, told in claims.items():
-        paragraphs = [(Paragraph(parse_cited(text, ()).sentences), passages) for text, passages in told]
+    for heading, stated in claims.items():
+        paragraphs = [(Paragraph(parse_cited(text, ()).sentences), passages) for text, passages in stated]
         sections.append(Section(heading or title, tuple(own for own, _ in paragraphs)))
         cited += [passages for own, passages in paragraphs for _ in own.sentences]
     return with_citations(Article(title, (), tuple(sections)), dict(enumerate(cited)))

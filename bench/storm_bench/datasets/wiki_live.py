@@ -40,7 +40,7 @@ SUFFIX = ".json.gz"
 ARTICLES, _STATEMENTS = "wiki_data/cleaned_data/article", "wiki_data/cleaned_data/statement"
 _SYSTEMS = "test_data/*/json_data"
 _ABOUT = ("Title:", "URL Source:", "Published Time:", "Markdown Content:", "Citations:")
-"""Lines of a published human article's file that tell where it was taken from."""
+"""Lines of a published human article's file that name its origin."""
 
 
 class _Page(BaseModel):

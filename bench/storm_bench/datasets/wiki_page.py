@@ -30,7 +30,7 @@ _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 @dataclass(frozen=True)
 class Features:
-    """What plans of builders limit."""
+    """Limits in the plans of builders."""
 
     words: int  # words of prose
     list_words: int  # words in lists

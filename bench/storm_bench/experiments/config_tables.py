@@ -45,7 +45,7 @@ class DataTable(ConfigTable):
 
 
 class SearchTable(ConfigTable):
-    """What runs search."""
+    """The data that runs search."""
 
     # ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents of all topics;
     # ``article``: the human article itself, an upper bound that WikiGenBen calls golden
@@ -59,7 +59,7 @@ class SearchTable(ConfigTable):
 
 
 class PublishedTable(ConfigTable):
-    """What a paper prints for the methods, which reports show below our means."""
+    """A paper's values for the methods, which reports show below our means."""
 
     source: str = ""  # paper, table, models, search and topics: what the values depend on
     # method → measure → value, as our measures count (shares, not percent)

@@ -128,7 +128,7 @@ class CausalModel(Pretrained):
         return [min(0.0, float(value)) for value in found]
 
     def _tokens(self, context: str, text: str) -> tuple[list[int], list[int]]:
-        """Return what stands before the scored tokens, one token or more, and the scored tokens."""
+        """Return the tokens before the scored ones, at least one, and the scored tokens."""
         model, tokenizer = self._loaded
         before, scored = (tokenizer.encode(own, add_special_tokens=False, verbose=False) for own in (context, text))
         if tokenizer.bos_token_id is not None:

@@ -27,7 +27,7 @@ Score = Mapping[str, float | None]
 """Measure → value; None where it is undefined for the case (no entity in the human article, no citation …)."""
 
 Parameters = Mapping[str, str | int | float]
-"""What a metric's values depend on besides the cases."""
+"""Parameters that a metric's values depend on besides the cases."""
 
 
 @dataclass(frozen=True)

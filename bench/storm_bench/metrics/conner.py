@@ -67,7 +67,7 @@ def paragraph_coherence(sentences: Sequence[str], discourse: Discourse) -> float
 def informativeness(prompt: str, knowledge: str, lm: LogProbabilities) -> float | None:
     """Eq. 5: 1 - exp(mean over tokens of ln P(k_t | k_<t, q)), in [0, 1]; None where k has no token.
 
-    ``prompt`` stands before the knowledge: the query as a zero-shot request.
+    ``prompt`` precedes the knowledge: the query as a zero-shot request.
     """
     found = _mean(lm(prompt, knowledge))
     return None if found is None else 1 - math.exp(found)
@@ -106,7 +106,7 @@ def open_validity(answer: str, evidence: Sequence[str], inference: Judge) -> flo
 
 @dataclass(frozen=True)
 class ConnerModels:
-    """What the perspectives ask, and the names of these models."""
+    """The models of the perspectives, and their names."""
 
     inference: Judge
     matching: Matching

@@ -72,7 +72,7 @@ def deepscholar(judge: Judge, *, window: int = 1) -> CaseMetric:
 
 
 def _judged(judge: CachingJudge, case: Case, window: int) -> list[tuple[float, bool]]:
-    """Of each sentence that counts, the share of its citations that support it, and whether its window does."""
+    """For each counted sentence, the share of its citations that support it, and whether its window does."""
     sentences = _sentences(case.article)
     paper = f"{case.topic.title}\n{case.topic.about}"
     alone, together = [], []

@@ -2,8 +2,8 @@
 
 Wikipedia asks of a Good Article that it is well written, verifiable, broad, neutral, stable and illustrated
 (https://en.wikipedia.org/wiki/Wikipedia:Good_article_criteria). The criteria (``good_article.toml``) divide the first
-four, in our own words. What the text of two articles does not show is left out: edit wars, images, and reference lists
-and citations, which the data sets do not have for the human articles.
+four, in our own words. Left out are criteria that two texts do not show: edit wars, images, reference lists and
+citations, which the human articles of the data sets lack.
 """
 
 import tomllib

@@ -1,7 +1,7 @@
 """Statements looked up in their best-matching passages: the human article's, an article's, and those that cite a page.
 
-As Wiki Live Challenge defines them. The screen (``statement_coverage``) tells what is stated; a language model also
-what is contradicted.
+As Wiki Live Challenge defines them. The screen (``statement_coverage``) finds stated statements; a language model also
+contradicted ones.
 """
 
 import math
@@ -171,8 +171,8 @@ def own_statements_lm(model: JudgeModel) -> CaseMetric:
 
     The counterpart of :func:`statement_coverage_lm`, which looks up the human article's statements. The statements of a
     system's published article are those published with it; of any other article its sentences, which hold more than one
-    fact and point back, so that fewer are supported. A statement that the human article does not mention is no error.
-    Both are None for an article without statements, and without a human text.
+    fact and point back, so that fewer are supported. A statement that the human article does not mention is not an
+    error. Both are None for an article without statements, and without a human text.
 
     Departures: the benchmark shows the ten nearest statements of the human article; here its five best-matching
     passages (up to 120 words).

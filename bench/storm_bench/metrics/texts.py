@@ -58,7 +58,7 @@ def body_headings(article: Article) -> tuple[str, ...]:
 def is_undivided(article: Article) -> bool:
     """Return whether the body came without headings: one section that only our package named, without lead or outline.
 
-    A section that the outline names, or that stands below a lead, was called :data:`storm_pipeline.types.UNTITLED` by
+    A section that the outline names, or that follows a lead, was called :data:`storm_pipeline.types.UNTITLED` by
     its writer.
     """
     found = [section.heading for _, section in all_sections(article)]
@@ -79,7 +79,7 @@ def heading_pair(
 def cut_headings(headings: Sequence[str]) -> tuple[str, ...]:
     """Return the headings before the first that contains ``references``, ``external links``, ``see also`` or ``notes``.
 
-    The word may stand anywhere in a heading, so that "Bank notes" ends the list too, as in the official code.
+    The word may be anywhere in a heading, so that "Bank notes" ends the list too, as in the official code.
     """
     places = (i for i, heading in enumerate(headings) if any(word in heading.lower() for word in _BACK_MATTER))
     return tuple(headings[: next(places, len(headings))])

@@ -50,9 +50,9 @@ class Figure:
 def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
     """Differences from the baseline in one measure, one row per method; None if there are none."""
     rows = [
-        (method, list(apart.values()))
+        (method, list(gaps.values()))
         for method in results.methods
-        if method != results.baseline and (apart := differences(results, method, measure.name))
+        if method != results.baseline and (gaps := differences(results, method, measure.name))
     ]
     if not rows:
         return None

@@ -197,7 +197,7 @@ class Report:
         return found
 
     def counts(self) -> list[tuple[str, ...]]:
-        """Of each method the articles, and how many were written and failed."""
+        """For each method the numbers of articles, written ones and failed ones."""
         asked, lost = (Counter(own.method for own in some) for some in (self.results.results, self.failed))
         return [(name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in self.results.methods]
 

@@ -21,7 +21,7 @@ FORMAT = 1
 RESULTS = "results.json"
 """File name in a report's folder."""
 NO_JUDGE = "screen: no judge"
-"""What stands for the judge, and for every figure, of measures of support where no judge was named."""
+"""Placeholder for the judge, and for every figure, of support measures without a named judge."""
 WORDS_ASKED = Measure("words_asked", high=math.inf, better="neither")
 """Words that an article's prompts asked for: the same for all methods, unless the passages of one hold too little."""
 

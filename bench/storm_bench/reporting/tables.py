@@ -225,11 +225,11 @@ def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Pa
     rows: list[tuple[str, Measure, Comparison, MeanInterval]] = []
     for method in results.methods:
         for measure in measures:
-            apart = differences(results, method, measure.name)
-            if method != results.baseline and apart and _comparable(results, measure):
+            pairs = differences(results, method, measure.name)
+            if method != results.baseline and pairs and _comparable(results, measure):
                 own, other = (topic_means(results, name, measure.name) for name in (method, results.baseline))
                 most = measure.high - measure.low
-                rows.append((method, measure, compare(own, other), interval(list(apart.values()), -most, most)))
+                rows.append((method, measure, compare(own, other), interval(list(pairs.values()), -most, most)))
     by_t = holm([comparison.t_test for _, _, comparison, _ in rows])
     by_flips = holm([comparison.permutation for _, _, comparison, _ in rows])
     return tuple(Paired(*row, t, flips) for row, t, flips in zip(rows, by_t, by_flips, strict=True))

@@ -89,7 +89,7 @@ def deleted_after(lab: Lab, run: str, seconds: float) -> list[str]:
 
 
 def wrong_failure(ended: Ended, reason: str) -> list[str]:
-    """What is wrong with how a command failed: expected are exit code 1 and one line with the reason."""
+    """Return faults in a command's failure: expected are exit code 1 and one line with the reason."""
     lines = ended.err.strip().splitlines()
     found = [f"exit code {ended.code} instead of 1"] if ended.code != 1 else []
     if len(lines) != 1 or not lines[0].startswith("error: ") or "unexpected" in lines[0]:
@@ -136,7 +136,7 @@ def _mount(*arguments: str) -> None:
 
 
 def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
-    """What is wrong with the folder of a run that ended early, and with its resumption."""
+    """Return faults in the folder of a run that ended early, and in its resumption."""
     folder = lab.run_folder(run)
     if folder is None:
         return []

@@ -38,7 +38,7 @@ def interrupted_during(lab: Lab, run: str, kind: str, whole: Whole) -> list[str]
 
 
 def wrong_interruption(ended: Ended, folder: str) -> list[str]:
-    """What is wrong with how an interrupted command ended: it may have finished, or says where progress is saved."""
+    """Return faults in the end of an interrupted command: it may have finished, or must say where progress is saved."""
     if ended.code == 0:
         return []
     lines = ended.err.strip().splitlines()

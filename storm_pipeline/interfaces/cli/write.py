@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from storm_pipeline.types import Article, Outline
 
     _Work: TypeAlias = Callable[[Storm, bool], Article | Outline]
-    """What a command does with a ``Storm``; its second argument: whether a damaged run is accepted."""
+    """A command's function of a ``Storm`` and of whether a damaged run is accepted."""
 
 T = TypeVar("T")
 

@@ -295,7 +295,7 @@ def with_progress(sinks: Sequence[EventSink], wanted: bool | None) -> Iterator[S
     """Yield the sinks of a run, with one that shows its progress within the block.
 
     ``wanted``: whether to show it; None: without sinks, with a terminal or notebook, and not within a DSPy module (such
-    as in an evaluation). Of concurrent runs, the first one shows its progress.
+    as in an evaluation). Only the first of concurrent runs shows its progress.
     """
     if wanted is None:
         wanted = not sinks and not dspy.settings.caller_modules and _is_watched()

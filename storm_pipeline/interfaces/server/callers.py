@@ -68,7 +68,7 @@ class Tokens:
         self._version: tuple[int, ...] | None = None
         self._known: tuple[Token, ...] = ()
         self.required = False
-        """Whether there is or was a named token: from then on nobody is served without one."""
+        """Whether there is or was a named token: from then on, a token is required."""
 
     def add(self, name: str, budget: float | None = None) -> str:
         """Make and return a token, which is not stored. The name of a revoked token can be used again.

@@ -19,9 +19,9 @@ _SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 """Maximum concurrent requests, of all clients and of one."""
 _MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
-"""Of these, streams of events and uploads: they may last, so that others would find no place beside them."""
+"""Maximum event streams and uploads among them, which may take long."""
 _MOST_LARGE, _MOST_LARGE_OF_ONE = 16, 4
-"""Of these, those whose body may be large: it is held in memory."""
+"""Maximum requests with large bodies among them, which are held in memory."""
 _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
