@@ -50,7 +50,7 @@ class SectionPoints(_Shape):
     subheadings: list[str] = Field(default=[], max_length=6)  # names of those that are missing
     is_thin: bool = False  # whether it has too little to stand alone
     points: list[str] = Field(default=[], max_length=12)  # questions that a reader expects an answer to
-    findings: list[int] = Field(default=[], max_length=300)  # that belong there, in the order in which to tell them
+    findings: list[int] = Field(default=[], max_length=300)  # that belong there, in narrative order
 
 
 class PointAnswer(_Shape):

@@ -1,6 +1,6 @@
 """Estimating the language model calls of the metrics that judge an article.
 
-There is no article yet, so the calls come from a table.
+No article exists yet, so the calls come from a table.
 """
 
 import math

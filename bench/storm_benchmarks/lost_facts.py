@@ -52,7 +52,7 @@ def read_told(file: Path, column: str) -> dict[str, int]:
 
 
 def stated_facts(judge: JudgeModel, facts: Facts, texts: Iterable[str]) -> dict[str, int]:
-    """Name of a fact → how much of it the texts tell, as :func:`read_told`."""
+    """Return name of a fact → how much of it the texts state, as :func:`read_told`."""
     listed = list(dict.fromkeys(" ".join(text.split()) for text in texts))
     index = LexicalIndex(([(text, 1)] for text in listed), floor=0.0)
     groups = [list(facts)[start : start + _FACTS] for start in range(0, len(facts), _FACTS)]
@@ -110,9 +110,9 @@ def _cut(page: WebPage) -> Iterator[str]:
 
 
 def lost_at(judge: JudgeModel, run: RecordedRun, facts: Facts, known: Mapping[str, int]) -> dict[str, str]:
-    """Name of each fact that the article does not fully tell → the last step that had more of it at hand.
+    """Return name of each fact not fully in the article → the last step that had more of it.
 
-    ``known``: how much of each fact the article tells; the model reads the facts that it lacks.
+    ``known``: how much of each fact the article states; the model judges the others.
     """
     unread = {name: text for name, text in facts.items() if name not in known}
     in_article = {**stated_facts(judge, unread, chunks(generated_text(run.article), _WORDS)), **known}

@@ -113,7 +113,7 @@ def marked(text: str, shown: int) -> str:
             else "".join(map(mark, _numbers(candidate, shown)))
         )
         at = candidate.end
-    return _WRAPPED.sub(lambda found: found[1] or found[3], "".join((*pieces, text[at:])))
+    return _WRAPPED.sub(lambda match: match[1] or match[3], "".join((*pieces, text[at:])))
 
 
 def without_markers(text: str, fill: str = "") -> str:
@@ -129,8 +129,8 @@ def without_markers(text: str, fill: str = "") -> str:
 
 def _markers(text: str, shown: int | None) -> list[_Candidate]:
     """Return the candidates in places of markers: at the end of a clause, or in places like those."""
-    found = list(_candidates(text, shown))
-    ends = _kept(text, found)
+    options = list(_candidates(text, shown))
+    ends = _kept(text, options)
     spaced = {_is_spaced(text, candidate) for candidate in ends if candidate.form != "mark"} or {True, False}
 
     def may_cite(candidate: _Candidate) -> bool:
@@ -145,19 +145,19 @@ def _markers(text: str, shown: int | None) -> list[_Candidate]:
             and is_before_word
         )
 
-    return _kept(text, found, may_cite)
+    return _kept(text, options, may_cite)
 
 
 def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
     """Yield, in order, what has a form of markers and can cite what was shown; code and formulas cite nothing."""
     text, at = _without_code(text), 0
     before = _Candidate(-1, -1, "")
-    while found := _ANY_FORM.search(text, at):
-        candidate = _Candidate(*found.span(), "mark") if found["mark"] else _read(found, shown)
+    while match := _ANY_FORM.search(text, at):
+        candidate = _Candidate(*match.span(), "mark") if match["mark"] else _read(match, shown)
         if candidate:
             before = replace(candidate, lead=before.lead if _are_joined(text, before, candidate) else candidate.start)
             yield before
-        at = found.end() if candidate else found.start() + 1
+        at = match.end() if candidate else match.start() + 1
 
 
 def _are_joined(text: str, candidate: _Candidate, following: _Candidate) -> bool:
@@ -169,17 +169,19 @@ def _are_joined(text: str, candidate: _Candidate, following: _Candidate) -> bool
 def _without_code(text: str) -> str:
     if "`" not in text and "$" not in text:
         return text
-    return _CODE.sub(lambda own: own[0] if _ANY_FORM.fullmatch((own[2] or own[3]).strip()) else " " * len(own[0]), text)
+    return _CODE.sub(
+        lambda match: match[0] if _ANY_FORM.fullmatch((match[2] or match[3]).strip()) else " " * len(match[0]), text
+    )
 
 
-def _read(found: re.Match[str], shown: int | None) -> _Candidate | None:
+def _read(match: re.Match[str], shown: int | None) -> _Candidate | None:
     """Return a match as a candidate; None if its contents, or what is before it, are something else."""
-    core = _PLACE.sub("", _NESTED.sub(";", in_form(found["body"], "NFKC"))).strip(_AROUND)
+    core = _PLACE.sub("", _NESTED.sub(";", in_form(match["body"], "NFKC"))).strip(_AROUND)
     if not _ITEMS.fullmatch(core):
         return None
     items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))
-    candidate = _Candidate(*found.span(), "bracket", items)
-    before = found.string[max(0, candidate.start - 4) : candidate.start].rstrip("\\")
+    candidate = _Candidate(*match.span(), "bracket", items)
+    before = match.string[max(0, candidate.start - 4) : candidate.start].rstrip("\\")
     numbers = [number for item in items for number in item]
     if 0 in numbers and (not candidate.is_single or before[-1:].isalnum()):
         return None  # [0, 1], a[0]
@@ -196,11 +198,11 @@ def _value(digits: str) -> int:
 
 
 def _kept(
-    text: str, found: Sequence[_Candidate], is_kept: Callable[[_Candidate], bool] = lambda _: False
+    text: str, options: Sequence[_Candidate], is_kept: Callable[[_Candidate], bool] = lambda _: False
 ) -> list[_Candidate]:
     """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
     kept: list[_Candidate] = []
-    for candidate in reversed(found):
+    for candidate in reversed(options):
         if candidate.form == "mark" or _ends_clause(text, candidate, kept[-1] if kept else None) or is_kept(candidate):
             kept.append(candidate)
     return kept[::-1]
@@ -238,12 +240,12 @@ def _is_ending(char: str) -> bool:
     return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
 
 
-def _with_spans(found: Sequence[_Candidate], text: str) -> list[_Candidate]:
+def _with_spans(markers: Sequence[_Candidate], text: str) -> list[_Candidate]:
     """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
     made: list[_Candidate] = []
-    for candidate in found:
+    for candidate in markers:
         is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
-        if is_span and all(own.is_single and own.items for own in (made[-1], candidate)):
+        if is_span and all(end.is_single and end.items for end in (made[-1], candidate)):
             made[-1] = replace(made[-1], end=candidate.end, items=((made[-1].items[0][0], candidate.items[0][0]),))
         else:
             made.append(candidate)

@@ -106,7 +106,7 @@ def reinforce(
     whole, tokenizer = writers.load(model)
     ppo = PpoSettings(iterations=rounds, batch=batch, minibatch=8, rate=rate, most_tokens=most, seed=seed)
     plan = reinforcement.Plan(cell=chosen, samples=samples, ppo=ppo, lora=lora, longest=longest)
-    typer.echo(plan.told)
+    typer.echo(plan.summary)
     asked, held = (reinforcement.questions(part, tokenizer, judges[0], plan) for part in (learnt, measured))
     trained, _ = reinforcement.reinforce(
         writers.on(whole, device), asked, held, plan, folder, others=judges[1:], say=typer.echo

@@ -59,7 +59,7 @@ def build_articles(
         topics: with their documents. Those that the file has are not asked for again.
         settings: of :class:`~storm_pipeline.Storm`: ``lm`` is the teacher, ``length`` and ``evidence`` are words.
         path: of the file; runs are kept in a folder beside it.
-        say: is told of the expected cost, and of each topic.
+        say: receives messages on the expected cost and on each topic.
         max_cost: dollars at which no further article is begun, and which none exceeds; None: no cap.
 
     Raises:

@@ -27,7 +27,7 @@ def response_log_probabilities(model: Any, batch: Batch) -> Tensor:
     Columns that have tokens of prompts alone are 0: their logits, which take half the time of a tiny model, are left
     out.
     """
-    return told(model(input_ids=batch.tokens, logits_to_keep=kept(batch)).logits, batch)
+    return chunk_log_probabilities(model(input_ids=batch.tokens, logits_to_keep=kept(batch)).logits, batch)
 
 
 def kept(batch: Batch) -> int:
@@ -35,7 +35,7 @@ def kept(batch: Batch) -> int:
     return batch.tokens.shape[1] - batch.first + 1
 
 
-def told(logits: Tensor, batch: Batch) -> Tensor:
+def chunk_log_probabilities(logits: Tensor, batch: Batch) -> Tensor:
     """Return :func:`response_log_probabilities` of a chunk of columns of logits."""
     found = token_log_probabilities(logits.float(), batch.tokens[:, batch.first - 1 :])
     return functional.pad(found, (batch.first - 1, 0))

@@ -142,12 +142,12 @@ class Seed:
             return rewarder.rewards(own), [rewarder.segments(answer) for answer in own]
 
         writer, figures = self._optimised(cell.name, rewards)
-        told = {
+        reward_figures = {
             "ranking": ranking(rewarder, self._judged(self._tuned, held_out, 6)),
             "ranking_after": ranking(rewarder, self._judged(writer, held_out, 6)),
             "reward_model_seconds": seconds,
         }
-        return self._measured(writer, cell.name, {**told, **figures})
+        return self._measured(writer, cell.name, {**reward_figures, **figures})
 
     def _reinforced_by_truth(self, level: Level) -> Row:
         """Return a writer optimised by the world's labels, as if a reward model knew them."""

@@ -20,7 +20,7 @@ from torch import Tensor
 from storm_training import checkpoints, curves
 from storm_training.batches import Batch, Example, collate, order
 from storm_training.errors import TrainingError
-from storm_training.fine_tuning import counted, kept, response_log_probabilities, told
+from storm_training.fine_tuning import chunk_log_probabilities, counted, kept, response_log_probabilities
 from storm_training.loop import STRICT, adamw, slices, step_of
 from storm_training.returns import advantages_of, clipped_objective, token_rewards
 from storm_training.sampling import sample
@@ -98,7 +98,7 @@ class Policy(torch.nn.Module):
         """
         found = self.writer(input_ids=batch.tokens, logits_to_keep=kept(batch), output_hidden_states=True)
         values = self.value(found.hidden_states[-1].float()).squeeze(-1)
-        return told(found.logits, batch), values[:, :-1]
+        return chunk_log_probabilities(found.logits, batch), values[:, :-1]
 
 
 def optimise(
@@ -183,7 +183,7 @@ class _Run:
         examples = sample(self.policy.writer, prompts, ending=end, most=chosen.most_tokens, seed=seed)
         answers = [(at, segment(self._tokenizer, example)) for at, example in zip(picked, examples, strict=True)]
         batch = collate(examples, end)
-        own, values, reference = self._told(batch)
+        own, values, reference = self._evaluated(batch)
         mask = counted(batch)
         ratio = (own - reference) * mask
         found, numbers = self._rewards(answers)
@@ -201,7 +201,7 @@ class _Run:
         }
         return row, answers, Round(batch, own, advantages, advantages + values * mask)
 
-    def _told(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    def _evaluated(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Log π, values, and the reference's log π, by parts as large as an update's: logits are what takes memory."""
         parts = [_rows(batch, rows) for rows in slices(len(batch.tokens), self._settings.minibatch)]
         own, values = zip(*map(self.policy, parts), strict=True)

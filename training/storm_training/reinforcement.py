@@ -50,7 +50,7 @@ class Plan:
     longest: int = 1536
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The parameters of rewards and of PPO's bounds, on one line."""
         by = "its last token" if self.cell.granularity == "sequence" else f"the {self.cell.aggregate} of its tokens"
         return (
@@ -144,7 +144,7 @@ def reinforce(
         folder: gets checkpoints and curves of ``reward-model`` and ``ppo``, ``figures.json``, and the tests' answers as
             ``answers-before.jsonl`` and ``answers-after.jsonl``; a killed run goes on from its checkpoints.
         others: judges that measure too.
-        say: is told what has been done.
+        say: receives progress messages.
 
     Returns:
         The writer, with its LoRA, and figures by name: ``ranking`` of the reward model on questions it has not seen,

@@ -2,7 +2,7 @@
 
 Departures from the paper: trunk and head start from the tuned writer (the paper does not say from what); one forward
 pass rewards all sentences, which the paper names as the better way (6.5); a batch's loss is divided by its answers;
-the token level aggregates by the mean unless told otherwise (the paper does not say which of its three it took).
+the token level aggregates by the mean by default (the paper does not say which of its three it took).
 """
 
 import copy

@@ -41,7 +41,7 @@ def make(
     Args:
         settings: of the run; those of a folder do not change.
         folder: gets ``results.jsonl``, ``tables.md``, and checkpoints and curves of all stages.
-        say: is told of each row.
+        say: receives a message on each row.
         seeds: those to be trained now, so that several processes share the work; none means all of the settings.
         models: names of those to be trained now; none means all.
     """

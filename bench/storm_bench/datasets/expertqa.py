@@ -1,8 +1,8 @@
 """Claims with cited passages and expert labels of support: ExpertQA (Malaviya et al. 2024).
 
-Experts judged for each claim of an answer whether its evidence supports it completely, partially, incompletely (not
-enough to tell), or is missing. Only claims with evidence text and one of the first three labels are kept: a judge
-cannot read a bare URL.
+Experts judged for each claim of an answer whether its evidence supports it completely, partially, incompletely
+(undecidable), or is missing. Only claims with evidence text and one of the first three labels are kept: a judge cannot
+read a bare URL.
 """
 
 import json

@@ -149,7 +149,7 @@ def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequ
     found: dict[str, float | None] = {f"{name}_0_5": float(getattr(writing, name)) for name in _WRITING}
     sections = len(article.sections) if body_headings(article) else 0
     for rubric in _RUBRICS:
-        # What was not graded counts as 0: sections without text, the outline of an article without headings.
+        # Ungraded texts count as 0: sections without text, the outline of an article without headings.
         count = sections if rubric is FOCUS else 1
         total = sum(score for request, score in graded if request.rubric is rubric)
         found[f"{rubric.name}_0_5"] = total / count if count else None

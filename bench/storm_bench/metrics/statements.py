@@ -219,9 +219,9 @@ def citation_wiki_live(judge: Judge) -> CaseMetric:
 
     Both kinds of support are None where no pair has a page.
 
-    Departures: the benchmark shows a language model the whole page, which also tells contradicted from unmentioned
+    Departures: the benchmark shows a language model the whole page, which also separates contradicted from unmentioned
     statements. Here a page supports a statement if one of its five best-matching passages (up to 120 words, under the
-    page's title) does, and a sentence that cites is taken as it stands, not split into facts.
+    page's title) does, and a citing sentence is not split into facts.
     """
     cached = CachingJudge.of(judge)
 

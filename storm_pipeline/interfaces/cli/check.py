@@ -107,10 +107,10 @@ def refresh(
     article = article_of(run)
     judge = open_judge(settings.judge, settings)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
-    found = refreshed(article, judge, fetch, files or ())
-    _print_changes(found)
-    failing = [own for own in found.checked.sentences if own.place in found.failing]
-    result = found.checked.article
+    changed = refreshed(article, judge, fetch, files or ())
+    _print_changes(changed)
+    failing = [s for s in changed.checked.sentences if s.place in changed.failing]
+    result = changed.checked.article
     if to is not None:
         texts = {
             "article.json": result.to_json(),

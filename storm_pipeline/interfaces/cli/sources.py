@@ -59,7 +59,7 @@ def documents(
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
     inventory = take_inventory(folder, default_cache())
-    rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in inventory.documents]
+    rows = [(d.title, d.record.authors, d.published or "", len(d.pages)) for d in inventory.documents]
     if rows:
         show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
     say(printable(inventory.summary))

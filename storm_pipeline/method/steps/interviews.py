@@ -18,8 +18,8 @@ _HEADINGS_SHOWN = 14
 def related_contents(ctx: RunContext) -> str:
     """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
 
-    An article whose contents are not available is left out: its title tells the model nothing that it did not say
-    itself. If the contents cannot be fetched, that is recorded once.
+    An article whose contents are not available is left out: its title gives the model no information that it did not
+    supply itself. If the contents cannot be fetched, that is recorded once.
     """
     if ctx.settings.related_topics == 0:
         return ""

@@ -1,6 +1,6 @@
 """Places findings in sections: the outliner model reads the whole outline and the findings, with their sources.
 
-Sentence encoders cannot tell well whether a review of a show belongs under "Reception" or "Runway show".
+Sentence encoders cannot decide well whether a review of a show belongs under "Reception" or "Runway show".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
