@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,11 @@ from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.types import Article
 
 pytest.importorskip("fastapi")
 mcp = pytest.importorskip("mcp")
@@ -197,52 +195,6 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     found = asyncio.run(asked())
     assert sorted({*found}) == [200, 429]
     assert found.count(200) >= 1 + checking.MOST_WAITING
-
-
-def test_a_long_check_lets_a_short_one_pass(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.interfaces.server import checking
-
-    judged: list[str] = []
-    begun, other_asks = threading.Event(), threading.Event()
-    check = checking.check_article
-
-    class Judge(YearJudge):
-        def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-            judged.extend(own.claim for own in questions)
-            begun.set()
-            assert other_asks.wait(30)
-            threading.Event().wait(0.5)  # until the other one has asked
-            return super().judge(questions)
-
-    def checked(article: Article, *given: Any) -> Any:
-        if article.title == "Short":
-            other_asks.set()
-        return check(article, *given)
-
-    monkeypatch.setattr(checking, "check_article", checked)
-    monkeypatch.setattr(checking, "open_judge", lambda *_: Judge())
-    shared = checking.ArticleCheck(service.remote.owner)
-    page = checking.SentPage(
-        url=PAGE["url"], text=" ".join(f"The dam was finished in {n} by crews." for n in range(999))
-    )
-    long = " ".join(f"The dam was finished in {n}.[^1]" for n in range(100)) + f"\n\n[^1]: {PAGE['url']}\n"
-    first = threading.Thread(target=lambda: shared.record(long, "Long", [page], fetch=False))
-    first.start()
-    assert begun.wait(60)
-    shared.record("It was 1926.[^1]\n\n" + f"[^1]: {PAGE['url']}\n", "Short", [page], fetch=False)
-    first.join()
-    assert len(judged) == 101
-    assert judged.index("It was 1926.") < 100
-
-
-def test_a_sentence_is_compared_with_so_much_at_most(service: RunService) -> None:
-    texts = ("".join(f"The dam {n} by {i} was finished in 1926. " for i in range(200)) for n in range(400))
-    sources = [{"url": f"https://e.org/{n}", "text": text} for n, text in enumerate(texts)]
-    cited = (
-        "".join(f"[^{n}]" for n in range(400)) + "\n\n" + "".join(f"[^{n}]: https://e.org/{n}\n" for n in range(400))
-    )
-    answer = posted(service, {"markdown": f"The dam was finished in 1926.{cited}", "sources": sources})
-    assert answer.status_code == 400 and "a sentence is compared with" in answer.json()["error"]
 
 
 def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:

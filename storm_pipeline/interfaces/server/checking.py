@@ -4,16 +4,14 @@ import json
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, StrictBool
 
 from storm_pipeline.errors import DatasetError, PageError, SettingsError
-from storm_pipeline.evidence.judges.base import Judge, JudgeWrapper, Question, Verdict
+from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.page_reading import kept_pages
 from storm_pipeline.interfaces.server.errors import TooLargeError
@@ -28,8 +26,6 @@ from storm_pipeline.sources.pages.extract import Page
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
-MOST_OF_SENTENCE = MOST_COMPARED // 10  # of these, of a sentence
-_TURN = MOST_COMPARED // 100  # of these, after which another check has its turn
 MOST_WAITING = 4  # checks that are read, or wait for the one under way: each holds one of the server's threads
 
 
@@ -102,56 +98,16 @@ class CheckRecord(BaseModel):
     sources: list[CitedSource]
 
 
-class _Turns(AbstractContextManager[None]):
-    """A first-come, first-served lock."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._drawn = self._next = 0
-
-    def __enter__(self) -> None:
-        with self._changed:
-            turn, self._drawn = self._drawn, self._drawn + 1
-            self._changed.wait_for(lambda: turn == self._next)
-
-    def __exit__(self, *error: object) -> None:
-        with self._changed:
-            self._next += 1
-            self._changed.notify_all()
-
-
-class _JudgeInTurns(JudgeWrapper):
-    """A judge that is asked in batches, so that a long check does not delay a short one."""
-
-    def __init__(self, judge: Judge, turns: _Turns) -> None:
-        super().__init__(judge)
-        self._turns = turns
-
-    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge as :meth:`Judge.judge`, in batches. Raises DatasetError: a sentence cites too much text."""
-        sizes = [sum(len(question.claim) + len(passage) for passage in question.passages) for question in questions]
-        if max(sizes, default=0) > MOST_OF_SENTENCE:
-            raise DatasetError(
-                f"a sentence is compared with passages of {MOST_OF_SENTENCE:,} characters at most: cite fewer"
-            )
-        ends = [0, *(i for i, (a, b) in enumerate(pairwise(accumulate(sizes)), 1) if a // _TURN < b // _TURN)]
-        verdicts: list[Verdict] = []
-        for start, end in zip(ends, [*ends[1:], len(questions)], strict=True):
-            with self._turns:
-                verdicts += self._judge.judge(questions[start:end])
-        return verdicts
-
-
 class ArticleCheck:
-    """Checks of articles in turns, by the owner's judge, which must be free of cost and is opened at first use.
+    """Checks of articles, one judged at a time, by the owner's judge, which must be free and is opened at first use.
 
-    Articles and pages are read outside of turns, so that a slow page only delays its own check.
+    Articles and pages are read before, so that a slow page only delays its own check.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._judge: Judge | None = None
-        self._opening, self._turns = threading.Lock(), _Turns()
+        self._judging = threading.Lock()
         self._places = shared("checks", 1 + MOST_WAITING)
 
     @property
@@ -181,9 +137,9 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._fetching() if fetch else None)
         article = replace(read.article, title=title)
-        with self._opening:
-            self._judge = self._judge or _JudgeInTurns(open_judge(self._settings.judge, self._settings), self._turns)
-        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+        with self._judging:
+            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+            return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""
