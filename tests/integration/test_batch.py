@@ -282,9 +282,10 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 
 def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
     def lose(watch: Watch, event: Event) -> None:
-        (watch.folder / "journal.jsonl").unlink(missing_ok=True)
+        (watch.folder / "batch.json").unlink(missing_ok=True)
+        (watch.folder / "batch.json").mkdir(exist_ok=True)
 
-    with pytest.raises(RunError, match=r"journal\.jsonl"):
+    with pytest.raises(RunError, match=r"batch\.json"):
         write_batch([f"Topic {n}" for n in range(9)], sinks=[Watch(lose)], open_storm=stubbed, out=tmp_path)
     assert len(list(next(tmp_path.iterdir()).glob("Topic *"))) <= 2
 

@@ -14,41 +14,37 @@ from pydantic import TypeAdapter, ValidationError
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.topic_status import TopicStatus
 from storm_pipeline.run.folder import slug
-from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
 from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically
 from storm_pipeline.types import is_plausible
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
-_STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
-_ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
+_STATE, _LOCK = "batch.json", "batch.lock"
+_ROWS = TypeAdapter(list[TopicStatus])
 _FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders, without separators
-_SAVE_PAUSE = 20.0  # minimum pause between saves of ``batch.json``, in multiples of the last save's duration
 
 
 class BatchStore(AbstractContextManager["BatchStore"]):
     """The folder of a batch. Use it in ``with``. Not thread-safe: callers must serialise changes.
 
     ``batch.json`` has the format, the settings of the batch, and a row per topic with the folder of its run. It is
-    written atomically at the start, at the end, and sometimes in between; ``journal.jsonl`` has every change, so that
-    the state of a killed batch can be restored.
+    written atomically at every change.
     """
 
-    def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, state: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
         self._lock = locked(folder, _LOCK)
         try:
-            self._journal = Journal(folder / _JOURNAL, times=10)
-            self._state = {name: value for name, value in state.items() if name != "topics"}
-            self.rows = self._restored_rows(state)
+            state = state or read_batch(folder)
         except BaseException:
             self._lock.release()
             raise
+        self._state = {name: value for name, value in state.items() if name != "topics"}
+        self.rows: list[TopicStatus] = list(state["topics"])
         self.settings: dict[str, Any] = self._state["settings"]  # explicit ones, as JSON values
         self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
         self.at_once: int = self._state["at_once"]  # articles written concurrently
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
-        self._next_save = 0.0
         self._closed = self._discarded = False
         self.is_new = False  # whether this object made the folder
 
@@ -86,21 +82,18 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
         Raises RunError: not a batch's folder, damaged, of a newer version, or locked by another process.
         """
-        return cls(folder, read_batch(folder))
+        read_batch(folder)  # before it is locked, which would make a file in any folder
+        return cls(folder)
 
     def put(self, row: TopicStatus) -> None:
         """Save the status of a topic. Raises RunError: it cannot be written."""
         if self._closed:
             return
         self.rows[row.number - 1] = row
-        fields = _ROW.dump_python(row, mode="json", exclude={"request", "number"})
-        self._journal.add("row", str(row.number), fields)
-        if time.monotonic() >= self._next_save:
-            self.save()
+        self.save()
 
     def save(self, **facts: Any) -> None:
         """Write ``batch.json`` with totals of the batch. Raises RunError: it cannot be written."""
-        start = time.monotonic()
         self._state |= facts
         whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
         path = self.folder / _STATE
@@ -108,8 +101,6 @@ class BatchStore(AbstractContextManager["BatchStore"]):
             write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
         except OSError as error:
             raise RunError(f"{cannot_write(path, error)}, then resume") from error
-        now = time.monotonic()
-        self._next_save = now + _SAVE_PAUSE * (now - start)
 
     def discard(self) -> None:
         """Delete the folder on closing, if no topic could begin."""
@@ -118,27 +109,12 @@ class BatchStore(AbstractContextManager["BatchStore"]):
     def close(self) -> None:
         """Release the folder. Idempotent."""
         self._closed = True
-        self._journal.close()
         self._lock.release()
         if self._discarded:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
-        rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
-        path = self.folder / _JOURNAL
-        for key, (*_, fields) in self._journal.earlier("row").items():
-            if key not in rows:
-                raise RunError(f"{path} names topic {key[:99]}, which {_STATE} lacks: restore both files")
-            try:
-                known = vars(rows[key])
-                rows[key] = _ROW.validate_python({**known, **fields, "request": known["request"]})
-            except (ValidationError, TypeError) as error:
-                raise RunError(f"{path} is damaged: topic {key} has another form: restore the file") from error
-            _check_row(path, rows[key])
-        return list(rows.values())
 
 
 def is_batch(folder: Path) -> bool:
@@ -147,7 +123,7 @@ def is_batch(folder: Path) -> bool:
 
 
 def read_batch(folder: Path) -> dict[str, Any]:
-    """Return the content of ``batch.json``, with ``topics`` as rows; it may be older than the journal.
+    """Return the content of ``batch.json``, with ``topics`` as rows.
 
     Raises RunError: it is missing, damaged, or of a newer version.
     """
