@@ -16,7 +16,7 @@ from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
 from storm_pipeline.text.identity import in_form, normalised_text
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.languages.stems import stem_set
+from storm_pipeline.text.languages import stem_set
 from storm_pipeline.text.plain import plain_text, readable_title
 
 PROSE = st.lists(
