@@ -3,7 +3,7 @@
     python -m storm_benchmarks.environments [--python python3.11 …] [--tool venv uv] [--torch 2.13.0] [--embedded]
 
 For each interpreter and tool: builds the wheel, installs it in a new environment outside the checkout, without the
-tool's cache, and writes an article in an empty folder with a scripted endpoint (`bench_server.py`) or, with
+tool's cache, and writes an article in an empty folder with a scripted endpoint (`faults/server.py`) or, with
 --embedded, with the embedded model. Indexes are those that pip and uv are configured for. A failure ends the program
 with its output.
 """
@@ -17,7 +17,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from storm_benchmarks.bench_server import serving
+from storm_benchmarks.faults.server import serving
 from storm_benchmarks.shared import ROOT, options
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.assets import EMBEDDER, LEADS, fetch
@@ -34,7 +34,8 @@ def main() -> None:
     parser.add_argument("--embedded", action="store_true", help="write with the embedded model (several minutes)")
     parser.add_argument("--cache", type=Path, default=ROOT / "cache", help="folder of the pinned downloads")
     args = parser.parse_args()
-    fetch(EMBEDDER, args.cache)
+    for asset in (EMBEDDER, LEADS):
+        fetch(asset, args.cache)
     with tempfile.TemporaryDirectory(prefix="storm-environments-") as scratch:
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", scratch, ROOT, folder=scratch)
         (wheel,) = Path(scratch).glob("*.whl")
@@ -68,8 +69,8 @@ def written(command: Path, args: argparse.Namespace, folder: Path) -> str:
     cache = args.cache.absolute()
     (work := folder / "work").mkdir()
     start = time.monotonic()
-    with nullcontext() if args.embedded else serving(fetch(LEADS, cache)) as bench:
-        lm = ["--lm", "openai/scripted", "--api-base", f"{bench.url}/v1"] if bench else ["--lm", "embedded:1.5b"]
+    with nullcontext() if args.embedded else serving(folder / "calls.jsonl") as bench:
+        lm = ["--lm", bench.lm("written") if bench else "embedded:1.5b"]
         asked = [
             "write",
             "Renaissance",

@@ -5,29 +5,104 @@
 
 The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our own work shows;
 ``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with four
-snippets of 100 words per hit. Both have unlimited concurrency (`bench_server.py`). Prompts are counted in
-GPT-4 tokens.
+snippets of 100 words per hit. Both are functions of this process, without HTTP, and as many as ask are answered at
+once. Every reply and result carries a mark (a made-up word), and a call depends on those whose marks are in its prompt
+or query: so the critical path is known whatever the pipeline does. Prompts are counted in GPT-4 tokens.
 """
 
 import argparse
-import math
+import json
+import os
 import statistics
 import tempfile
+import threading
 import time
 from collections import Counter
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
-from storm_benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
+import tiktoken
+
+from storm_benchmarks.scripted import MARK, mark_of, pages, scripted_reply
+from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import options
-from storm_pipeline import Storm
+from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.assets import LEADS, fetch
 from storm_pipeline.run.concurrency import tune_process
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
-from storm_pipeline.sources.engines.you import SERVICE
 from storm_pipeline.sources.search.tables_of_contents import NoContents
-from storm_pipeline.sources.search.web_service import WebServiceSearch
 from storm_pipeline.types import Article
+
+SEARCH_SECONDS = 0.1
+_WORDS = 78  # words of encyclopedia text per snippet; about 100 words in total
+
+
+@dataclass(frozen=True)
+class Call:
+    """A completed call: kind, prompt, completion tokens, and length of the dependency chain that it ends (seconds)."""
+
+    kind: str
+    prompt: str
+    tokens_out: int
+    chain: float
+
+
+class Tokenizer:
+    """GPT-4's tokenizer, from the file shipped with LiteLLM; no download."""
+
+    def __init__(self) -> None:
+        spec = find_spec("litellm")
+        assert spec is not None and spec.origin is not None
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(spec.origin).parent / "litellm_core_utils" / "tokenizers")
+        self._encoding = tiktoken.get_encoding("cl100k_base")
+
+    def __call__(self, text: str) -> list[int]:
+        return self._encoding.encode(text, disallowed_special=())
+
+
+class Bench:
+    """A language model and a search engine with fixed latency, and all calls of them with their chains."""
+
+    name = "bench"
+
+    def __init__(self, leads: Path, reply: float, token: float) -> None:
+        texts = ((one["title"], one["extract"]) for one in json.loads(leads.read_text(encoding="utf-8")).values())
+        self._leads = [(title, text) for title, text in texts if len(text.split()) > 40]
+        self._latency, self._tokens = (reply, token), Tokenizer()
+        self._lock = threading.Lock()
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget all calls."""
+        self.calls: list[Call] = []
+        self._chains: dict[str, float] = {}
+
+    def reply(self, texts: list[str]) -> str:
+        """Reply to a prompt: the system's text, and the others."""
+        start, prompt = time.monotonic(), "\n".join(texts)
+        mark = mark_of(prompt)
+        kind, text = scripted_reply(texts[0], texts[-1], mark)
+        tokens = len(self._tokens(text))
+        latency = self._latency[0] + self._latency[1] * tokens
+        self._record(Call(kind, prompt, tokens, latency), mark, start)
+        return text
+
+    def search(self, query: str, k: int) -> list[Snippet]:
+        """Up to ``k`` pages, four snippets each."""
+        start, mark = time.monotonic(), mark_of(query)
+        found = pages(query, mark, k, self._leads, _WORDS)
+        self._record(Call("search", query, 0, SEARCH_SECONDS), mark, start)
+        return [Snippet(one["url"], one["title"], text, engine=self.name) for one in found for text in one["snippets"]]
+
+    def _record(self, call: Call, mark: str, start: float) -> None:
+        """Record a call whose chain is its latency alone, with the longest chain among the marks in its prompt."""
+        with self._lock:
+            before = max((self._chains.get(found, 0.0) for found in MARK.findall(call.prompt)), default=0.0)
+            self._chains[mark] = before + call.chain
+            self.calls.append(replace(call, chain=self._chains[mark]))
+        time.sleep(max(0.0, start + call.chain - time.monotonic()))
 
 
 def main() -> None:
@@ -54,20 +129,19 @@ def main() -> None:
 
 def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     """Run several times, print one row, and return the calls of the last run."""
-    leads = fetch(LEADS, args.cache)
+    bench = Bench(fetch(LEADS, args.cache), *args.latency)
     walls, chains = [], []
-    with tempfile.TemporaryDirectory() as out, serving(leads, Latency(*args.latency)) as bench:
+    with tempfile.TemporaryDirectory() as out:
         stages: list[str] = []
         storm = _storm(bench, embedder, args, out, stages)
-        storm.outline("warm-up")  # loads models, opens connections
+        storm.outline("warm-up")  # loads models
         for _ in range(args.runs):
-            bench.calls()
+            bench.begin()
             stages.clear()
             start = time.monotonic()
             article = storm.write("Silk Road", recipe=args.recipe)
             walls.append(time.monotonic() - start)
-            calls = bench.calls()
-            chains.append(max(call.chain for call in calls))
+            chains.append(max(call.chain for call in bench.calls))
             _check(article)
         if args.stages:
             print("\n".join(stages))
@@ -76,7 +150,7 @@ def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     snippets = sum(len(source.snippets) for source in article.sources)
     row = (embedder, f"{statistics.median(walls):.1f}", f"{statistics.median(chains):.1f}")
     print(f"| {' | '.join(row)} | {statistics.median(ratios):.2f} | {shown} | {snippets} |", flush=True)
-    return calls
+    return bench.calls
 
 
 def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str, stages: list[str]) -> Storm:
@@ -85,8 +159,8 @@ def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str, stag
             stages.append(f"  {event.stage}: {event.seconds:.2f} s")
 
     return Storm(
-        lm=f"openai/gpt-4o-mini@{bench.url}/v1",  # a model with a known price: for others DSPy searches its whole table
-        search=WebServiceSearch(SERVICE, "none", base_url=f"{bench.url}/v1/search", rate=math.inf),
+        lm=scripted_lm(bench.reply),
+        search=bench,
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
         sinks=[CallbackSink(note)],
