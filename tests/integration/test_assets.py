@@ -255,17 +255,6 @@ def without_pip(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return shop
 
 
-@pytest.mark.parametrize(("variable", "as_json"), [("UV_DEFAULT_INDEX", True), ("PIP_INDEX_URL", False)])
-def test_python_carries_a_pip(without_pip: Shop, monkeypatch: pytest.MonkeyPatch, variable: str, as_json: bool) -> None:
-    without_pip.joined("model", CHUNKS[:1])
-    seen: list[int] = []
-    with ScriptedServer(index_of(without_pip, as_json=as_json)) as server:
-        monkeypatch.setenv(variable, f"{server.url}/simple/")
-        path = without_pip.fetch("model", lambda _, done, __: seen.append(done))
-    assert path.read_bytes() == CHUNKS[0]
-    assert seen == sorted(seen) and seen[-1] == assets.catalogue(without_pip.pins)[0].download_bytes
-
-
 def test_a_further_index_is_asked_for_what_the_first_lacks(without_pip: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip.joined("model", CHUNKS[:1])
     with ScriptedServer(Reply(404)) as empty, ScriptedServer(index_of(without_pip, as_json=True)) as server:

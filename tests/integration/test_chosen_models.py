@@ -150,17 +150,6 @@ def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(
     }
 
 
-def test_a_role_has_its_own_model_and_the_others_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
-    events: list[Event] = []
-    one = without_model(two[0], tmp_path, models={"asker": two[0].lm}, sinks=[CallbackSink(events.append)])
-    with dspy.context(lm=own(two[1])):
-        article = one.write(TOPIC)
-    assert {row.role for row in article.usage.rows if row.model == "openai/fake"} == {"asker"}
-    assert {one.chosen_by for one in article.report.models} == {"Storm", "dspy.settings.lm"}
-    said = [one.detail for one in events if isinstance(one, Noted)]
-    assert any("openai/mine, is not used for asker: Storm(…) was given openai/fake" in one for one in said)
-
-
 def test_the_configured_model_is_used(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
     dspy.configure(lm=own(two[1]))
     try:

@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +20,6 @@ from llm import FakeModel
 from servers import closed_port
 from test_resume import answers
 
-from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE
 from storm_pipeline.output.export import export
 from storm_pipeline.run.article_json import from_json
 
@@ -258,16 +256,3 @@ def test_a_run_is_a_name_and_no_path(client: httpx.Client, name: str, what: str)
 def test_only_runs_are_listed(client: httpx.Client) -> None:
     listed = {view["run"] for view in client.get("/runs").json()}
     assert not listed & {"link", "empty", ".hidden"}
-
-
-def test_what_is_documented_is_what_there_is(client: httpx.Client) -> None:
-    page = (TESTS.parent / "docs" / "api.md").read_text()
-    paths = client.get("/openapi.json").json()["paths"]
-    names = {"{run}": "RUN", "{documents}": "SET", "{name}": "NAME"}
-    served = {f"{method.upper()} {substituted(path, names)}" for path, of in paths.items() for method in of}
-    assert set(re.findall(r"^\| `([A-Z]+ /[^`?]*)", page, re.M)) == served
-    free = re.search(r"<!-- free -->(.+?)<!-- end -->", page, re.S)
-    assert free
-    assert set(re.findall(r"`(\w+)`", free[1])) == FREE | set(CAPS)
-    statuses = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.M)}
-    assert statuses == {400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 429, 500, 501, 503, 507}

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -170,18 +169,6 @@ def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_
         with pytest.raises(ModelError, match=r"127\.0\.0\.1:9"):
             compile_program(made, EMBED, tmp_path / "set", reflection_lm="openai/strong@http://127.0.0.1:9/v1")
     assert not (tmp_path / "set" / "set.json").exists()
-
-
-def test_a_program_that_stays_as_it_is_gains_nothing(folder: Path, tmp_path: Path) -> None:
-    told: list[str] = []
-    draws = count()
-    same = f"```\n{outline.DraftOutline.instructions}\n```"
-    with FakeModel(
-        answers() | {"DraftOutline": lambda _: drafted(*(f"Part {next(draws) % 7} {i}" for i in range(2)))}, other=same
-    ) as server:
-        how = compile_program(job(server, folder, optimizer="gepa"), EMBED, tmp_path / "set", tell=told.append)
-    assert any("stays as it is" in line for line in told)
-    assert how.after == how.before and how.interval == (0.0, 0.0)
 
 
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:

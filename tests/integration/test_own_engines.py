@@ -30,43 +30,6 @@ class Mine:
         return self.answer(query, list(world(query))[:k])
 
 
-def as_dict(snippet: Snippet) -> dict[str, str]:
-    return {"url": snippet.url, "title": snippet.title, "text": snippet.text}
-
-
-def test_dicts_do(tmp_path: Path) -> None:
-    one: dict[str, object] = {"perspectives": 0}  # interviews side by side number their questions as they come
-    with FakeModel() as server:
-        plain = storm(server, tmp_path / "1", search=Mine(lambda _, found: found), **one).write("Silk Road")
-    with FakeModel() as server:
-        mine = Mine(lambda _, found: map(as_dict, found))
-        article = storm(server, tmp_path / "2", search=mine, **one).write("Silk Road")
-    assert article.to_markdown() == plain.to_markdown()
-    assert {snippet.engine for source in article.sources for snippet in source.snippets} == {"mine"}
-    assert article.report.problems == ()
-
-
-def unlike_the_others(query: str, found: list[Snippet]) -> Any:
-    return [None, {"url": "u:x"}, *found, 5]
-
-
-def sometimes_none(query: str, found: list[Snippet]) -> Any:
-    return found if query == "Silk Road" or "aspect 2" in query else None
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (unlike_the_others, "the search engine `mine` returned 3 results that cannot be used, such as number 1"),
-        (sometimes_none, "the search engine `mine` returned None instead of results: expected a list"),
-    ],
-)
-def test_lost_hits(server: FakeModel, tmp_path: Path, answer: Callable[[str, list[Snippet]], Any], said: str) -> None:
-    article = storm(server, tmp_path, search=Mine(answer)).write("Silk Road")
-    assert article.references
-    assert any(one.kind == "degradation" and one.detail.startswith(said) for one in article.report.problems)
-
-
 @pytest.mark.parametrize("error", [ConnectionError("no route to host"), KeyError("results"), RecursionError()])
 def test_an_error_of_any_kind_costs_one_search(server: FakeModel, tmp_path: Path, error: Exception) -> None:
     def answer(query: str, found: list[Snippet]) -> Any:

@@ -31,13 +31,11 @@ from storm_pipeline import (
     SettingsError,
     Snippet,
     StageStarted,
-    StoppedError,
     Storm,
 )
 from storm_pipeline.interfaces.listing import run_state
 from storm_pipeline.run import concurrency
 from storm_pipeline.run.events import read_events
-from storm_pipeline.run.stream import in_thread
 from storm_pipeline.sources.search.edge import checked
 
 PARAMETERS = {"awrite": "write", "aoutline": "outline", "aresume": "resume", "stream": "write", "astream": "write"}
@@ -82,21 +80,6 @@ def test_a_cancelled_run(tmp_path: Path, capfd: pytest.CaptureFixture[str], capl
         assert time.monotonic() - begun < 30, "the reply was waited for"
     assert "Traceback" not in capfd.readouterr().err
     assert not caplog.records
-
-
-def test_a_cancelled_run_that_ends_is_not_reported_as_unseen(caplog: pytest.LogCaptureFixture) -> None:
-    def stopped(halt: threading.Event) -> None:
-        halt.wait(20)
-        raise StoppedError("stopped")
-
-    async def work() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(in_thread(stopped), 0.2)
-        gc.collect()
-
-    asyncio.run(work())
-    gc.collect()
-    assert "never retrieved" not in caplog.text
 
 
 def test_a_stream_takes_a_recipe_sinks_and_an_event_that_halts_it(steady: FakeModel, tmp_path: Path) -> None:

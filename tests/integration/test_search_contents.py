@@ -117,16 +117,6 @@ def test_languages_and_hosts_do_not_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [Reply(429), Reply(429, headers={"Retry-After": "9999"}), Reply(503), Reply(reset=True), SLOW]
-)
-def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
-    with ScriptedServer(failure, article()) as server:
-        timeout = 0.5 if failure is SLOW else 10
-        assert contents(server.url, tmp_path, timeout=timeout).table_of_contents("Silk Road") == TABLE
-        assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(
     ("failure", "said", "attempts"),
     [
         *((Reply(403), "answered 403", 1), (Reply(500), "answered 500", 3), (Reply(429), "answered 429", 3)),

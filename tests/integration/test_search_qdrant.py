@@ -142,14 +142,6 @@ def test_failures_name_a_remedy_and_only_some_are_tried_again(
     assert len(requests) == len(first) + attempts
 
 
-@pytest.mark.parametrize("refusal", [Reply(500), Reply(503), Reply(429), Reply(reset=True), SLOW])
-def test_what_may_pass_is_tried_again(refusal: Reply) -> None:
-    patience = dataclasses.replace(BRISK, read=0.5) if refusal is SLOW else BRISK
-    found, requests = ask(info(), refusal, points(payload("https://a.org/silk")), patience=patience)
-    assert [s.url for s in found] == ["https://a.org/silk"]
-    assert len(requests) == 3
-
-
 def test_points_without_text_are_left_out_and_all_of_them_are_an_error() -> None:
     found, _ = ask(info(), points(None, {"text": " "}, {"text": 5}, payload("https://a.org/silk")))
     assert [s.url for s in found] == ["https://a.org/silk"]

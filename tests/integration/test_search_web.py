@@ -302,16 +302,6 @@ def test_what_may_pass_is_tried_again(reply: Reply, patience: Patience, said: st
         assert time.monotonic() - start < 15
 
 
-def test_a_service_that_keeps_refusing_is_left_alone() -> None:
-    with ScriptedServer(Reply(202)) as server:
-        for _ in range(5):
-            with pytest.raises(SearchError, match="answered 202"):
-                open_engine(server.url).search("silk", 3)
-        with pytest.raises(SearchError, match="left alone"):
-            open_engine(server.url).search("silk", 3)
-        assert len(server.requests) == 5
-
-
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ddgs.engines.duckduckgo", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'storm-pipeline\[search\]'"):

@@ -2,11 +2,10 @@
 
 import json
 import signal
-import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -30,19 +29,6 @@ def client(place: Path) -> Iterator[httpx.Client]:
     """A client of a server."""
     with served("openai/fake@http://127.0.0.1:9/v1", place) as found:
         yield found
-
-
-def silent(client: httpx.Client, number: int, stack: ExitStack) -> list[socket.socket]:
-    """Connections that say nothing."""
-    address = (client.base_url.host, client.base_url.port)
-    return [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(number)]
-
-
-def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
-    with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
-        for _ in range(3):
-            assert kept.get("/health").status_code == 200
-            time.sleep(1)
 
 
 @pytest.mark.parametrize(

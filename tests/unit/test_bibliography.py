@@ -121,23 +121,6 @@ def test_an_ambiguous_entry_is_none() -> None:
     assert Bibliography(entries).completed(document) == document
 
 
-@pytest.mark.parametrize("name", ["a" * 255, "1" * 255, "a 2001 " * 36])
-def test_entries_are_looked_up_and_not_read_for_each_document(name: str) -> None:
-    class Counted(str):
-        reads = 0
-
-        def casefold(self) -> str:
-            Counted.reads += 1
-            return super().casefold()
-
-    records = [Record(Counted(f"A title with number {n}"), authors="Doe, Jane", published="2001") for n in range(200)]
-    bibliography = Bibliography([Entry(f"k{n}", (), record) for n, record in enumerate(records)])
-    read = Counted.reads
-    for _ in range(20):
-        bibliography.completed(Document(f"file:///x/{name}.pdf", "No such", ((1, "x"),)))
-    assert Counted.reads == read
-
-
 @given(
     titles=st.lists(st.text("abA1 ", min_size=8, max_size=14), min_size=1, max_size=4),
     around=st.tuples(st.text("ab1 _", max_size=20), st.text("ab1 _", max_size=20)),

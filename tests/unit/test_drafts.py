@@ -262,18 +262,6 @@ def test_sentences_are_the_drafts_or_the_replys_and_none_goes_unrecorded(text: s
     assert {c.snippet_id for own in sentences for c in own.citations} <= known
 
 
-def test_titles_with_stops_are_not_split() -> None:
-    text = "Nintendo sold Kururin Squash! Nintendo-style in 2004 [1]. *Who Is It? Part 2!* Was liked more [2]."
-    (paragraph,) = read_draft(text, 2, "en", ["Kururin Squash! Nintendo-style"]).blocks[0].paragraphs
-    assert [claim.text for claim in paragraph] == [
-        "Nintendo sold Kururin Squash! Nintendo-style in 2004.",
-        "Who Is It? Part 2!",
-        "Was liked more.",
-    ]
-    (reply,) = read_replies("1: It is in *What? No!* of 2004 [2].", 2).values()
-    assert reply.claim == Claim("It is in What? No! of 2004.", (1,))
-
-
 def test_a_marker_behind_a_full_width_stop_ends_its_sentence_before_a_number() -> None:
     claims = read_draft("塔身则未受损坏。[3]1955年有77000名游客。[1]", 3, "zh").claims()
     assert [(claim.text, claim.cited) for claim in claims] == [

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.evidence.citations import parse_cited
-from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft, read_replies
 from storm_pipeline.text.languages import (
@@ -17,7 +16,7 @@ from storm_pipeline.text.languages import (
     windows,
 )
 from storm_pipeline.text.words import foreign_script_share
-from storm_pipeline.types import Brief, Citation
+from storm_pipeline.types import Citation
 
 HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"
 MIXED = st.text(HAN + "。，、シルクロード は。ab 1", max_size=300)
@@ -28,20 +27,6 @@ def test_windows_of_any_text_are_short_and_lose_nothing(text: str, size: int) ->
     parts = windows(text, size, size)
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert all(length_in_words(part) <= size + 1 for part in parts)
-
-
-@pytest.mark.parametrize(
-    ("language", "topic", "title", "rest"),
-    [
-        ("en", "Silk Road", "History of the Silk Road", "History of the"),
-        ("de", "Seidenstraße", "Geschichte der Seidenstraße", "Geschichte der"),
-        ("zh", "丝绸之路", "丝绸之路的历史", "历史"),
-        ("ja", "シルクロード", "シルクロードの歴史", "歴史"),
-        ("zh", "丝绸之路", "丝绸之路", "丝绸之路"),
-    ],
-)
-def test_headings_are_compared_without_the_topic(language: str, topic: str, title: str, rest: str) -> None:
-    assert without_topic(Brief(topic, language=language), title) == rest
 
 
 @given(st.from_regex(r"[a-z]{2,9}", fullmatch=True), st.sampled_from(["'s", "’s", "'", "’"]))

@@ -87,30 +87,6 @@ def test_a_mark_of_unknown_form_is_damage(kind: str, value: Any) -> None:
             assert again.take("reply", "a") == 1
 
 
-@given(
-    st.lists(st.one_of(values, st.builds(lambda call: {"call": call}, values)), max_size=6),
-    st.lists(values, max_size=3),
-)
-def test_own_calls_are_those_of_the_run_itself_taken_ones_included(replies: list[Any], copied: list[Any]) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        source, path = Path(place) / "source.jsonl", Path(place) / "journal.jsonl"
-        with Journal(source) as journal:
-            for value in copied:
-                journal.add("reply", "a", {"call": value})
-        copy_records(source, path, without=())
-        with Journal(path) as journal:
-            for value in replies:
-                journal.add("reply", "a", value)
-                journal.add("search", "a", {"call": "none"})
-            journal.forget("reply")
-            assert list(journal.own_calls) == []
-        with Journal(path, read_only=True) as again:
-            again.take("reply", "a")
-            assert list(again.own_calls) == [
-                value.get("call") if isinstance(value, dict) else None for value in replies
-            ]
-
-
 def test_rejections_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's journal may reject as often as it has records, with and without a match."""
     with Journal(tmp_path / "journal.jsonl") as journal:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.evidence.judges.base import CachingJudge, Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.judges.screen import ScreenJudge
@@ -64,18 +64,6 @@ class LengthJudge:
         self.asked += questions
         scores = (sum(map(len, one.passages)) % 7 / 7 for one in questions)
         return [Verdict(label_of(score, self.threshold), score) for score in scores]
-
-
-@given(st.lists(st.lists(_questions, max_size=6), max_size=4))
-def test_a_judge_that_remembers_gives_equal_verdicts_and_asks_once(batches: list[list[Question]]) -> None:
-    judge = LengthJudge()
-    remembering = CachingJudge.of(judge)
-    assert CachingJudge.of(remembering) is remembering
-    assert (remembering.name, remembering.threshold, remembering.parameters) == ("length", 0.5, {"threshold": 0.5})
-    for batch in batches:
-        assert remembering.judge(batch) == LengthJudge().judge(batch)
-    assert len(judge.asked) == len(set(judge.asked))
-    assert set(judge.asked) == {question for batch in batches for question in batch}
 
 
 @given(_questions)

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SearchError
-from storm_pipeline.run.retrying import Patience, within
+from storm_pipeline.run.retrying import within
 from storm_pipeline.sources.transport import gates
-from storm_pipeline.sources.transport.gates import CircuitOpenError, Gate, Limiter, Rate
+from storm_pipeline.sources.transport.gates import Limiter
 
 
 class Clock:
@@ -57,35 +56,6 @@ def test_a_limiter_holds_everybody_when_the_server_asks(clock: Clock) -> None:
     limiter = Limiter(math.inf)
     limiter.hold(7)
     assert entries(limiter, clock, 2) == [107, 107]
-
-
-def test_a_circuit_opens_says_so_and_closes(clock: Clock) -> None:
-    own = Gate("brave", Rate(math.inf, failures=2))
-
-    def call(failure: str = "") -> None:
-        def attempt() -> None:
-            if failure:
-                raise SearchError(failure)
-
-        own.call(attempt, Patience())
-
-    def fails(failure: str, said: str) -> None:
-        with pytest.raises(SearchError, match=said):
-            call(failure)
-
-    fails("first", "first")
-    call()
-    fails("one", "one")
-    fails("two", "two")
-    with pytest.raises(CircuitOpenError, match=r"brave failed 2 times in a row .* 60 s more; the last time: two"):
-        call()
-    clock.sleep(61)
-    fails("three", "three")
-    with pytest.raises(CircuitOpenError, match="three"):
-        call()
-    clock.sleep(61)
-    call()
-    call()
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("the work's own")])

@@ -11,7 +11,7 @@ from strategies import happenings
 
 from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageStarted
 from storm_pipeline.interfaces.progress.run_progress import ProgressSink
-from storm_pipeline.run.events import Degraded, Event, Events, Failed, Noted, Retried, Reused, RunStopped, Searched
+from storm_pipeline.run.events import Degraded, Event, Events, Noted, Retried, Reused, RunStopped, Searched
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)
@@ -125,20 +125,6 @@ def test_choices_and_empty_results_are_seen(terminal: bool) -> None:
     assert "searching with brave, since there is a value in BRAVE_API_KEY" in text
     assert "nothing found by brave for 'silk of Mars'" in text
     assert "silk of China" not in text
-
-
-@pytest.mark.parametrize("topic", ["Silk Road", "The long history of trade between China and the Mediterranean"])
-def test_a_narrow_terminal_shows_what_went_wrong(topic: str) -> None:
-    clock = Clock()
-    board = ProgressSink(now=clock)
-    board.emit(RunStarted("run", topic, "runs/x"))
-    board.emit(StageStarted("conversations"))
-    for _ in range(2):
-        clock.time += 60
-        board.emit(CALL)
-        board.emit(Failed("conversations", "turn 1: no answer"))
-    shown = board.totals()[:70]
-    assert "2 problems" in shown
 
 
 def test_different_problems_have_an_end() -> None:

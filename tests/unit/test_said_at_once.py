@@ -54,21 +54,6 @@ def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypa
     )
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "\\# Health and waste\n\nGlass is sorted by hand [1].",
-        "Glass is sorted by hand [1].\n\n\\## Health and waste",
-        "Glass is sorted by hand [1]. # Health and waste",
-        "**# Health and waste**\nGlass is sorted by hand [1].",
-    ],
-)
-def test_a_heading_in_a_lead_is_no_text(reply: str) -> None:
-    draft = read_draft(reply, 1)
-    assert [claim.text for claim in draft.claims()] == ["Glass is sorted by hand."]
-    assert "Health and waste" in [block.heading for block in draft.blocks]
-
-
 def test_number_signs_in_sentences_are_text() -> None:
     texts = [claim.text for claim in read_draft("C# is a language [1]. It is number # 3 of all [1].", 1).claims()]
     assert texts == ["C# is a language.", "It is number # 3 of all."]

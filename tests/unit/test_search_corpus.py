@@ -4,13 +4,10 @@ import io
 import json
 import os
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import papers
 import pypdf
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.evidence.passages import passages
@@ -18,7 +15,6 @@ from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.types import Snippet
 
 SILK = {"url": "https://a.org/silk", "title": "Silk", "text": "Silk was traded for horses.", "published": "2020-01-02"}
-SUFFIXES = [".txt", ".md", ".html", ".htm", ".pdf", ".jsonl"]
 
 
 def pdf(pages: list[str], *, title: str = "", password: str = "") -> bytes:
@@ -239,49 +235,3 @@ def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:
     told = [number for number in range(90) if f"number {number} " in passage.text]
     assert told == [n for n in range(told[0], told[-1] + 1) if n != 45]
     assert told[0] <= 40 < 50 <= told[-1]
-
-
-WHOLE_PDF = pdf(["Some text."])
-BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max_size=12)).map(
-    lambda change: WHOLE_PDF[: change[0]] + change[1] + WHOLE_PDF[change[0] + len(change[1]) :]
-)
-BROKEN_HTML = st.lists(
-    st.sampled_from(
-        [
-            *("<p>", "</p>", "<html", ">", "<!--", "<script>", "&#0;", "&#xD800;", "text", "<table>", "\x00"),
-            *("<?xml", "<a href="),
-        ]
-    ),
-    max_size=12,
-).map(lambda parts: "".join(parts).encode())
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(
-        st.one_of(
-            st.tuples(st.sampled_from(SUFFIXES), st.binary(max_size=200)),
-            st.tuples(st.just(".pdf"), BROKEN_PDF),
-            st.tuples(st.just(".html"), BROKEN_HTML),
-            st.tuples(
-                st.just(".jsonl"), st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode())
-            ),
-        ),
-        min_size=1,
-        max_size=3,
-    )
-)
-@example([(".pdf", b"%PDF-1.4\nxref\n0 1\ntrailer\n<< /Root 1 0 R >>\nstartxref\n9\n%%EOF")])
-def test_no_bytes_crash_the_reader(files: list[tuple[str, bytes]]) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder)
-        (path / "good.txt").write_text("Silk was traded for horses.", encoding="utf-8")
-        for number, (suffix, content) in enumerate(files):
-            (path / f"{number}{suffix}").write_bytes(content)
-        engine = CorpusSearch(path)
-        assert any(s.title == "good" for s in engine.search("silk horses", 5))
-        assert all(problem.endswith(".") for problem in engine.problems)
-        for snippet in engine.search("silk text", 9):
-            assert snippet.text.strip()
-            assert snippet.url
-            snippet.text.encode()

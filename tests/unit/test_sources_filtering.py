@@ -50,27 +50,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert second.reason.startswith("generally unreliable: generally unreliable, by Wikipedia")
 
 
-@given(st.permutations(["page", "copy", "both", "other"]))
-def test_what_a_search_gives_depends_on_it_alone(queries: list[str]) -> None:
-    words = " ".join(f"word{n}" for n in range(40))
-    page, copy = Snippet(SILK, "t", words), Snippet("https://copy.example/1", "t", words)
-    other = Snippet(copy.url, "t", "something else entirely, which nobody has excluded")
-    found = {"page": [page], "copy": [copy], "both": [copy, page], "other": [other]}
-    engine = reliable(FakeSearch(found), SourcePolicy("any"), GroundTruth([SILK]))
-    results = {query: engine.search(query, 2) for query in queries}
-    assert {query: list(result.snippets) for query, result in results.items()} == {
-        "page": [],
-        "copy": [copy],
-        "both": [],
-        "other": [other],
-    }
-    excluded = one_per_page(one for result in results.values() for one in result.excluded)
-    assert [(one.url, one.query) for one in excluded] == [(copy.url, "both"), (SILK, "both")]
-    assert [(one.url, one.query) for query in sorted(queries) for one in results[query].seen] == [
-        (copy.url, "both"), (SILK, "both"), (copy.url, "copy"), (copy.url, "other"), (SILK, "page")
-    ]  # fmt: skip
-
-
 def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
     assert filtered(*GOOD).search("silk", 2).seen == ()
 

@@ -132,16 +132,6 @@ def test_several_rows_of_one_place_are_resolved_by_the_policy(best: Rating, wors
     assert all(f"row says {status}" in verdicts["strict"].reason for status in (best, worst))
 
 
-def test_where_the_list_knows_a_place_it_decides() -> None:
-    rows = [
-        (SitePattern("a.org"), Entry(Rating.MIRROR, "a rule")),
-        (SitePattern("a.org"), Entry(Rating.RELIABLE, "a row", listed=True)),
-    ]
-    both = Catalogue("2026", 1, SitePatterns(rows))
-    assert SourcePolicy("strict", catalogue=both).judge("a.org").allowed
-    assert both.is_mirror(SitePattern("a.org"))
-
-
 def test_own_lists_go_before_everything() -> None:
     judge = SourcePolicy(
         "strict", allow=["reddit.com/r/askhistorians", "blog.example"], deny=["nytimes.com", "blog.example/x"]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, HashingEmbedder
-from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY
 from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.identity import canonical_url, normalised_text
@@ -296,20 +295,6 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
         assert {one for source in store.editions().sources() for one in source.snippets} == {page[0], page[7]}
         store.remove([page[0].source_id])
         assert store.search(["who sold on day 7"], 3) == [()]
-
-
-def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_on_others() -> None:
-    embedder = SlowEmbedder(is_held=False)
-    held = [Snippet("https://a.org", "", f"Merchants sold silk and camel {n}.", place=n) for n in range(200)]
-    queries = [f"camel {n} of merchants" for n in (3, 77, 150)]
-    with ReferenceStore(embedder) as store:
-        store.hold(held)
-        together = [store.search([query], 5)[0] for query in queries]
-        assert len(set(embedder.texts)) <= len(queries) * (EMBEDDED_A_QUERY + 1)
-    for query, found in zip(queries, together, strict=True):
-        with ReferenceStore(HashingEmbedder()) as store:
-            store.hold(held)
-            assert store.search([query], 5) == [found]
 
 
 def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ from storm_pipeline.settings import ROLES, Settings
 from storm_pipeline.text.fitting import fitted, most_tokens
 
 ENGLISH = "The Oder rises in the Czech Republic and flows 854 km to the Baltic Sea. "
-WORDS = 13
 TEXTS = {
     "en": ENGLISH,
     "de": "Die Oder entspringt in Tschechien und fließt 854 km weit bis zur Ostsee, größtenteils als Grenzfluß. ",
@@ -159,18 +158,6 @@ def test_no_prompt_has_more_than_a_known_window(language: str, window: int) -> N
     assert tokens <= window - min(1500, window // 8)  # the reply needs room too
     assert "[1] Title" in prompt
     assert any(isinstance(event, Degraded) and f"{window:,}" in event.detail for event in told)
-
-
-def test_the_usual_evidence_of_a_small_window_is_shown_whole() -> None:
-    words = fit_to_window(Settings(lm="openai/x", context=8192)).evidence_words
-    lines = [f"[{i}] A title of a page (a-site.org, 2020-01-01): {ENGLISH * 10}" for i in range(words // (10 * WORDS))]
-    inputs: dict[str, Any] = dict.fromkeys(("language", "style"), "")
-    outline = "\n".join(f"# Heading {i}\n## A subheading\n## Another one" for i in range(7))
-    inputs |= {"article": "The Oder", "outline": outline, "section": "History", "words": 400}
-    inputs |= {"passages": "\n".join(lines), "findings": f"- {ENGLISH} [1]\n" * (words // 5 // WORDS)}
-    _, prompt, told = asked(Programs().section, inputs, lm="openai/x", context=8192)
-    assert not [event for event in told if isinstance(event, Degraded)]
-    assert lines[-1].strip() in prompt
 
 
 def test_of_an_unknown_window_nothing_is_cut() -> None:
