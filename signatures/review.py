@@ -35,10 +35,10 @@ class EditArticle(dspy.Signature):
     - Thread and tone: a "he", "its" or "the report" whose noun is not in the sentences before it; choppy sentences on
       one point that read better as one; praise and vague words ("legendary", "some say").
     Change nothing for taste, and nothing that is right. What a sentence leaves open, limits or ascribes to somebody
-    stays so. No name, number or date goes that stands nowhere else, except with a sentence that is off the topic; none
-    is added that neither the article nor what the sentence cites has. At most 15 of 100 sentences may be cut or
-    dropped. Write in the language of the article. The edits are made in the order in which you give them; numbers do
-    not change.
+    stays so. No name, number or date goes that stands nowhere else, except with a sentence that is dropped: to take out
+    needless detail, put the rest of its sentence into a neighbour, and drop it. None is added that neither the article
+    nor a passage found has. At most 15 of 100 sentences may be cut or dropped. Write in the language of the article.
+    The edits are made in the order in which you give them; numbers do not change.
     Questions: name the sentence, and ask what it lacks so that a reader who knows nothing of the topic understands it.
     They are put to a search engine, so each names whom or what it is about, such as "Who is the archaeologist Martin
     Nilsson?" or "When was the tower of the old town hall in Bonn pulled down?" With your second

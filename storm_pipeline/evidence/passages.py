@@ -146,12 +146,12 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
 def _described(passage: Passage, before: Passage | None) -> str:
     """Return a passage's prefix in a prompt: its page and heading, unless the passage before has the same."""
     if before is None or before.source_id != passage.source_id:
-        return f"{_about(passage)}: "
+        return f"{described(passage)}: "
     heading = "" if before.heading == passage.heading else f" › {tidy(passage.heading).replace(':', ' –')}"
     return f"{_SAME_PAGE}{heading.removesuffix(' › ')}: {'' if passage.goes_on(before) else f'{_GAP} '}"
 
 
-def _about(passage: Passage) -> str:
+def described(passage: Passage) -> str:
     """Return title, heading, authors, site and date, without colons, since a colon ends them."""
     title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
     about = ", ".join(filter(None, (passage.author, passage.site if passage.title else "", passage.published)))

@@ -229,7 +229,8 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
         assert edit_article(replace(ctx, judge=judge), sections) == sections
         assert edit_article(ctx, sections) != sections
     assert "goes further than the sentence and its sources" in told_again[1]
-    assert f"{DAM.text} (Orrin Dam, a.org)" in judge.asked[-1].passages
+    said = "The dam was a key factor of it."
+    assert judge.asked[-1].passages == (f"Orrin Dam: {said} (sources: Orrin Dam (a.org))",)
 
 
 def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:
@@ -246,7 +247,20 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
         (edited,) = edit_article(replace(ctx, judge=judge), sections)
     assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
     assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
-    assert judge.asked[1].passages[0] == f"Orrin Dam: {one.text} {two.text}"
+    assert judge.asked[1].passages[0] == (
+        f"Orrin Dam: {one.text} {two.text} (sources: Orrin Dam (a.org); Orrin Lake (b.org))"
+    )
+
+
+def test_a_new_text_that_a_language_model_supports_is_not_compared_by_its_digits() -> None:
+    sections = (Section("History", (Paragraph((cites("Men built the dam in some years.", DAM),)),)),)
+    edit = Edit(kind="reword", sentence=1, text="Men built the dam in 2 years.")
+    answers = {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": lambda _: {"verdicts": "1: supported"}}
+    with run([DAM], answers) as (ctx, _):
+        judge = LanguageModelJudge(partial(ctx.ask, "judge"), "one", ctx.programs.check)
+        assert edit_article(ctx, sections) == sections
+        (edited,) = edit_article(replace(ctx, judge=judge), sections)
+    assert [own.text for own in edited.sentences()] == [edit.text]
 
 
 def article(*sentences: Sentence) -> Article:

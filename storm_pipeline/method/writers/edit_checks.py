@@ -37,15 +37,18 @@ class EditChecks:
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
         return passages(snippets, language=self._ctx.brief.language)
 
-    def problem(self, new: str, old: Sentence, told: str) -> str:
+    def problem(self, new: str, old: Sentence, told: str, *, was_read: bool = False) -> str:
         """Return why a text cannot replace a sentence; empty if it can.
 
         Args:
             old: a sentence with the citations that the new one gets.
             told: the texts that the new one may repeat.
+            was_read: whether a language model has read the text, and supports it.
         """
         if not is_complete(new) and (not new or is_complete(old.text)):
-            return "the new text is no whole sentence"
+            return "the new text is not a whole sentence"
+        if was_read:
+            return ""
         shown = self.cited([old])
         sources = [with_source(passage) for passage in shown]
         added = self._added(new, told, sources)

@@ -4,13 +4,15 @@ A sentence that is cut or joined passes its citations on to the one that stays; 
 own. Every edit is recorded, and so many sentences at most go for good.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_cited
-from storm_pipeline.evidence.passages import Passage, numbered_passages
+from storm_pipeline.evidence.passages import Passage, described, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
+from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.languages import joined
@@ -44,12 +46,14 @@ class EditedArticle:
         self._checks = EditChecks(ctx, [*self._headings.values(), *self._texts()])
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
         self._changed: set[int] = set()
+        self._verdicts: Mapping[Edit, str] = {}
 
-    def make(self, edits: Sequence[Edit], doubted: Callable[[Edit], str] = lambda _: "") -> str:
+    def make(self, edits: Sequence[Edit], verdicts: Mapping[Edit, str] = MappingProxyType({})) -> str:
         """Apply the edits in the given order; return those that cannot be made, a line each with the reason.
 
-        ``doubted``: returns why an edit's new text does not follow from the text replaced and its sources, or "".
+        ``verdicts``: of edits that a judge has read: why the new text does not follow from what it has read, or "".
         """
+        self._verdicts = verdicts
         apply: dict[str, Callable[[Edit], str]] = {
             "cut": self._cut,
             "drop": self._drop_off_topic,
@@ -60,19 +64,22 @@ class EditedArticle:
         self._changed.clear()
         refused = []
         for edit in edits:
-            reason = (edit.kind in NEW_TEXT and doubted(edit)) or apply.get(edit.kind, self._move)(edit)
+            reason = verdicts.get(edit, "") or apply.get(edit.kind, self._move)(edit)
             if reason:
                 refused.append(f"- {_described(edit)}: {reason}")
                 self._changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
         return "\n".join(refused)
 
-    def behind(self, edit: Edit) -> tuple[str, tuple[Passage, ...]]:
-        """Return what the article says before an edit, where it is made; and the passages that may support it."""
-        sentences = self._sentences
-        replaced = [sentences[n] for n in (edit.sentence, edit.other) if n in sentences]
-        before = [sentences[n] for n in [edit.sentence - 1] if n in sentences]
-        texts = (sentence.text for sentence in (*before, *replaced))
-        return f"{self._ctx.brief.topic}: {' '.join(texts)}", self._checks.cited([*replaced, *self._named(edit)])
+    def behind(self, edit: Edit) -> tuple[str, ...]:
+        """Return what the article says where an edit is made, with its sources, and the passages that it names."""
+        sentences, named = self._sentences, self._named(edit)
+        numbers = (edit.sentence - 1, edit.sentence, edit.other)
+        told = dict.fromkeys([*(sentences[n] for n in numbers if n in sentences), *named])
+        said = [sentence for sentence in told if sentence not in self._passages.values()]
+        sources = dict.fromkeys(map(described, self._checks.cited(said)))
+        texts = " ".join(sentence.text for sentence in said)
+        found = self._checks.cited([sentence for sentence in named if sentence in self._passages.values()])
+        return f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})", *map(with_source, found)
 
     def plain(self, edit: Edit) -> str:
         """Return the new text of an edit without its numbers of sentences and passages."""
@@ -141,7 +148,7 @@ class EditedArticle:
             return _GONE
         both, (new, _) = _with_citations_of(first, *self._named(edit)), self._read(edit.text)
         told = f"{first.text} {second.text}"
-        if problem := self._checks.problem(new, both, told):
+        if problem := self._checks.problem(new, both, told, was_read=edit in self._verdicts):
             return problem
         if self._lacks(told, f"{new} {' '.join(self._texts(edit.sentence, edit.other))}"):
             return _LOSES
@@ -160,7 +167,8 @@ class EditedArticle:
         before = self._sentences.get(edit.sentence - 1, old).text
         named = self._named(edit)
         cited = _with_citations_of(old, *named)
-        if problem := self._checks.problem(new, cited, " ".join((*(one.text for one in named), before, old.text))):
+        told = " ".join((*(one.text for one in named), before, old.text))
+        if problem := self._checks.problem(new, cited, told, was_read=edit in self._verdicts):
             return problem
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES

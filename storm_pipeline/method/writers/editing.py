@@ -6,17 +6,17 @@ be made and why, and edits once more. Before that, a sentence that repeats the w
 without a model (paper section 3.4); its citations move to that one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.editions import sections_with
 from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.searching import search_all
 from storm_pipeline.method.writers.edited_article import NEW_TEXT, EditedArticle
-from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.signatures.shapes import Edit, Lookup
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy
@@ -53,7 +53,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
-            remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
+            remarks = edited.make(reply.edits, _verdicts(ctx, edited, reply.edits))
             found = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
         return edited.sections()
 
@@ -88,22 +88,22 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
     return "\n".join(lines)
 
 
-def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
-    """Return a function from an edit to the judge's reason to doubt its new text; empty if there is none."""
-    reasons: dict[Edit, str] = {}
-    behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
-    if ctx.judge is not None and behind:
-        asked = [
-            Question(edited.plain(edit), (said, *map(with_source, sources))) for edit, (said, sources) in behind.items()
-        ]
-        try:
-            verdicts = ExplainingJudge(ctx.judge).judge(asked)
-        except ModelError as error:
-            ctx.events.failed("judging the edits", error)
-        else:
-            doubted = zip(behind, verdicts, strict=True)
-            reasons = {edit: one.reason or _FURTHER for edit, one in doubted if one.label != "supported"}
-    return lambda edit: reasons.get(edit, "")
+def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict[Edit, str]:
+    """Return for each new text that the judge doubts the reason; for each that a language model supports, "".
+
+    The judge reads what the editor saw: the article, the titles of its sources, and passages found.
+    """
+    asked = {edit: Question(edited.plain(edit), edited.behind(edit)) for edit in edits if edit.kind in NEW_TEXT}
+    if ctx.judge is None or not asked:
+        return {}
+    try:
+        verdicts = ExplainingJudge(ctx.judge).judge(list(asked.values()))
+    except ModelError as error:
+        ctx.events.failed("judging the edits", error)
+        return {}
+    reads = isinstance(ctx.judge, LanguageModelJudge)
+    reasons = ("" if own.label == "supported" else own.reason or _FURTHER for own in verdicts)
+    return {edit: reason for edit, reason in zip(asked, reasons, strict=True) if reads or reason}
 
 
 def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
