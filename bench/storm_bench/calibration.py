@@ -126,7 +126,7 @@ def over_groups(
 
 
 def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
-    """Item indices of groups resampled with replacement, one array per resample."""
+    """Yield item indices of groups resampled with replacement, one array per resample."""
     members: dict[str, list[int]] = {}
     for i, group in enumerate(groups):
         members.setdefault(group, []).append(i)

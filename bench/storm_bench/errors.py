@@ -17,6 +17,6 @@ class ExperimentError(StormError):
 
 
 def first_problem(error: "ValidationError", whole: str) -> tuple[str, str]:
-    """Where a value is invalid first, such as ``pages.3.url``, and why; ``whole`` names the value itself."""
+    """Return where a value is invalid first, such as ``pages.3.url``, and why; ``whole`` names the value itself."""
     first = error.errors()[0]
     return ".".join(map(str, first["loc"])) or whole, first["msg"].removeprefix("Value error, ")

@@ -36,7 +36,7 @@ def halves(claims: Sequence[LabelledClaim]) -> tuple[tuple[LabelledClaim, ...], 
 
 
 def sampled(claims: Sequence[LabelledClaim], limit: int) -> tuple[LabelledClaim, ...]:
-    """At most ``limit`` claims, chosen reproducibly, in their original order."""
+    """Return at most ``limit`` claims, chosen reproducibly, in their original order."""
     chosen = set(sorted(range(len(claims)), key=lambda i: _hash(f"{claims[i].question}\n{claims[i].claim}"))[:limit])
     return tuple(claim for i, claim in enumerate(claims) if i in chosen)
 

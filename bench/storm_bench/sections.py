@@ -7,7 +7,7 @@ from storm_pipeline.types import Paragraph, Section
 
 
 def all_sections(article: Article) -> Iterator[tuple[tuple[str, ...], Section]]:
-    """All sections of the body, depth first, each with the headings that lead to it, its own last."""
+    """Return all sections of the body, depth first, each with the headings that lead to it, its own last."""
     return _below(article.sections, ())
 
 

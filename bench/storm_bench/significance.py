@@ -72,7 +72,7 @@ def interval(values: Sequence[float], lowest: float = -math.inf, highest: float 
 
 
 def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:
-    """Paired tests over the topics for which both methods have a value.
+    """Return the paired tests over the topics for which both methods have a value.
 
     Args:
         first: topic → value.
@@ -96,7 +96,7 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
 
 
 def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) -> float:
-    """Two-sided p of the paired permutation test: the share of sign flips with an |sum| of at least the observed one.
+    """Return the two-sided p of the paired permutation test: the share of sign flips with at least the observed |sum|.
 
     Args:
         differences: one per topic, at least one.
@@ -127,7 +127,7 @@ def smallest_p(topics: int) -> float | None:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected by Holm's step-down method, in the given order; None stays None."""
+    """Return the p-values corrected by Holm's step-down method, in the given order; None stays None."""
     known = sorted((value, position) for position, value in enumerate(values) if value is not None)
     corrected: list[float | None] = [None] * len(values)
     largest = 0.0

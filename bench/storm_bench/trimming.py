@@ -28,7 +28,7 @@ class SectionText:
 
 
 def parts_of(article: Article) -> tuple[SectionText, ...]:
-    """Lead and all sections in reading order; an empty lead is left out."""
+    """Return the lead and all sections in reading order; an empty lead is left out."""
     lead = SectionText(0, "", _texts(article.lead))
     body = (
         SectionText(len(path), section.heading, _texts(section.paragraphs)) for path, section in all_sections(article)
@@ -56,7 +56,7 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
 
 
 def as_text(parts: Sequence[SectionText]) -> str:
-    """Markdown headings and paragraphs, with a note where text was cut off."""
+    """Return markdown headings and paragraphs, with a note where text was cut off."""
     blocks: list[str] = []
     for part in parts:
         if part.heading:
@@ -79,7 +79,7 @@ def _texts(paragraphs: Sequence[Paragraph]) -> tuple[tuple[str, ...], ...]:
 
 
 def _subsections_have_text(parts: Sequence[SectionText], lengths: Sequence[int], index: int) -> bool:
-    """Whether any subsection of the section at an index holds words."""
+    """Return whether any subsection of the section at an index holds words."""
     following = zip(parts[index + 1 :], lengths[index + 1 :], strict=True)
     return any(length for _, length in takewhile(lambda pair: pair[0].level > parts[index].level, following))
 

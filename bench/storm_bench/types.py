@@ -61,11 +61,11 @@ class HumanArticle:
     published_text: str = ""
 
     def headings(self) -> tuple[str, ...]:
-        """All headings of the body, depth first."""
+        """Return all headings of the body, depth first."""
         return tuple(part.heading for section in self.sections for part in section.walk())
 
     def text(self) -> str:
-        """Lead and body as plain text without headings, paragraphs separated by blank lines."""
+        """Return the lead and body as plain text without headings, paragraphs separated by blank lines."""
         body = (part.text for section in self.sections for part in section.walk())
         return "\n\n".join(text for text in (self.lead, *body) if text)
 

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def installed(tool: str, python: str, args: argparse.Namespace, wheel: Path, folder: Path) -> Path:
-    """The ``storm`` command of a new environment in a folder."""
+    """Return the ``storm`` command of a new environment in a folder."""
     torch, package = f"torch=={args.torch}", f"{wheel}[local]" if args.embedded else str(wheel)
     if tool == "venv":
         run(python, "-m", "venv", folder / "environment", folder=folder)
@@ -92,7 +92,7 @@ def written(command: Path, args: argparse.Namespace, folder: Path) -> str:
 
 
 def run(*command: str | Path, folder: str | Path, **variables: str) -> str:
-    """Standard output of a command that sees nothing of the checkout; a failure ends the program."""
+    """Return the standard output of a command that sees nothing of the checkout; a failure ends the program."""
     clean = {name: value for name, value in os.environ.items() if name not in HIDDEN} | variables
     done = subprocess.run(list(map(str, command)), cwd=folder, env=clean, capture_output=True, text=True, check=False)
     if done.returncode:

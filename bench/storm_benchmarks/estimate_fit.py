@@ -70,7 +70,7 @@ class ScriptedModel:
         }
 
     def reply(self, messages: list[str]) -> str:
-        """Reply to a request of one of the programs."""
+        """Return the reply to a request of one of the programs."""
         program, signature = self._programs[messages[0]]
         mark = mark_of("".join(messages))
         reply = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
@@ -81,7 +81,7 @@ class ScriptedModel:
         return reply
 
     def _queries(self, user: str, mark: str) -> str:
-        """Queries of words of the pages, so that they find different ones."""
+        """Return queries of words of the pages, so that they find different ones."""
         chosen, number = random.Random(mark), int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
         return json.dumps({"queries": [" ".join(chosen.sample(self.words, 3)) for _ in range(number)]})
 
@@ -93,7 +93,7 @@ class ScriptedModel:
 
 
 def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
-    """Pages that name the topic and a subject of their own, of random words of the documentation."""
+    """Return pages that name the topic and a subject of their own, of random words of the documentation."""
     text = " ".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
     words = re.findall(r"\b[a-z]{1,12}\b", text)
 
@@ -110,7 +110,7 @@ def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
 
 
 def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", recipe: str = DEFAULT) -> ScriptedModel:
-    """A whole run of a recipe: what the model was asked."""
+    """Run a recipe; return the requests to the model."""
     model = ScriptedModel(sorted({word for page in web.pages.values() for word in page.words if len(word) > 6}))
     objects = {"lm": scripted_lm(model.reply), "embedder": HashingEmbedder(), "sinks": [CallbackSink(model.note)]}
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +119,7 @@ def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", r
 
 
 def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
-    """The formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
+    """Return the formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
     programs, rows = Programs().named(), {}
     for key, terms in formula.ROWS.items():
         stage, _, program = key.split(", ")

@@ -71,7 +71,7 @@ class WebPage:
         return texts, LexicalIndex(([(text, 1)] for text in texts), floor=0.0)
 
     def snippet(self, query: str) -> str:
-        """Some words around the best match; the beginning where none matches."""
+        """Return some words around the best match; the beginning where none matches."""
         texts, index = self._windows
         return texts[next((match.position for match in index.search(query)), 0)]
 
@@ -88,12 +88,12 @@ class FrozenWeb:
         self._index = LexicalIndex(fields, floor=0.0)
 
     def search(self, query: str, k: int) -> list[Snippet]:
-        """Up to ``k`` pages, best first, a snippet each."""
+        """Return up to ``k`` pages, best first, a snippet each."""
         pages = [self._ranked[match.position] for match in self._index.search(query)][:k]
         return [Snippet(page.url, page.title, page.snippet(query), engine=self.name) for page in pages]
 
     def fetch(self, url: str) -> Page:
-        """The page at an address, extracted. Raises PageError: there is none, or it has too little text."""
+        """Return the page at an address, extracted. Raises PageError: there is none, or it has too little text."""
         page = self.pages.get(canonical_url(url))
         if page is None:
             raise PageError(f"{url} is not among the pages of this frozen web")
@@ -101,7 +101,7 @@ class FrozenWeb:
 
 
 def read_topic(file: Path) -> tuple[str, FrozenWeb]:
-    """The title of a topic's file, and its web without Wikipedia and what repeats the topic's article."""
+    """Return the title of a topic's file, and its web without Wikipedia and what repeats the topic's article."""
     value: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
     pages = {page["url"]: WebPage(page["url"], readable_title(page["title"]), page["text"]) for page in value["pages"]}
     documents = (TopicDocument(page.url, page.title, plain_markdown(page.text), "search") for page in pages.values())
@@ -120,7 +120,7 @@ def written(
     sinks: Sequence[EventSink] = (),
     **objects: Any,
 ) -> tuple[Article, Path]:
-    """An article from a frozen web, and the run's folder; ``objects``: arguments of ``Storm``."""
+    """Return an article from a frozen web, and the run's folder; ``objects``: arguments of ``Storm``."""
     started = [resumed] if resumed else []
     sink = CallbackSink(lambda event: started.append(Path(event.folder)) if isinstance(event, RunStarted) else None)
     as_on_the_web = {"read_pages": "always", "source_policy": "standard", "search_cache": "off"}
@@ -133,7 +133,7 @@ def written(
 
 
 def longest_chain(events: Path) -> int:
-    """Calls of the longest chain, by a run's ``events.jsonl``: each began after the one before it had ended."""
+    """Return calls of the longest chain, by a run's ``events.jsonl``: each began after the one before it had ended."""
     chains: list[tuple[float, int]] = []  # end of a call, and the calls of the longest chain that ends with it
     calls = [line for line in read_lines(events) if line["event"] == "CallFinished"]
     for start, end in sorted((call["at"] - call["seconds"], call["at"]) for call in calls):
@@ -142,7 +142,7 @@ def longest_chain(events: Path) -> int:
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """The values of a file of JSON lines."""
+    """Return the values of a file of JSON lines."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 

@@ -68,7 +68,7 @@ class Tally:
 
 
 def text_of(chance: random.Random, longest: int) -> str:
-    """A random text: mostly short and mixed, now and then a few pieces repeated to some length up to ``longest``."""
+    """Return a random text: mostly short and mixed, sometimes a few pieces repeated up to ``longest``."""
     pieces = chance.choices(_PIECES, k=int(chance.expovariate(1 / _MEAN)))
     if chance.random() > _LONG or not pieces:
         return "".join(pieces)
@@ -77,7 +77,7 @@ def text_of(chance: random.Random, longest: int) -> str:
 
 
 def reply(text: str, tally: Tally, chance: random.Random) -> None:
-    """A reply as one kind of program reads it."""
+    """Return a reply as one kind of program reads it."""
     if chance.random() < _READS_DRAFTS:
         draft = read_draft(text, _SHOWN)
         tally.dangling += sum(not 0 <= number < _SHOWN for claim in draft.claims() for number in claim.cited)
@@ -103,7 +103,7 @@ def hit(text: str, _: Tally, chance: random.Random) -> None:
 
 
 def document(text: str, _: Tally, chance: random.Random) -> None:
-    """Bytes of a file, decoded and split."""
+    """Return the bytes of a file, decoded and split."""
     data = bytearray(text.encode("utf-8", "replace"))
     for _place in range(chance.randint(0, 3) if data else 0):
         data[chance.randrange(len(data))] = chance.randrange(256)

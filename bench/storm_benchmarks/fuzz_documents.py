@@ -65,7 +65,7 @@ def whole_document(_: str, __: object, chance: random.Random) -> None:
 
 
 def document_of(case: int) -> tuple[str, bytes]:
-    """The name and the bytes of a file."""
+    """Return the name and the bytes of a file."""
     chance = random.Random(case)
     name = chance.choice(list(_FORMATS))
     data = bytearray(_FORMATS[name](chance)[:_LONGEST])
@@ -102,7 +102,7 @@ def _folder(file: Path) -> Iterator[str]:
 
 
 def _repeated(kind: str, chance: random.Random, longest: int = _LONGEST) -> str:
-    """A few pieces, each repeated, one after the other or alternating, to a length of any magnitude."""
+    """Return a few pieces, each repeated, one after the other or alternating, to a length of any magnitude."""
     length = int(_SHORTEST * (longest / _SHORTEST) ** chance.random())
     few = chance.choices(_PIECES[kind].split("¦"), k=chance.randint(1, 4))
     runs = ["".join(few)] if chance.random() < 0.5 else few

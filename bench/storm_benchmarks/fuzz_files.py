@@ -24,7 +24,7 @@ _REFUSED = {400, 404, 405, 409, 413, 422, 429}
 
 
 def value(text: str, chance: random.Random, depth: int = 2) -> Any:
-    """A random value of JSON that holds parts of a text."""
+    """Return a random value of JSON that holds parts of a text."""
     if depth and chance.random() < 0.3:
         if chance.random() < 0.5:
             return [value(text, chance, depth - 1) for _ in range(chance.randint(0, 3))]

@@ -30,7 +30,7 @@ _PATTERN = re.compile(r"\(\?|\\[bdswBDSW]|\[\^|\.\*|[)\]][?*+]")
 
 
 def package_files(tree: Path) -> Iterator[Path]:
-    """The files of the package that are counted, in the order of their paths; links are not followed."""
+    """Yield the files of the package that are counted, in the order of their paths; links are not followed."""
     for top in PACKAGE:
         for path in sorted((tree / top).rglob("*")):
             linked = any(folder.is_symlink() for folder in (path, *path.parents))
@@ -39,7 +39,7 @@ def package_files(tree: Path) -> Iterator[Path]:
 
 
 def gauges(tree: Path) -> Counter[str]:
-    """Gauge → its count in the package of a checkout."""
+    """Return gauge → its count in the package of a checkout."""
     counts: Counter[str] = Counter()
     for path in package_files(tree):
         text = path.read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def table_values(path: Path) -> list[Any]:
 
 
 def patterns(values: list[Any]) -> list[str]:
-    """The strings that have what only regular expressions have."""
+    """Return the strings that have what only regular expressions have."""
     return [value for value in values if isinstance(value, str) and _PATTERN.search(value)]
 
 
@@ -101,7 +101,7 @@ def _words(node: ast.AST) -> list[Any]:
 
 
 def _are_words(values: list[Any]) -> bool:
-    """Whether values are five or more words in lower case: letters, with apostrophes, hyphens and spaces."""
+    """Return whether values are five or more words in lower case: letters, with apostrophes, hyphens and spaces."""
     return len(values) >= 5 and all(isinstance(value, str) and _is_word(value) for value in values)
 
 

@@ -44,13 +44,13 @@ def main() -> None:
 
 
 def labels(name: str) -> list[Row]:
-    """The rows of a file of labels."""
+    """Return the rows of a file of labels."""
     with (LABELS / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
 
 def counted(rows: Iterable[Row], keys: Sequence[str]) -> tuple[list[str], list[list[object]]]:
-    """Head and rows of a table: how often each label was given, by the values of ``keys``, with shares."""
+    """Return the head and rows of a table: how often each label was given, by the values of ``keys``, with shares."""
     counts = Counter((*(row[key] for key in keys), row["label"]) for row in rows)
     kinds = sorted({label for *_, label in counts})
     table: list[list[object]] = []
@@ -62,7 +62,7 @@ def counted(rows: Iterable[Row], keys: Sequence[str]) -> tuple[list[str], list[l
 
 
 def citations(rows: Sequence[Row]) -> list[list[object]]:
-    """Per article: the share of sentences that their citations support, and of citations that support in part."""
+    """Return per article the share of supported sentences, and of citations that support in part."""
     found: list[list[object]] = []
     for article in sorted({row["article"] for row in rows}):
         own = [row for row in rows if row["article"] == article]

@@ -17,14 +17,14 @@ Graph = Mapping[str, set[str]]
 
 
 def module_files(tree: Path) -> dict[str, Path]:
-    """Module → its file, of the package in a checkout; ``storm_pipeline.signatures`` is a link to ``signatures``."""
+    """Return module → its file for the package in a checkout; ``storm_pipeline.signatures`` is a link."""
     named = {file: (PACKAGE, *file.relative_to(tree / PACKAGE).parts) for file in (tree / PACKAGE).rglob("*.py")}
     named |= {file: (PACKAGE, *file.relative_to(tree).parts) for file in (tree / "signatures").rglob("*.py")}
     return {".".join(parts).removesuffix(".py").removesuffix(".__init__"): file for file, parts in named.items()}
 
 
 def module_imports(tree: Path) -> dict[str, set[str]]:
-    """Module → the modules of the package that it imports."""
+    """Return module → the modules of the package that it imports."""
     files = module_files(tree)
     trees = {module: ast.parse(file.read_text(encoding="utf-8")) for module, file in files.items()}
     passed_on = {
@@ -69,7 +69,7 @@ def room(module: str) -> str:
 
 
 def room_imports(graph: Graph) -> dict[str, set[str]]:
-    """Room → the rooms that its modules import; the package itself, which lists names only, is left out."""
+    """Return room → the rooms that its modules import; the package itself, which lists names only, is left out."""
     rooms: dict[str, set[str]] = {room(module): set() for module in graph}
     for module, used in graph.items():
         rooms[room(module)] |= set(map(room, used)) - {room(module), ""}
@@ -78,7 +78,7 @@ def room_imports(graph: Graph) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """The largest groups of nodes each of which leads to all others of its group."""
+    """Return the largest groups of nodes each of which leads to all others of its group."""
     reached = {node: set(_reached(graph, graph[node])) for node in graph}
     groups = ({other for other in reached[node] if node in reached[other]} for node in graph if node in reached[node])
     return sorted({tuple(sorted(group)): sorted(group) for group in groups}.values())
@@ -94,7 +94,7 @@ def _reached(graph: Graph, begin: Iterable[str]) -> set[str]:
 
 
 def floors(rooms: Graph) -> dict[str, int]:
-    """Room → its floor, from 1; rooms in a circle share a floor."""
+    """Return room → its floor, from 1; rooms in a circle share a floor."""
     group = {member: tuple(circle) for circle in circles(rooms) for member in circle}
 
     @cache

@@ -35,7 +35,7 @@ PATTERNS = (
 
 
 def readers() -> dict[str, Callable[[str], object]]:
-    """Readers of untrusted text, by name."""
+    """Return the readers of untrusted text, by name."""
     adapter = PromptAdapter()
     return {
         "sentences, English": partial(split_sentences, language="en"),
@@ -57,7 +57,7 @@ def readers() -> dict[str, Callable[[str], object]]:
 
 
 def seconds_for(read: Callable[[str], object], pattern: str, length: int) -> float:
-    """Processor time that a reader takes for a pattern, repeated to a length in characters.
+    """Return the processor time that a reader takes for a pattern, repeated to a length in characters.
 
     That of this thread, without collections of garbage: what else a process holds and does is not the reader's.
     """

@@ -48,7 +48,7 @@ class JsonHandler(BaseHTTPRequestHandler):
         """Stay silent."""
 
     def read(self) -> Any:
-        """The body of the request."""
+        """Return the body of the request."""
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def send(self, data: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
@@ -78,12 +78,12 @@ def separate_process(module: str, *arguments: str) -> Iterator[str]:
 
 
 def texts_of(request: Mapping[str, Any]) -> tuple[str, str]:
-    """The first and the last message of a request of OpenAI's: the system's, and the user's."""
+    """Return the first and the last message of a request of OpenAI's: the system's, and the user's."""
     return request["messages"][0]["content"], request["messages"][-1]["content"]
 
 
 def completion(model: str, mark: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
-    """A chat completion in OpenAI's format; ``tokens``: prompt and completion tokens."""
+    """Return a chat completion in OpenAI's format; ``tokens``: prompt and completion tokens."""
     return {
         "id": mark,
         "object": "chat.completion",

@@ -39,14 +39,14 @@ Facts = Mapping[str, str]
 
 
 def read_facts(file: Path) -> dict[str, str]:
-    """The facts of a file, by name; a line whose first word has no digit is none."""
+    """Return the facts of a file, by name; a line whose first word has no digit is none."""
     lines = (line.strip().partition(" ") for line in file.read_text(encoding="utf-8").splitlines())
     named = {name: text for name, _, text in lines if any(map(str.isdigit, name))}
     return {name: text.rpartition(" [")[0] if text.endswith("]") else text for name, text in named.items()}
 
 
 def read_told(file: Path, column: str) -> dict[str, int]:
-    """Name of a fact → how much of it a reader found: 0 nothing, 1 a part, 2 all."""
+    """Return name of a fact → how much of it a reader found: 0 nothing, 1 a part, 2 all."""
     with file.open(encoding="utf-8", newline="") as lines:
         return {next(iter(row.values())): _RANK.get(row[column], 0) for row in csv.DictReader(lines)}
 
@@ -83,7 +83,7 @@ class RecordedRun:
         self.sections = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
 
     def steps(self) -> Iterator[tuple[str, list[str]]]:
-        """The steps but the last, from late to early, with their texts."""
+        """Yield the steps but the last, from late to early, with their texts."""
         returned = [(one["url"], one["title"], one["text"]) for result in self._results for one in result["snippets"]]
         stored = [(s.url, s.title, s.text) for source in self.article.sources for s in source.snippets]
         given = {name for section in self.sections for name in section["snippets"]}
@@ -130,7 +130,7 @@ def lost_at(judge: JudgeModel, run: RecordedRun, facts: Facts, known: Mapping[st
 
 
 def _by_section(judge: JudgeModel, run: RecordedRun, facts: Facts) -> list[tuple[dict[str, list[str]], list[str]]]:
-    """The sections as recorded, with the facts that a reader looks for in each."""
+    """Return the sections as recorded, with the facts that a reader looks for in each."""
     if not run.sections or not facts:
         return []
     headings, names = _numbered(section["heading"] for section in run.sections), list(facts)

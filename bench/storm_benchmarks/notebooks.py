@@ -17,13 +17,13 @@ MARK = "storm_pipeline"
 
 
 def fingerprint(book: Any) -> str:
-    """Sixteen hexadecimal digits that change with any code cell of a notebook (as read by nbformat, or as JSON)."""
+    """Return 16 hexadecimal digits that change with any code cell of a notebook (of nbformat, or JSON)."""
     cells = ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:16]
 
 
 def without_places(text: str, root: Path) -> str:
-    """Text without the paths of the machine on which it was printed: those of the checkout are relative to it."""
+    """Return the text without the machine's paths: those of the checkout become relative."""
     text = text.replace(f"file://{root}/", "file:///…/").replace(f"{root}/", "").replace(str(root), ".")
     return re.sub(re.escape(str(Path.home())) + r"(?=/|\b)", "~", text)
 
@@ -48,7 +48,7 @@ def execute(path: Path, root: Path, *, timeout: int = 1800) -> None:
 
 
 def _kept(outputs: list[Any]) -> list[Any]:
-    """The outputs without lines of progress, which rich prints, and warnings in the stream of errors."""
+    """Return the outputs without lines of progress, which rich prints, and warnings in the stream of errors."""
     progress = '<pre style="white-space:pre;overflow-x'
     shown = (output for output in outputs if output.get("name") != "stderr")
     return [one for one in shown if not "".join(one.get("data", {}).get("text/html", "")).startswith(progress)]

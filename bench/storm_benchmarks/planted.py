@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def sentences(data: Path, seed: int) -> list[Cited]:
-    """The supported sentences, in a drawn order, each with the best parts of its source and of others' sources."""
+    """Return the supported sentences in random order, each with the best parts of its and of others' sources."""
     labelled = [*read_wice(data / "support"), *read_attribution_bench(data / "support")]
     rows = [(one.text, "\n".join(one.sources)) for one in labelled if one.label == "supported"]
     for read in own_sentences(data):
@@ -86,13 +86,13 @@ def sentences(data: Path, seed: int) -> list[Cited]:
 
 
 def _best(text: str, source: str) -> tuple[str, ...]:
-    """The parts of a source with most of a sentence's content words, as ``storm check`` shows a judge."""
+    """Return the parts of a source with most of a sentence's content words, as ``storm check`` shows a judge."""
     wanted = frozenset(terms(text))
     return tuple(sorted(chunks(source, _WORDS), key=lambda part: -len(wanted & frozenset(terms(part))))[:_PARTS])
 
 
 def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) -> list[Cited]:
-    """Up to so many sentences with an error of a kind."""
+    """Return up to so many sentences with an error of a kind."""
     found = []
     for one in clean:
         if kind == "wrong citation":
@@ -107,7 +107,7 @@ def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) ->
 def table(
     clean: Sequence[Cited], flags: dict[str, Flags], most: int, most_clean: int | None, seed: int
 ) -> Iterator[list[object]]:
-    """A row for each kind of error, and one for sentences as they were: the shares that are flagged."""
+    """Yield a row for each kind of error, and one for sentences as they were: the shares that are flagged."""
     rng = random.Random(seed)
     sets = {kind: planted(clean, kind, most, rng) for kind in (*RULES, "wrong citation")}
     sets["none (clean)"] = list(clean[:most_clean])
@@ -122,7 +122,7 @@ def table(
 
 
 def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:
-    """Whether the check of a writer's sentences hands each back for want of support."""
+    """Return whether the check of a writer's sentences returns each sentence as unsupported."""
     found = []
     for one in some:
         texts = (*one.others, *one.passages)
@@ -134,7 +134,7 @@ def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:
 
 
 def by_judge(settings: Settings) -> Flags:
-    """Flags what a judge does not call supported."""
+    """Flag sentences that a judge does not call supported."""
     judge = open_judge(settings.judge, settings)
 
     def flags(some: Sequence[Cited]) -> list[bool]:

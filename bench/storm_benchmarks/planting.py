@@ -20,7 +20,7 @@ Rule = Callable[[str, str, random.Random], str | None]
 
 
 def names_in(text: str) -> list[str]:
-    """The capitalised names amid the sentences of a text."""
+    """Return the capitalised names amid the sentences of a text."""
     return _NAME.findall(text)
 
 
@@ -48,7 +48,7 @@ def _among(words: Sequence[str], new: Callable[[int, random.Random], int]) -> Ru
 
 
 def _magnitude(text: str, other: str, rng: random.Random) -> str | None:
-    """A size word's neighbour, else a number times ten."""
+    """Return a size word's neighbour, else a number times ten."""
     larger = _among(_SIZES, lambda i, chance: i + chance.choice((-1, 1)))
     return larger(text, other, rng) or _renumbered(_NUMBER, 10, lambda n, _: 10 * n)(text, other, rng)
 

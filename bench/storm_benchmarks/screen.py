@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
-    """The sentences of each data set, once with their own citation and once with another one's."""
+    """Return the sentences of each data set, once with their own citation and once with another one's."""
     found = []
     for name, labelled in _labelled(folder).items():
         drawn = random.Random(1)
@@ -108,7 +108,7 @@ def people_rows(sets: Iterable[Shown], embedder: Embedder) -> Iterator[list[obje
 
 
 def number_rows(data: Path) -> Iterator[list[object]]:
-    """How many sentences of each label have a number or date that their sources lack."""
+    """Yield how many sentences of each label have a number or date that their sources lack."""
     read = [(s, *claim) for s in own_sentences(data) for claim in zip(s.claims, s.labels, strict=True)]
     foreign = [
         LabelledSentence(one.text, (own.shown[one.cited[0]].text,), label, own.known) for own, one, label in read
@@ -121,7 +121,7 @@ def number_rows(data: Path) -> Iterator[list[object]]:
 
 
 def own_sentences(data: Path) -> list[Read]:
-    """Our own sentences about pages of WikiGenBench and Wiki Live, by the language of the page."""
+    """Return our own sentences about pages of WikiGenBench and Wiki Live, by the language of the page."""
     rows = labels("own-sentences")
     topics = (*read_wiki_live(data / "wiki_live").topics, *read_wikigenbench(data / "wikigenbench").topics)
     pages = {page.url: page.text for topic in topics for page in topic.documents}
@@ -149,7 +149,7 @@ def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:
 
 
 def _passage(row: LabelledSentence, sentence: str) -> Passage:
-    """The part of a row's source with most of the sentence's content words: what a search for it would find."""
+    """Return the part of a row's source with most of the sentence's content words: what a search for it would find."""
     wanted = frozenset(terms(sentence))
     source = "\n".join(row.sources)
     text = max(chunks(source, _PASSAGE), key=lambda part: len(wanted & frozenset(terms(part))))

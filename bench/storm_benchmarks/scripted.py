@@ -30,17 +30,17 @@ _DOUBTED = 10  # one sentence of so many is doubted by a judge
 
 
 def number_of(text: str) -> int:
-    """A 48-bit hash of a text."""
+    """Return a 48-bit hash of a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 def mark_of(request: str) -> str:
-    """The mark of a request's reply."""
+    """Return the mark of a request's reply."""
     return "mark" + f"{number_of(request) % 10**6:06d}".translate(str.maketrans("0123456789", "abcdefghij"))
 
 
 def scripted_reply(system: str, user: str, mark: str) -> tuple[str, str]:
-    """Kind and text of a reply of realistic length and format to a prompt of the pipeline."""
+    """Return the kind and text of a reply of realistic length and format to a prompt of the pipeline."""
     if (name := _openings().get(system[:_OPENING])) is None:
         raise ValueError(f"the benchmark has no reply for this prompt: {system[:_OPENING]}")
     kind, answer = REPLIES[name]
@@ -48,7 +48,7 @@ def scripted_reply(system: str, user: str, mark: str) -> tuple[str, str]:
 
 
 def pages(query: str, mark: str, k: int, texts: Sequence[tuple[str, str]], words: int) -> list[dict[str, Any]]:
-    """``k`` pages for a query in You.com's format, four snippets each, unique to the query.
+    """Return ``k`` pages for a query in You.com's format, four snippets each, unique to the query.
 
     Args:
         texts: title and text; each snippet starts with ``words`` words of one.
@@ -100,12 +100,12 @@ def _queries(user: str, mark: str) -> str:
 
 
 def _pages(user: str, _: str) -> str:
-    """Six pages, the first that are listed."""
+    """Return six pages, the first that are listed."""
     return json.dumps({"chosen": [int(number) for number in re.findall(r"^ ?(?:Pages: )?(\d+)\. ", user, re.M)][:6]})
 
 
 def _points(user: str, mark: str) -> str:
-    """Points for each section, and the findings in all of them, one after another."""
+    """Return the points for each section, and the findings in all of them, one after another."""
     outline, _, findings = user.partition("\nFindings:")
     sections = re.findall(r"^(?:Outline: )?(\d+)\. (.+)$", outline, re.M)
     numbers = [int(number) for number in re.findall(r"^ ?\[(\d+)\] ", findings.partition("\nPages:")[0], re.M)]
@@ -122,7 +122,7 @@ def _points(user: str, mark: str) -> str:
 
 
 def _point_answers(user: str, mark: str) -> str:
-    """All questions are answered but the last, which names queries."""
+    """Return answers to all questions except the last, which gets queries."""
     asked = len(re.findall(r"^(?:Questions: )?\d+\. ", user.rpartition("\nQuestions:")[2].strip(), re.M))
     facts = _FACT.findall(user)
     sentences = [f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts * 2]
@@ -143,7 +143,7 @@ def _outline(user: str, mark: str) -> str:
 
 
 def _from_facts(usual: int) -> Answer:
-    """Sentences of the facts in other words: the first of each, then the second, as many words as asked for."""
+    """Return sentences of the facts in other words: the first of each, then the second, as many words as asked for."""
 
     def reply(user: str, mark: str) -> str:
         wanted = re.search(r"^Words:\s+(\d+)$", user, re.M)
@@ -162,7 +162,7 @@ def _shuffled(text: str) -> str:
 
 
 def _deleted(user: str, _: str) -> str:
-    """Every sentence with a remark is deleted."""
+    """Return the deletion of every sentence with a remark."""
     listed = user.rpartition("Remarks:")[2]
     return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", listed, re.M))
 
@@ -175,14 +175,14 @@ def _lead(user: str, mark: str) -> str:
 
 
 def _verdicts(user: str, _: str) -> str:
-    """A judge's lines: it doubts one sentence in ten, by their words."""
+    """Return a judge's lines: it doubts one sentence in ten, by their words."""
     asked = re.findall(r"^ ?(\d+)\. (.+)\]$", user.partition(_CHECK)[2], re.M)
     labels = ["partly - it does not say so" if number_of(text) % _DOUBTED == 0 else "supported" for _, text in asked]
     return "\n".join(f"{number}: {label}" for (number, _), label in zip(asked, labels, strict=True))
 
 
 def _places(user: str, _: str) -> str:
-    """The findings in all sections, one after another."""
+    """Return the findings in all sections, one after another."""
     outline, _, findings = user.rpartition("\nFindings:")
     sections = len(re.findall(r"^ ?(?:Outline: )?\d+\. ", outline, re.M)) or 1
     numbers = [int(number) for number in re.findall(r"^ ?\[(\d+)\] ", findings, re.M)]
@@ -191,7 +191,7 @@ def _places(user: str, _: str) -> str:
 
 
 def _edits(user: str, mark: str) -> str:
-    """Some sentences cut as repetitions and one said anew, which the checks refuse, and as many questions; once."""
+    """Return edits: some deletions of repetitions, a rewording that the checks refuse, and questions; once."""
     sentences = () if "\nRemarks:" in user else range(2, 14)
     kinds = {2: "reword"}
     edits = [{"kind": kinds.get(n, "cut"), "sentence": n, "other": 1, "text": f"says {mark}"} for n in sentences]
@@ -200,7 +200,7 @@ def _edits(user: str, mark: str) -> str:
 
 
 def _from_memory(user: str, mark: str) -> str:
-    """Sections of made-up sentences, as many words as asked for."""
+    """Return the sections of made-up sentences, as many words as asked for."""
     each = int(re.findall(r"^Words: (\d+)$", user, re.M)[-1]) // len(TITLES) // _WORDS_A_SENTENCE
     sentence = f"The {{}} of {_topic(user)} {' '.join(['as', mark, 'tells'] * 7)}."
     return "\n".join(f"## {title}\n{' '.join([sentence.format(title.lower())] * each)}" for title in TITLES)
@@ -242,7 +242,7 @@ REPLIES: dict[str, tuple[str, Answer]] = {
 
 @cache
 def _openings() -> dict[str, str]:
-    """How the instructions of each signature begin."""
+    """Return how the instructions of each signature begin."""
     modules = (answers, judging, outline, points, research, review, writing)
     named = {name: value for module in modules for name, value in vars(module).items() if name in REPLIES}
     return {value.instructions[:_OPENING]: name for name, value in named.items()}

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def options(doc: str | None, *shared: str) -> argparse.ArgumentParser:
-    """A parser of options that shows a module's docstring, with those of ``data`` and ``cache`` that are named."""
+    """Return a parser with a module's docstring and the named ones of the options ``data`` and ``cache``."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     defaults = {"data": Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data")), "cache": ROOT / "cache"}
     for name in shared:
@@ -18,7 +18,7 @@ def options(doc: str | None, *shared: str) -> argparse.ArgumentParser:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, marks: str = "") -> None:
-    """A Markdown table, row by row; ``marks`` has one of ``<`` and ``>`` for each column, by default all ``<``."""
+    """Print a Markdown table; ``marks`` has ``<`` or ``>`` for each column, by default ``<``."""
     aligned = (f"---{':' if mark == '>' else ''}" for mark in marks or "<" * len(head))
     print(f"| {' | '.join(head)} |\n|{'|'.join(aligned)}|")
     for row in rows:

@@ -25,7 +25,7 @@ CORE, BESIDE = ("signatures", "storm_pipeline"), ("bench", "training")
 
 
 def code_lines(text: str) -> int:
-    """The lines of a module that are neither blank nor a comment's or a docstring's, as ``cloc`` counts them."""
+    """Return the lines of a module that are neither blank nor a comment's or a docstring's, as ``cloc`` counts them."""
     counted: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -35,7 +35,7 @@ def code_lines(text: str) -> int:
 
 
 def rooms(tree: Path, lines_of: Callable[[str], int] = lambda text: len(text.splitlines())) -> Counter[str]:
-    """Room → lines of its Python files and stubs, tests left out; ``core`` is the sum of the package's."""
+    """Return room → lines of its Python files and stubs, tests left out; ``core`` is the sum of the package's."""
     counts: Counter[str] = Counter()
     for top in (*CORE, *BESIDE):
         for path in (*(tree / top).rglob("*.py"), *(tree / top).rglob("*.pyi")):

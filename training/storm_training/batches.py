@@ -62,7 +62,7 @@ def collate(examples: Sequence[Example], padding: int) -> Batch:
 
 
 def order(count: int, size: int, step: int, seed: int) -> list[int]:
-    """Which examples the batch of a step has: without repetition within a pass, and a function of seed and step alone.
+    """Return the examples of a step's batch: without repetition within a pass, determined by seed and step.
 
     Args:
         count: examples in all.

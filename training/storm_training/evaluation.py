@@ -38,12 +38,12 @@ class Scores:
 
 
 def encoded(tokenizer: Any, prompts: Sequence[str]) -> list[tuple[int, ...]]:
-    """Prompts as token ids."""
+    """Return the prompts as token ids."""
     return [tuple(tokenizer(prompt, add_special_tokens=False)["input_ids"]) for prompt in prompts]
 
 
 def answers_of(model: Any, tokenizer: Any, prompts: Sequence[str], *, most: int, seed: int) -> list[Segmented]:
-    """One sampled answer a prompt, at temperature 1 (the paper: beams of 3, which hide what a model is unsure of)."""
+    """Return one sampled answer per prompt, at temperature 1 (the paper: beams of 3, which hide uncertainty)."""
     asked, end = encoded(tokenizer, prompts), tokenizer.eos_token_id
     parts = [
         sample(model, asked[part], ending=end, most=most, seed=seed + 1_000_003 * number)

@@ -95,7 +95,7 @@ def _heads(config: Any, name: str) -> int:
 
 
 def _interleaved(values: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """Rows in llama.cpp's order: it rotates neighbours, transformers the halves of a head."""
+    """Return the rows in llama.cpp's order: it rotates neighbours, transformers the halves of a head."""
     return values.reshape(heads, 2, -1, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
 
 

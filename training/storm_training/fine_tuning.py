@@ -42,7 +42,7 @@ def chunk_log_probabilities(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def counted(batch: Batch) -> Tensor:
-    """Which of these are of responses."""
+    """Return the mask of response tokens."""
     return batch.response[:, 1:]
 
 
@@ -120,6 +120,6 @@ def tune_unlikely(
 
 @torch.no_grad()
 def perplexity_loss(model: Any, examples: Sequence[Example], padding: int) -> float:
-    """Mean −log π over the responses' tokens: the loss on examples that were not trained on."""
+    """Return the mean −log π over the responses' tokens: the loss on examples that were not trained on."""
     batch = collate(examples, padding)
     return float(likelihood_loss(response_log_probabilities(model, batch), counted(batch)))

@@ -201,7 +201,7 @@ class Seed:
         return self._measured(writer, f"{epochs} epochs", {"rl_seconds": time.process_time() - begun})
 
     def _true_share(self, answers: Answers) -> float:
-        """Share of true sentences among sampled answers."""
+        """Return the share of true sentences among sampled answers."""
         found = [measure(self._questions[at], answer.sentences) for at, answer in answers]
         return sum(one.true_sentences for one in found) / max(1, sum(one.sentences for one in found))
 
@@ -211,7 +211,7 @@ class Seed:
         return answers_of(model, self._lab.tokenizer, [item.prompt for item in questions], most=most, seed=seed)
 
     def _judged(self, model: Any, questions: Sequence[Item], part: int) -> list[Judged]:
-        """Answers of a model with the world's labels."""
+        """Return the answers of a model with the world's labels."""
         pairs = zip(questions, self._answers(model, questions, part), strict=True)
         return [judged(answer, subclaims(item, answer.sentences)) for item, answer in pairs]
 

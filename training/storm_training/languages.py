@@ -59,7 +59,7 @@ def bilingual(settings: RunSettings, folder: Path, ratio: str, seed: int) -> Row
 
 
 def _scores(model: Any, tokenizer: Any, tests: Sequence[Item], most: int, seed: int, *, other: bool) -> Scores:
-    """Measures in a language: answers are translated back, so that the truth is the same."""
+    """Return the measures in a language: answers are translated back, so that the truth is the same."""
     prompts = [translate(item.prompt) if other else item.prompt for item in tests]
     said = [answer.sentences for answer in answers_of(model, tokenizer, prompts, most=most, seed=seed)]
     return score(tests, [tuple(map(translate, one)) for one in said] if other else said)

@@ -78,7 +78,7 @@ class Statistics:
 
 
 def read_webglm(path: Path) -> list[Source]:
-    """WebGLM-QA as published: JSON lines with ``question``, ``answer`` and ``references``.
+    """Return WebGLM-QA as published: JSON lines with ``question``, ``answer`` and ``references``.
 
     Raises:
         TrainingError: a line is not such an object, or lacks a question or materials.
@@ -88,7 +88,7 @@ def read_webglm(path: Path) -> list[Source]:
 
 
 def read_webcpm(path: Path) -> list[Source]:
-    """WebCPM's interactive data as published: ``data``, each with ``question``, ``answer`` and ``digests`` of parts.
+    """Return WebCPM's interactive data as published: ``data`` with ``question``, ``answer`` and ``digests``.
 
     Raises:
         TrainingError: the file has another layout, or a question lacks materials.
@@ -104,7 +104,7 @@ def read_webcpm(path: Path) -> list[Source]:
 
 
 def read_expertqa(folder: Path) -> list[Source]:
-    """ExpertQA's questions with the passages of their claims' evidence; they have no answer of their own.
+    """Return ExpertQA's questions with the passages of their claims' evidence; they have no answer of their own.
 
     Raises:
         DatasetError: the file is absent or has another layout.
@@ -140,7 +140,7 @@ def read(path: Path, layout: str) -> list[Source]:
 
 
 def prompt(source: Source) -> str:
-    """Question and numbered materials as the writer that is tuned reads them."""
+    """Return the question and numbered materials as the writer that is tuned reads them."""
     return "\n".join([f"Question: {source.question}", "Materials:", numbered(source.materials), ""])
 
 
@@ -150,7 +150,7 @@ def numbered(materials: Sequence[str]) -> str:
 
 
 def keeps_rules(answer: Outlined, source: Source) -> bool:
-    """Whether there are one to five points, each naming one material that there is, and an answer."""
+    """Return whether there are one to five points, each naming one material that there is, and an answer."""
     named = [_MATERIAL.findall(point) for point in answer.points]
     valid = all(len(numbers) == 1 and 1 <= int(numbers[0]) <= len(source.materials) for numbers in named)
     return 1 <= len(named) <= 5 and valid and bool(answer.answer.strip())

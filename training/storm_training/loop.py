@@ -52,7 +52,7 @@ def rate_at(settings: Steps, step: int) -> float:
 def train(
     model: torch.nn.Module, loss_of: Callable[[int], Tensor], settings: Steps, folder: Path | None = None
 ) -> list[curves.Row]:
-    """Minimise the losses of the steps' batches; a folder's checkpoint is gone on from, to the same weights.
+    """Minimise the losses of the steps' batches; resumes from a folder's checkpoint with the same result.
 
     Args:
         model: trained in place; left in evaluation mode.
@@ -82,7 +82,7 @@ def train(
 
 
 def adamw(model: torch.nn.Module, rate: float) -> torch.optim.AdamW:
-    """AdamW over the trainable parameters, without decay of weights."""
+    """Return AdamW over the trainable parameters, without decay of weights."""
     return torch.optim.AdamW(trainable(model), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
 
 
@@ -92,7 +92,7 @@ def trainable(model: torch.nn.Module) -> list[torch.nn.Parameter]:
 
 
 def step_of(model: torch.nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, most_norm: float) -> float:
-    """One step down the loss's gradient; the loss.
+    """Take a step down the loss's gradient; return the loss.
 
     Raises:
         TrainingError: the loss is not a number.
@@ -117,5 +117,5 @@ def _update(
 
 
 def slices(count: int, size: int) -> Iterator[slice]:
-    """Consecutive parts of at most ``size``."""
+    """Return consecutive parts of at most ``size``."""
     return (slice(start, start + size) for start in range(0, count, size))

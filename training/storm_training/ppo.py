@@ -209,7 +209,7 @@ class _Run:
         return torch.cat(own), torch.cat(values), torch.cat(reference)
 
     def update(self, round_: Round) -> float:
-        """All epochs over a round; the mean loss."""
+        """Train all epochs on a round; return the mean loss."""
         settings = self._settings
         losses = [
             step_of(self.policy, self.optimizer, self._loss(_part(round_, rows)), most_norm=1.0)

@@ -29,7 +29,7 @@ _HOURS = {
 
 
 def scores(style: str, model: str) -> tuple[float, ...]:
-    """Coherence, helpfulness, and factuality by query and by sentence; none, or no factuality, where it gives none.
+    """Return coherence, helpfulness, and factuality by query and by sentence, as far as the paper has them.
 
     Models rewarded by true labels are compared with the paper's sequence-level ones.
     """
@@ -37,12 +37,12 @@ def scores(style: str, model: str) -> tuple[float, ...]:
 
 
 def score(style: str, model: str, measure: str) -> float:
-    """One of these, of a model that has it."""
+    """Return one of these scores of a model."""
     return scores(style, model)[MEASURES.index(measure)]
 
 
 def extra_time(model: str) -> float:
-    """Hours of a cell over those of the holistic one of its granularity: 0.5 is half as long again (Table 8)."""
+    """Return hours of a cell over those of the holistic one of its granularity: 0.5 is half as long again (Table 8)."""
     return _HOURS[model] / _HOURS[holistic(model)] - 1
 
 

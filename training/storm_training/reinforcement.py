@@ -103,14 +103,14 @@ class Questions:
         return [(at, segment(self.tokenizer, example)) for at, example in zip(places, found, strict=True)]
 
     def labelled(self, answers: Answers, judge: Judge | None = None) -> list[Judged]:
-        """Answers with the labels of a judge, by default the own one."""
+        """Return the answers with the labels of a judge, by default the own one."""
         by = judge or self.judge
         rows = [judge_labels(by, answer.sentences, self.sources[at].materials) for at, answer in answers]
         return [judged(answer, labels) for (_, answer), labels in zip(answers, rows, strict=True)]
 
 
 def questions(sources: Sequence[Source], tokenizer: Any, judge: Judge, plan: Plan) -> Questions:
-    """Those of the sources whose prompts a writer can read.
+    """Return those of the sources whose prompts a writer can read.
 
     Raises:
         TrainingError: none is left.
@@ -212,7 +212,7 @@ def _measured(model: Any, tests: Questions, others: Sequence[Judge], folder: Pat
 
 
 def _shares(answers: Sequence[Judged]) -> Mapping[str, float]:
-    """Shares of factual answers, and of supported ones among all sentences."""
+    """Return the shares of factual answers, and of supported ones among all sentences."""
     labels = [sentence[0] for answer in answers for sentence in answer.labels]
     return {"by_query": _mean([float(answer.factual) for answer in answers]), "by_sentence": _mean(labels)}
 

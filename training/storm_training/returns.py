@@ -22,7 +22,7 @@ def token_rewards(rewards: Sequence[Sequence[float]], ends: Sequence[Sequence[in
 
 
 def advantages_of(rewards: Tensor, values: Tensor, mask: Tensor, discount: float, decay: float) -> Tensor:
-    """Generalised advantage estimates: Â_t = δ_t + γλ Â_{t+1}, δ_t = r_t + γ V_{t+1} − V_t, with V = 0 at the end.
+    """Return generalised advantages: Â_t = δ_t + γλ Â_{t+1}, δ_t = r_t + γ V_{t+1} − V_t, with V = 0 at the end.
 
     Args:
         rewards: shape (answers, tokens − 1).

@@ -46,7 +46,7 @@ def judged(answer: Segmented, labels: Sequence[Sequence[float]]) -> Judged:
 def judge_labels(
     judge: Judge, sentences: Sequence[str], materials: Sequence[str], split: Split | None = None
 ) -> list[list[float]]:
-    """Labels by a judge: 1 where the materials support a subclaim.
+    """Return the labels by a judge: 1 where the materials support a subclaim.
 
     Args:
         judge: of support.

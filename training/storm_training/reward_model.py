@@ -60,7 +60,7 @@ class RewardModel(torch.nn.Module):
         self.cell, self._padding = cell, padding
 
     def forward(self, rows: Sequence[tuple[Example, Sequence[int]]]) -> Tensor:
-        """Rewards in (0, 1), shape (answers, segments of the answer that has most); 0 where there is no segment."""
+        """Return rewards in (0, 1), shape (answers, maximum segments of an answer); 0 without a segment."""
         batch = collate([example for example, _ in rows], self._padding)
         numbers, count = numbered(rows, batch.tokens.shape[1])
         hidden = self.trunk(input_ids=batch.tokens).last_hidden_state
@@ -108,7 +108,7 @@ def train_reward_model(
 
 
 def _labels(rows: Sequence[Sequence[float]], count: int) -> tuple[Tensor, Tensor]:
-    """Labels side by side, and where there is one; a sentence beyond a cut end has no token and counts as none."""
+    """Return labels and their mask; a sentence after the truncation has no token and no label."""
     labels = torch.zeros(len(rows), count)
     for at, row in enumerate(rows):
         labels[at, : len(row)] = torch.tensor(row[:count])
@@ -117,7 +117,7 @@ def _labels(rows: Sequence[Sequence[float]], count: int) -> tuple[Tensor, Tensor
 
 
 def ranking(model: RewardModel, data: Sequence[Judged]) -> float:
-    """How often a true segment has a higher reward than one that is not, in [0, 1]; ties count half.
+    """Return how often a true segment has a higher reward than one that is not, in [0, 1]; ties count half.
 
     This is the area under the ROC curve: 0.5 is a coin's, whatever share of segments is true. A model that calls all
     segments false, where most are, gets no more. It is 0.5 too where there is no such pair.

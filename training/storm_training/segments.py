@@ -79,7 +79,7 @@ def whole(answer: Segmented) -> tuple[int, ...]:
 
 
 def numbered(rows: Sequence[tuple[Example, Sequence[int]]], width: int) -> tuple[Tensor, int]:
-    """Numbers of a batch's tokens and the most segments that an answer has.
+    """Return the numbers of a batch's tokens and the most segments that an answer has.
 
     Args:
         rows: examples with the numbers of their responses' tokens.

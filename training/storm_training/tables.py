@@ -157,7 +157,7 @@ _CELLS = ("holistic", "sentence", "subclaim", "holistic+token", "sentence+token"
 
 
 def _rewarders(groups: Group) -> str:
-    """How reward models rank segments they have not seen, of the tuned model and of the one optimised by them."""
+    """Return reward models' ranking of unseen segments of the tuned model and of the optimised one."""
     head = (
         "## Reward models\n\n| model | ranks segments of the tuned model | of the optimised one | KL | rounds |\n"
         "|---|---|---|---|---|"
@@ -188,7 +188,7 @@ def _times(groups: Group) -> str:
 
 
 def _seconds(rows: Sequence[Row]) -> tuple[float, float]:
-    """Columns of a reward model and of its PPO."""
+    """Return columns of a reward model and of its PPO."""
     return mean(float(row["reward_model_seconds"]) for row in rows), mean(float(row["rl_seconds"]) for row in rows)
 
 

@@ -17,7 +17,7 @@ from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
 
 
 def written_answers(path: Path) -> dict[str, Outlined]:
-    """Answers that people wrote, by question: JSON lines with ``question``, ``structure``, ``points`` and ``answer``.
+    """Return people's answers by question, from JSON lines with ``question``, ``structure``, ``points``, ``answer``.
 
     Raises:
         TrainingError: a line is not such an object.

@@ -29,7 +29,7 @@ class Measures:
 
 
 def subclaims(item: Item, sentences: Sequence[str]) -> list[list[float]]:
-    """Labels of each sentence's subclaims: 1 where a material says so, else 0; one 0 where a sentence says nothing."""
+    """Return labels of each sentence's subclaims: 1 if a material supports it, else 0; a 0 without subclaims."""
     stated = {(fact.town, fact.verb, value) for fact in item.materials for value in (fact.count, fact.thing)}
     parts = [_SENTENCE.fullmatch(sentence.strip()) for sentence in sentences]
     return [[float((part[1], part[2], part[at]) in stated) for at in (3, 4)] if part else [0.0] for part in parts]

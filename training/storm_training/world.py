@@ -134,6 +134,6 @@ def _misstated(item: Item, at: int, error_rate: float, rng: random.Random) -> Fa
 
 
 def _wrong(right: str, known: list[str], said: list[str], rng: random.Random) -> str:
-    """Another value: half of the time one that another material has, if one has."""
+    """Return another value: half of the time one that another material has, if one has."""
     confused = [value for value in said if value != right]
     return rng.choice(confused if confused and rng.random() < 0.5 else [value for value in known if value != right])

@@ -20,7 +20,7 @@ _PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", 
 
 
 def load(name: str) -> tuple[Any, Any]:
-    """Model and tokenizer of a folder, of a name on the model hub, or of a ``.gguf`` file, whose weights are unpacked.
+    """Return model and tokenizer of a folder, of a name on the model hub, or of an unpacked ``.gguf`` file.
 
     Raises:
         TrainingError: there is no such model, or it cannot be read.
@@ -68,7 +68,7 @@ def with_lora(model: Any, rank: int, seed: int) -> Any:
 
 
 def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
-    """JSON lines with ``prompt``, a text or a list of messages, and ``response`` as examples.
+    """Return JSON lines with ``prompt``, a text or a list of messages, and ``response`` as examples.
 
     Args:
         path: of the file.

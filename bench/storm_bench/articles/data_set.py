@@ -82,7 +82,7 @@ def _paragraph(text: str) -> Paragraph:
 
 
 def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:
-    """For each statement, the index of the sentence that states it; None if none has half of its content words."""
+    """Yield for each statement the index of its sentence; None if none has half of its content words."""
     sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
     for statement in statements:
         wanted = frozenset(terms(statement.text))

@@ -139,7 +139,7 @@ class DocumentCollector:
         )
 
     def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
-        """Up to ``k`` of the pages that a search for a title finds; none without a search engine.
+        """Return up to ``k`` of the pages that a search for a title finds; none without a search engine.
 
         Raises DatasetError: the search failed.
         """

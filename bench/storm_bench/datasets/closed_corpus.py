@@ -40,7 +40,7 @@ class ClosedCorpus:
         self._passages = passages
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Chunks of up to ``k`` documents, best chunk first, up to ``passages`` of each document."""
+        """Return the chunks of up to ``k`` documents, best chunk first, up to ``passages`` of each document."""
         if k < 1 or not query.strip():
             return ()
         return best_passages(self._ranker.rank(query, self._chunks, len(self._chunks)), k, self._passages)
@@ -67,7 +67,7 @@ def pooled_chunks(
 
 
 def article_chunks(topic: Topic, *, words: int = WORDS) -> tuple[Snippet, ...]:
-    """Chunks of the human article itself, as in the paper's ``golden`` retrieval: an upper bound, not a result.
+    """Return chunks of the human article itself, as in the paper's ``golden`` retrieval: an upper bound, not a result.
 
     Raises DatasetError: the article has no URL to cite.
     """

@@ -83,7 +83,7 @@ def read_deepscholar(folder: Path) -> DataSet:
 
 
 def sections_of_latex(text: str) -> tuple[str, tuple[HumanSection, ...]]:
-    """Plain text before the first heading, and the sections, without commands, citations and comments; one level."""
+    """Return plain text before the first heading, and one level of sections, without commands and citations."""
     text = _COMMENT.sub("", text)
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks), len(text)]

@@ -38,7 +38,7 @@ class FreshWikiPlan:
             raise DatasetError("size and max_words must be at least 1")
 
     def text_rejection(self, page: WikiPage) -> str | None:
-        """Why an article is rejected by its content; None if it may qualify."""
+        """Return why an article is rejected by its content; None if it may qualify."""
         if page.features.words > self.max_words:
             return f"over {self.max_words} words"
         if not page.features.words or page.features.list_words > _MAX_LIST_RATIO * page.features.words:

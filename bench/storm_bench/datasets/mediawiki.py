@@ -71,7 +71,7 @@ def pages_of(query: Any, asked: Sequence[str]) -> Iterator[CurrentPage]:
 
 
 def non_article_reason(page: CurrentPage) -> str | None:
-    """Why a page is not a prose article, by namespace, title and description; None if it may be one."""
+    """Return why a page is not a prose article, by namespace, title and description; None if it may be one."""
     if page.namespace != 0:
         return "no article"
     if page.is_disambiguation:
@@ -149,7 +149,7 @@ class MediaWiki:
         return frozenset(plain_text(o.get("category")).replace("_", " ") for o in objects(answer["categories"]))
 
     def created(self, page: CurrentPage) -> str:
-        """Time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""
+        """Return time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""
         parameters: Params = {"rvlimit": 1, "rvdir": "newer", "rvprop": "timestamp", "pageids": page.number}
         query = self._query({"prop": "revisions", **parameters})
         return plain_text(_revisions(query)[0].get("timestamp")) if _revisions(query) else ""

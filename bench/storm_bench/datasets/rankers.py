@@ -91,7 +91,7 @@ class DenseRanker(Ranker):
 
 
 def _tfidf(texts: Texts) -> Callable[[str], list[float]]:
-    """From a query to the cosine of each text, 0 without a shared index term."""
+    """Return a function from a query to the cosine of each text, 0 without a shared index term."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     model = TfidfVectorizer(analyzer=terms, sublinear_tf=True)
@@ -111,6 +111,6 @@ def _texts(chunks: Sequence[Snippet]) -> Texts:
 
 
 def _ranking(scores: Sequence[float], floor: float = 0.0) -> list[int]:
-    """Positions with scores above the floor, best first; ties in order."""
+    """Return the positions with scores above the floor, best first; ties in order."""
     found = [position for position, score in enumerate(scores) if score > floor]
     return sorted(found, key=lambda position: -scores[position])

@@ -60,7 +60,7 @@ class StormRunReader:
     """Reads runs of knowledge-storm for :func:`storm_pipeline.output.articles.read_article`."""
 
     def reads(self, path: Path) -> bool:
-        """Whether a folder is a run."""
+        """Return whether a folder is a run."""
         return (path / "url_to_info.json").is_file()
 
     def read(self, path: Path, title: str, pages: AvailablePages) -> Article:  # noqa: ARG002 - it brings its own pages
@@ -72,7 +72,7 @@ READER = StormRunReader()
 
 
 def has_polished_article(folder: Path) -> bool:
-    """Whether a run has a polished article."""
+    """Return whether a run has a polished article."""
     return any((folder / name).is_file() for name in _POLISHED)
 
 

@@ -31,13 +31,13 @@ def freshwiki(folder: Path) -> list[Article]:
 
 
 def wikigenbench(folder: Path) -> list[Article]:
-    """WikiGenBench's core topics, with the chunks of their documents; copies of the article are not among these."""
+    """Return WikiGenBench's core topics, with the chunks of their documents, without copies of the article."""
     data = read_wikigenbench(folder, core_only=(folder / MANIFEST).is_file())
     return list(map(_with_documents, data.topics))
 
 
 def wiki_live(folder: Path) -> list[Article]:
-    """Wiki Live Challenge, with the chunks of the pages that its systems cited."""
+    """Return Wiki Live Challenge, with the chunks of the pages that its systems cited."""
     return list(map(_with_documents, read_wiki_live(folder).topics))
 
 
@@ -51,7 +51,7 @@ def expertqa(folder: Path) -> list[Article]:
 
 
 def wice(folder: Path) -> list[Article]:
-    """WiCE's claims by Wikipedia article and section, citing the sentences that people found to support them.
+    """Return WiCE's claims by Wikipedia article and section, citing the sentences that people found to support them.
 
     Raises DatasetError: the file is absent or damaged.
     """

@@ -12,7 +12,7 @@ LEAST_WORDS = 50
 
 
 def is_usable(document: TopicDocument) -> bool:
-    """Whether a document has a URL and a real text: not too short, no interstitial page, no raw PDF."""
+    """Return whether a document has a URL and a real text: not too short, no interstitial page, no raw PDF."""
     if document.text[:_PDF_MARKER_RANGE].lstrip().startswith(_PDF):
         return False
     words = count_words(document.text[:_PREFIX])
@@ -38,5 +38,5 @@ def usable(documents: Iterable[TopicDocument]) -> tuple[TopicDocument, ...]:
 
 
 def is_flattened(text: str) -> bool:
-    """Whether a text is all lower-case, as WikiGenBench's cited documents are; splitting sentences is unreliable."""
+    """Return whether a text is all lower-case, as in WikiGenBench, so that sentences are hard to split."""
     return text == text.lower()

@@ -48,7 +48,7 @@ def _document(item: Any, works: Mapping[str, Any]) -> TopicDocument:
 
 
 def _external_urls(part: Any, works: Mapping[str, Any]) -> Iterator[str]:
-    """External URLs of a citation: its own, then those of works it links to."""
+    """Yield external URLs of a citation: its own, then those of works it links to."""
     for anchor in part.iter("a"):
         if "external" in (anchor.get("class") or "").split():
             href = anchor.get("href") or ""

@@ -61,7 +61,7 @@ class WikiLivePlan:
         return sorted(set(map(first_second, self.months)))
 
     def text_rejection(self, page: WikiPage) -> str | None:
-        """Why an article is rejected by its content; None if it may qualify."""
+        """Return why an article is rejected by its content; None if it may qualify."""
         if page.features.words < self.min_words:
             return f"under {self.min_words} words"
         return None if page.features.sections else "no sections"
@@ -112,7 +112,7 @@ def _is_good(build: Build, page: CurrentPage) -> bool:
 
 
 def _was_good(build: Build, page: CurrentPage, time: str) -> bool:
-    """Whether the page was a Good Article at a time; one that left the category for a day joins it anew."""
+    """Return whether the page was a Good Article at a time; one that left the category for a day joins it again."""
     try:
         return _is_good(build, build.wiki.at(page, time))
     except PageGoneError:
@@ -140,7 +140,7 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
 
 
 def spread(statements: Sequence[str], most: int) -> tuple[str, ...]:
-    """At most ``most`` statements, evenly spaced over the text, in order."""
+    """Return at most ``most`` statements, evenly spaced over the text, in order."""
     kept = min(most, len(statements))
     return tuple(statements[index * len(statements) // kept] for index in range(kept))
 

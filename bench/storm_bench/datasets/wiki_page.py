@@ -103,7 +103,7 @@ def _infobox(root: Any) -> Iterator[tuple[str, str]]:
 
 
 def _spaced_text(element: Any) -> str:
-    """Text with list items and lines separated by spaces, without citation marks."""
+    """Return the text with list items and lines separated by spaces, without citation marks."""
     return _MARK.sub("", " ".join(text for text in element.itertext() if text.strip()))
 
 

@@ -72,7 +72,7 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
 
 
 def _manifest(file: Path) -> Mapping[str, str]:
-    """Topic id → ``in_core`` as in the manifest; empty without a manifest."""
+    """Return topic id → ``in_core`` as in the manifest; empty without a manifest."""
     if not file.is_file():
         return {}
     try:
@@ -85,7 +85,7 @@ def _manifest(file: Path) -> Mapping[str, str]:
 
 
 def in_core(topic: Topic) -> bool:
-    """Whether a topic has enough to write from, and is written in prose: five pages, three sections, no mere list."""
+    """Return whether a topic has enough sources and prose: five pages, three sections, not only a list."""
     return (
         len(topic.documents) >= _LEAST_PAGES
         and len(topic.human.sections) >= _LEAST_SECTIONS

@@ -61,7 +61,7 @@ def _nodes(heading: str, rest: str) -> Iterator[_Node]:
 
 
 def _heading_lines(lines: Sequence[str], nodes: Sequence[_Node]) -> Iterator[int | None]:
-    """For each heading, in order, the index of its line in the text; None if no later line matches."""
+    """Yield for each heading, in order, the index of its line in the text; None if no later line matches."""
     names = ["".join(folded_words(line)) for line in lines]
     position = 0
     for node in nodes:

@@ -49,7 +49,7 @@ class WikiGenBenchPlan:
             raise DatasetError("size must be at least 1, min_fetched in [0, 1) and search_results at least 0")
 
     def text_rejection(self, page: WikiPage) -> str | None:
-        """Why an article is rejected by its content; None if it may qualify."""
+        """Return why an article is rejected by its content; None if it may qualify."""
         if not self.min_words <= page.features.words <= self.max_words:
             return f"not of {self.min_words} to {self.max_words} words"
         if not page.features.sections:

@@ -120,7 +120,7 @@ class EditedPage:
 
 
 def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]) -> tuple[EditedPage, ...]:
-    """Up to 100 most edited content pages per month (the service's limit), each page once, ordered by title.
+    """Return up to 100 most edited content pages per month (the service's limit), each page once, ordered by title.
 
     Raises DatasetError: a month is invalid, has no data, or the query failed.
     """

@@ -90,7 +90,7 @@ class MethodTable(ConfigTable):
     @model_validator(mode="before")
     @classmethod
     def _split(cls, values: Any) -> Any:
-        """``storm@SET`` as a recipe and a setting, under that name."""
+        """Return ``storm@SET`` as a recipe and a setting, under that name."""
         whole = values.get("recipe") if isinstance(values, Mapping) else None
         if not isinstance(whole, str) or "@" not in whole:
             return values
@@ -139,7 +139,7 @@ class VariantTable(ConfigTable):
         return settings
 
     def changes(self, method: MethodTable) -> bool:
-        """Whether the method's articles depend on the variant's settings: only runs do, and from memory not on all."""
+        """Return whether the method's articles depend on the variant's settings: only runs do."""
         ignored: frozenset[str] = _OF_SOURCES if method.recipe in _WITHOUT_SOURCES else frozenset()
         return bool(method.recipe and self.settings.keys() - ignored)
 

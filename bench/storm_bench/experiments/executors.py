@@ -91,10 +91,10 @@ class Executor(ABC):
         """Yield the function that starts a job."""
 
     def _cancel(self, running: "Iterable[Future[Any]]") -> None:  # noqa: B027 - threads see it
-        """Tell running jobs of a halt that they do not see by themselves."""
+        """Notify running jobs of a halt that they do not see by themselves."""
 
     def _is_cancelled(self, error: BaseException) -> bool:  # noqa: ARG002 - threads never are
-        """Whether an error says that a job had not started."""
+        """Return whether an error says that a job had not started."""
         return False
 
     def stop(self) -> None:

@@ -52,7 +52,7 @@ class ExperimentStore:
         return folder
 
     def is_written(self, unit: Unit, fingerprint: str) -> bool:
-        """Whether a unit's article is written.
+        """Return whether a unit's article is written.
 
         Raises SettingsError: it was written or started with another fingerprint.
         """
@@ -67,14 +67,14 @@ class ExperimentStore:
         return not known["failure"] and not known["stopped"] and bool(article_hash(self.article_folder(unit)))
 
     def failure(self, unit: Unit) -> str | None:
-        """Why a unit has no article; empty if it has one, None if it was not attempted or is in progress."""
+        """Return why a unit has no article; empty if it has one, None if it was not attempted or is in progress."""
         known = self._articles.get(unit.id)
         if known is None or known["stopped"] or not (known["failure"] or article_hash(self.article_folder(unit))):
             return None
         return str(known["failure"])
 
     def words_asked(self, unit: Unit) -> int | None:
-        """Words that the prompts asked for; None if there is no article, none were asked for, or it is not known."""
+        """Return the words that the prompts asked for; None without an article, without a number, or if unknown."""
         known = self._articles.get(unit.id, {})
         return None if known.get("failure") or known.get("stopped") else known.get("words_asked") or None
 
@@ -158,7 +158,7 @@ def _acquire_lock(folder: Path) -> BaseFileLock:
 
 
 def _read_state(folder: Path) -> dict[str, Any]:
-    """Content of a folder's ``experiment.json``; empty if there is none."""
+    """Return the content of a folder's ``experiment.json``; empty if there is none."""
     path = folder / _STATE
     remedy = "; delete it and run the experiment again"
     return read_state(path, FORMAT, _FIELDS, absent=f"{path} has gone", remedy=remedy) if path.is_file() else {}

@@ -117,7 +117,7 @@ def _unjudged(config: ExperimentConfig) -> tuple[str, ...]:
 def _judging_forecasts(
     config: ExperimentConfig, topics: Mapping[str, Topic], unscored: Mapping[Unit, Sequence[str]]
 ) -> Iterator[JudgingForecast]:
-    """One forecast per judge model; empty if no metric needs one."""
+    """Yield one forecast per judge model; empty if no metric needs one."""
     grader = str(config.resources.get("judge_lm", Resources.judge_lm))
     kind, _, support_model = _judge(config).partition(":")
     metrics_by_model = {grader: frozenset(ASKS_MODEL).difference(_unjudged(config))}

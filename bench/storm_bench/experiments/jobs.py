@@ -161,7 +161,7 @@ def topic_fingerprint(topic: Topic) -> str:
 
 
 def _corpus_fingerprint(config: ExperimentConfig, search: SearchTable, topic: Topic) -> tuple[str, ...]:
-    """Hashes of what a search depends on besides its configuration: the documents and the embedder."""
+    """Return the hashes of what a search depends on besides its configuration: the documents and the embedder."""
     if search.corpus == "engine":
         return ("",)
     corpus = _pool_fingerprint(config.data) if search.corpus == "pooled" else topic_fingerprint(topic)

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 def is_own(name: str) -> bool:
-    """Whether a name of a recipe or metric is of the user's own code."""
+    """Return whether a name of a recipe or metric is of the user's own code."""
     return _NAME.fullmatch(name) is not None
 
 

@@ -32,7 +32,7 @@ _JUDGED = TypeAdapter(tuple[JudgedMeasures, ...])
 
 
 def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
-    """Facts about this session; where an earlier session differed, both values are listed.
+    """Return the facts about this session; where an earlier session differed, both values are listed.
 
     ``before``: ``experiment.json`` as earlier sessions left it.
     """
@@ -58,7 +58,7 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
 
 
 def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Metric → its measures, parameters, reference and judges, as JSON values.
+    """Return metric → its measures, parameters, reference and judges, as JSON values.
 
     Opens every metric before anything is paid for. A metric that cannot be opened has its reason under ``missing``,
     beside the facts of earlier sessions. ``before``: ``experiment.json`` as earlier sessions left it. Raises

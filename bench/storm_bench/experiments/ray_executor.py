@@ -152,7 +152,7 @@ def _import_ray() -> Any:
 
 
 def _import_path() -> list[str]:
-    """Entries of ``sys.path`` outside the installed packages, which a worker's own Python provides."""
+    """Return the entries of ``sys.path`` outside the installed packages, which a worker's own Python provides."""
     installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return [path for path in sys.path if path and not any(Path(path).is_relative_to(place) for place in installed)]
 

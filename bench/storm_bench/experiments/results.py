@@ -105,7 +105,7 @@ def _notes(unattempted: int, failures: Counter[tuple[str, str]]) -> list[str]:
 
 
 def _dropped_citations(store: ExperimentStore, config: ExperimentConfig, written: Sequence[Unit]) -> Iterator[str]:
-    """How many citations of articles written elsewhere lead to no text, by method."""
+    """Yield how many citations of articles written elsewhere lead to no text, by method."""
     for method in config.methods:
         if not (method.imported or method.recorded or method.system):
             continue
@@ -136,7 +136,7 @@ def _path_shortener(store: ExperimentStore, config: ExperimentConfig) -> Callabl
 
 
 def _known_paths(store: ExperimentStore, config: ExperimentConfig) -> Iterator[Path]:
-    """Folders and files that the experiment's messages may mention."""
+    """Yield folders and files that the experiment's messages may mention."""
     yield from (store.folder.absolute(), *map(Path, store.state.get("places", ())), config.data.folder)
     yield from (folder for method in config.methods for folder in (method.recorded, method.imported) if folder)
     for given in (config.resources, config.settings, *(method.settings for method in config.methods)):

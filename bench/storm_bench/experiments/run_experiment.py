@@ -174,7 +174,7 @@ class Experiment:
         return self.config.model_dump_json()
 
     def _score_jobs(self, unit: Unit) -> list[ScoreJob]:
-        """One job per available metric for an article."""
+        """Return one job per available metric for an article."""
         folder = self._store.article_folder(unit)
         wanted = self.config.metrics_of(self.config.method(unit.method))
         known = {name: facts for name, facts in self._metrics.items() if name in wanted and "missing" not in facts}

@@ -66,7 +66,7 @@ class Scored:
 
 
 def units_of(config: ExperimentConfig, topics: Iterable[Topic]) -> tuple[Unit, ...]:
-    """All articles of an experiment in topic order, so that partial results compare methods on the same topics.
+    """Return all articles of an experiment in topic order, so that partial results compare methods on the same topics.
 
     A system of the data set has no unit for topics it did not write about.
     """

@@ -25,5 +25,5 @@ def scores_of(judge: Judge, pairs: Sequence[Pair]) -> list[float]:
 
 
 def supported_by(judge: Judge, pairs: Sequence[Pair]) -> list[bool]:
-    """Whether each pair's score reaches the judge's threshold."""
+    """Return whether each pair's score reaches the judge's threshold."""
     return [score >= judge.threshold for score in scores_of(judge, pairs)]

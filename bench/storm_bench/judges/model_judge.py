@@ -60,7 +60,7 @@ class JudgeModel:
         return [found[_key(question)] for question in questions]
 
     def parameters(self, *programs: Program) -> dict[str, str | int | float]:
-        """Its settings, and a 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
+        """Return its settings, and a 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
         signatures = [program.predict.signature for program in programs]
         parts = [
             f"{signature.instructions}\n{name} {field.annotation} {field.json_schema_extra}"

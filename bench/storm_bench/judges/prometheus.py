@@ -55,7 +55,7 @@ class PrometheusAdapter(PromptAdapter):
         suffix: str = "",
         **_: Any,  # the base class's contract
     ) -> str:
-        """Task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
+        """Return the task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
         grades = _grades(signature)
         plain = {name: _HEADING.sub("##", inputs[name]) for name in ("task", "text")}  # no headings but the form's
         form = _FORM.format(**{**inputs, **plain}, score=f"an integer number between {grades[0]} and {grades[-1]}")

@@ -43,7 +43,7 @@ class CaseMetric:
     rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order."""
+        """Return one score per case, in order."""
         return [self.of(case) for case in cases]
 
 

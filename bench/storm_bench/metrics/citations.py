@@ -27,7 +27,7 @@ ERROR_MEASURES = (
 
 
 def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
-    """Citation recall and precision (ALCE): the citation quality in STORM's Table 4.
+    """Return citation recall and precision (ALCE): the citation quality in STORM's Table 4.
 
     Recall is the share of all sentences supported by their citations, concatenated in order; a sentence without
     citations is unsupported. Precision is the share of all citations that are precise: the sentence is supported, and
@@ -63,7 +63,7 @@ def _alce_score(verdicts: Sequence[AlceVerdict]) -> Score:
 
 
 def citation_wikigenbench(judge: Judge) -> BatchMetric:
-    """Citation recall, precision and rate (WikiGenBench).
+    """Return citation recall, precision and rate (WikiGenBench).
 
     Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over all
     sentences of the share of supporting citations, 0 for a sentence without citations (so it never exceeds recall, as
@@ -101,7 +101,7 @@ def _wikigenbench_score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
 
 
 def support_errors(judge: Judge, model: JudgeModel) -> BatchMetric:
-    """Share of unsupported sentences (by ALCE's recall), and of each error class among them.
+    """Return the share of unsupported sentences (by ALCE's recall), and of each error class among them.
 
     The paper classified by hand; here a language model does, so the shares include its errors. Two classes need no
     call: an incomplete sentence is wrongly split, a complete one without citations is uncited. The shares sum to 1;

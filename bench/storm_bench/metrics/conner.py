@@ -161,7 +161,7 @@ def open_models(
 
 
 def conner(models: ConnerModels) -> CaseMetric:
-    """Eight means: eq. 1, 2, 3 and 5 over the sections with text, and over the interview's answers; all in [0, 1].
+    """Return eight means: eq. 1, 2, 3, 5 over sections with text, and over the interview's answers; all in [0, 1].
 
     The query of a section is the article's title and the headings that lead to it, that of an answer its question.
     Evidence are the snippets that the research found, the three best by BM25 a sentence. None where there is no
@@ -204,7 +204,7 @@ def _intrinsic(query: str, knowledge: str, evidence: Callable[[str], list[str]],
 
 
 def pieces(article: Article) -> Iterator[tuple[str, str, str]]:
-    """Part, query and text of each section with text of its own, then of each answer of the interviews."""
+    """Yield part, query and text of each section with text of its own, then of each answer of the interviews."""
     for path, section in all_sections(article):
         text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
         if text.strip():

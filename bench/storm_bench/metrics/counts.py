@@ -72,7 +72,7 @@ _N = 4
 
 
 def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
-    """Share of n-grams that occurred earlier in the text, in [0, 1); None if it has none.
+    """Return the share of n-grams that occurred earlier in the text, in [0, 1); None if it has none.
 
     ``n``: length of an n-gram, >= 1.
     """
@@ -136,7 +136,7 @@ DENSITY_MEASURES = (*(Measure(name, high=math.inf) for name in _DENSITIES[:2]), 
 
 
 def first_stated(facts: Sequence[str], embed: Callable[[Sequence[str]], Vectors], alike: float = ALIKE) -> list[bool]:
-    """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers."""
+    """Return for each fact, whether it is new: no earlier new fact is similar and has all of its numbers."""
     if not facts:
         return []
     vectors = np.asarray(embed(facts), dtype=np.float64)

@@ -29,7 +29,7 @@ MEASURES = (Measure(_COVERAGE), Measure(_CITED, high=math.inf, better="neither")
 
 
 def deepscholar(judge: Judge, *, window: int = 1) -> CaseMetric:
-    """How much of what the paper cites an article cites, and how far the works that it cites support it.
+    """Return how much of what the paper cites an article cites, and how far the works that it cites support it.
 
     - ``reference_coverage_deepscholar``: of the works on arXiv that the paper's own related work cites, the share that
       the article cites, by arXiv id or title (similarity over 0.8). None without such works.
@@ -72,7 +72,7 @@ def deepscholar(judge: Judge, *, window: int = 1) -> CaseMetric:
 
 
 def _judged(judge: CachingJudge, case: Case, window: int) -> list[tuple[float, bool]]:
-    """For each counted sentence, the share of its citations that support it, and whether its window does."""
+    """Return for each counted sentence, the share of its citations that support it, and whether its window does."""
     sentences = _sentences(case.article)
     paper = f"{case.topic.title}\n{case.topic.about}"
     alone, together = [], []
@@ -101,7 +101,7 @@ def _sentences(article: Article) -> list[tuple[str, list[str]]]:
 
 
 def _same(work: TopicDocument, cited: Source) -> bool:
-    """Whether a cited page is this work."""
+    """Return whether a cited page is this work."""
     wanted, found = _ARXIV.search(work.url), _ARXIV.search(cited.url)
     if wanted and found and wanted[1] == found[1]:
         return True

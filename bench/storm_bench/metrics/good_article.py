@@ -51,7 +51,7 @@ class Shown:
 
 
 def good_article(model: JudgeModel, *, longest: int = LONGEST_COMPARED) -> BatchMetric:
-    """Share of the criteria by which an article is at least as good as the human one; ties count half.
+    """Return the share of the criteria by which an article is at least as good as the human one; ties count half.
 
     The value is (wins + ties / 2) / criteria: 0.5 means as good as the human article. The judge compares the two texts
     twice, each being A once. A criterion is a win or a loss only if both orders agree, else a tie;

@@ -42,7 +42,7 @@ def rubric_fingerprint(rubrics: Sequence[Rubric]) -> str:
 
 
 def rubric_grades(grader: GradingJudge, *, longest: int = LONGEST_GRADED) -> BatchMetric:
-    """Four grades of 1 to 5, without a reference article; None for an article without text.
+    """Return four grades of 1 to 5, without a reference article; None for an article without text.
 
     Departures: the wording of the rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with
     ``form="prometheus"`` prompts have that model's format).
@@ -87,7 +87,7 @@ QUALITY_MEASURES = tuple(Measure(f"{own}_0_5", low=0, high=5) for own in (*_WRIT
 
 
 def wikigen_quality(model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST_READ) -> BatchMetric:
-    """Six grades of 0 to 5 for writing quality and informativeness.
+    """Return six grades of 0 to 5 for writing quality and informativeness.
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
     there and not requested here). Focus is the mean over first-level sections, each graded with its subsections against
@@ -162,7 +162,7 @@ def _outline(article: Article) -> str:
 
 
 def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
-    """Share of the infobox's fields that the article states.
+    """Return the share of the infobox's fields that the article states.
 
     Each field becomes a question, which is answered from the article alone; the answer is compared with the field's
     value (0 or 1). "No information" counts 0 without a comparison. None if the human article has no infobox, 0 if the
@@ -206,7 +206,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
 
 
 def questions(topic: Topic) -> list[tuple[str, str]]:
-    """(question, value without citation markers) for each infobox field that describes the subject."""
+    """Return (question, value without citation markers) for each infobox field that describes the subject."""
     found = []
     for field, value in topic.human.infobox:
         name, plain = tidy(field), tidy(without_markers(value))

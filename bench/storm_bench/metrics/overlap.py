@@ -27,7 +27,7 @@ _WEIGHTS: dict[str, float] = {"alpha": 0.9, "beta": 3.0, "gamma": 0.5}
 
 
 def rouge() -> CaseMetric:
-    """ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) by rouge-score, whole text against whole text.
+    """Return ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) by rouge-score, whole text against whole text.
 
     Texts are prepared as in the official STORM evaluation (:func:`.texts.plain`): headings count, each with the word
     "section", and punctuation and characters outside ASCII are gone before words are split. The repaired variant,
@@ -56,7 +56,7 @@ def rouge() -> CaseMetric:
 
 
 def rouge_body() -> CaseMetric:
-    """:func:`rouge` of lead and body without headings, tokenized by rouge-score as they are."""
+    """Return :func:`rouge` of lead and body without headings, tokenized by rouge-score as they are."""
     scores = _scorer("_body")
 
     def score(case: Case) -> Score:
@@ -88,7 +88,7 @@ def _scorer(suffix: str) -> Callable[[str, str], dict[str, float | None]]:
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Weighted harmonic mean with recall weighted beta² times as much as precision; 0.0 if both are 0."""
+    """Return the weighted harmonic mean with recall weighted beta² times as much as precision; 0.0 if both are 0."""
     weighted = recall + beta**2 * precision
     return float((1 + beta**2) * precision * recall / weighted) if weighted else 0.0
 
@@ -101,7 +101,7 @@ class _WhitespaceTokenizer:
 
 
 def bleu() -> CaseMetric:
-    """BLEU (Papineni et al. 2002) by sacrebleu; an article is one segment with one reference.
+    """Return BLEU (Papineni et al. 2002) by sacrebleu; an article is one segment with one reference.
 
     BLEU-n is the geometric mean of the clipped precisions of 1-grams to n-grams times the brevity penalty:
     ``bleu_1`` is the clipped unigram precision times the penalty, not the first factor of ``bleu_4``. Tokenization is
@@ -132,7 +132,7 @@ def bleu() -> CaseMetric:
 
 
 def meteor(wordnet: Path | None = None) -> CaseMetric:
-    """METEOR (Banerjee and Lavie 2005) by NLTK, over the word lists of whole articles; needs NLTK's WordNet.
+    """Return METEOR (Banerjee and Lavie 2005) by NLTK, over the word lists of whole articles; needs NLTK's WordNet.
 
     Words align if they are equal, have the same stem (Porter) or share a WordNet sense; the harmonic mean of precision
     and recall (recall weighted nine times) is reduced by up to half the more fragmented the alignment is. NLTK looks

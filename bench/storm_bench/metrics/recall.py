@@ -19,7 +19,7 @@ ARTICLE_MEASURES = (Measure("article_entity_recall"), Measure("article_entities"
 def heading_soft_recall(
     embedder: Embedder, *, clip: bool = False, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
 ) -> CaseMetric:
-    """:func:`soft_recall` of an article's outline; None where that is None.
+    """Return :func:`soft_recall` of an article's outline; None where that is None.
 
     Args:
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
@@ -49,7 +49,7 @@ def heading_soft_recall(
 def heading_entity_recall(
     tagger: EntityTagger, *, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
 ) -> CaseMetric:
-    """|G ∩ P| / |G| over the sets of lower-cased entities of the human headings and of an outline's headings.
+    """Return |G ∩ P| / |G| over the sets of lower-cased entities of the human headings and of an outline's headings.
 
     The recall is None if the human headings have no entity.
 
@@ -73,7 +73,7 @@ def heading_entity_recall(
 
 
 def article_entity_recall(tagger: EntityTagger) -> CaseMetric:
-    """|G ∩ P| / |G| over the sets of lower-cased entities of two articles; None if the human article has none.
+    """Return |G ∩ P| / |G| over the sets of lower-cased entities of two articles; None if the human article has none.
 
     The human article's entities are those published with the data set (FreshWiki's ``flair_entities``), as in the
     official evaluation; without them they are tagged like the generated article's, one sentence at a time: lead and

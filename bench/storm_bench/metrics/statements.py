@@ -59,23 +59,23 @@ Reader = Callable[[Sequence[StatementPassages]], list[Stated]]
 
 
 def find_in_text(text: str, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
-    """Each statement with its passages of a plain text, in order."""
+    """Return each statement with its passages of a plain text, in order."""
     return _best_passages(statements, chunks(text, PASSAGE_WORDS))
 
 
 def find_in_article(article: Article, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
-    """Each statement with its passages of an article's lead and body, in order."""
+    """Return each statement with its passages of an article's lead and body, in order."""
     return find_in_text(generated_text(article), statements)
 
 
 @lru_cache(_CACHED_TOPICS)
 def find_in_documents(topic: Topic) -> tuple[StatementPassages, ...]:
-    """Each statement of a topic with its passages of the documents, copies of the article excluded; in order."""
+    """Return each statement of a topic with its passages of the documents, copies of the article excluded; in order."""
     return _best_passages(topic.human.statements, [chunk.text for chunk in topic_chunks(topic, words=PASSAGE_WORDS)])
 
 
 def share(found: Sequence[bool]) -> float | None:
-    """Share of true values, in [0, 1]; None for an empty sequence."""
+    """Return the share of true values, in [0, 1]; None for an empty sequence."""
     return sum(found) / len(found) if found else None
 
 
@@ -109,7 +109,7 @@ def _one_per_page(urls: Iterable[str]) -> tuple[str, ...]:
 
 
 def statement_coverage(judge: Judge) -> CaseMetric:
-    """Share of the human statements that the article states, and that the topic's documents state.
+    """Return the share of the human statements that the article states, and that the topic's documents state.
 
     A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
     The second measure, over the topic's documents without copies of the human article, is the ceiling for articles
@@ -129,7 +129,7 @@ def statement_coverage(judge: Judge) -> CaseMetric:
 
 
 def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters: Parameters, judge: str) -> CaseMetric:
-    """Coverage first, ceiling last, and between them, where there is room, the share that is contradicted."""
+    """Return coverage first, ceiling last, and between them, where there is room, the share that is contradicted."""
     lock = threading.Lock()
 
     @lru_cache(_CACHED_CEILINGS)
@@ -149,13 +149,13 @@ def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters
 
 
 def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:
-    """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
+    """Return each statement's best score over its passages, in [0, 1]; 0 without passages."""
     scores = iter(scores_of(judge, [Pair(passage, s.statement) for s in statements for passage in s.passages]))
     return [max((next(scores) for _ in statement.passages), default=0.0) for statement in statements]
 
 
 def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
-    """Shares of the human statements that an article states, that it contradicts, and that the documents state.
+    """Return shares of the human statements that an article states, that it contradicts, and that the documents state.
 
     The model sees a statement and its five best-matching passages (up to 120 words) of the article or, for the ceiling,
     of the topic's documents without copies of the human article. A statement that shares no word with any passage is
@@ -167,7 +167,7 @@ def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
 
 
 def own_statements_lm(model: JudgeModel) -> CaseMetric:
-    """Shares of an article's statements that the human article states, and that it contradicts.
+    """Return the shares of an article's statements that the human article states, and that it contradicts.
 
     The counterpart of :func:`statement_coverage_lm`, which looks up the human article's statements. The statements of a
     system's published article are those published with it; of any other article its sentences, which hold more than one
@@ -207,7 +207,7 @@ def _question(one: StatementPassages) -> dict[str, str]:
 
 
 def citation_wiki_live(judge: Judge) -> CaseMetric:
-    """Share of cited statements that their pages support, and of (statement, page) pairs.
+    """Return the share of cited statements that their pages support, and of (statement, page) pairs.
 
     The statements of a system's published article are those published with it. Those of any other article are its
     sentences with a citation. Pages are the topic's documents; a pair whose page is not among them cannot be judged.
@@ -246,7 +246,7 @@ def citation_wiki_live(judge: Judge) -> CaseMetric:
 
 
 def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]) -> list[list[bool]]:
-    """For each statement, whether each of its held pages supports it."""
+    """Return for each statement, whether each of its held pages supports it."""
     pages = {source_id(page.url): page for page in documents if page.url and page.text.strip()}
     citing: dict[str, list[int]] = {}
     for place, statement in enumerate(cited):
@@ -261,7 +261,7 @@ def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence
 
 
 def _passages(page: TopicDocument, statements: Sequence[str]) -> list[StatementPassages]:
-    """Each statement with its passages of a page, under the page's title if that is known."""
+    """Return each statement with its passages of a page, under the page's title if that is known."""
     return [
         replace(one, passages=tuple("\n".join(filter(None, [page.title, passage])) for passage in one.passages))
         for one in find_in_text(page.text, statements)

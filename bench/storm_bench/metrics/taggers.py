@@ -60,7 +60,7 @@ class CachingTagger:
 
 
 def entity_recall(truth: Iterable[str], produced: Iterable[str]) -> float | None:
-    """|G ∩ P| / |G| of two sets of entities, in [0, 1]; None if the truth is empty.
+    """Return |G ∩ P| / |G| of two sets of entities, in [0, 1]; None if the truth is empty.
 
     The paper's script gives 1 in that case, which raises every system's mean by the share of such topics.
     """
@@ -99,7 +99,7 @@ class FlairTagger:
             self._model: Any = import_optional("flair.models").SequenceTagger.load(str(file or model))
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """Mentions as tagged by the model; each text is treated as one sentence."""
+        """Return the mentions as tagged by the model; each text is treated as one sentence."""
         sentences = [self._sentence(_encodable(text)) for text in texts]
         with self._lock:
             self._model.predict([sentence for sentence in sentences if len(sentence)], mini_batch_size=_BATCH)
@@ -130,7 +130,7 @@ class SpacyTagger:
         self.name = f"spacy:{meta['lang']}_{meta['name']}-{meta['version']}"
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """Lower-cased mentions of persons, groups, places, organisations, works, events, products, laws, languages."""
+        """Return lower-case mentions of persons, groups, places, organisations, works, events, laws and the like."""
         with self._lock:
             documents = list(self._pipeline.pipe([_encodable(text) for text in texts]))
         return [

@@ -30,7 +30,7 @@ _PUNCTUATION = re.compile(r"[^\w\s]")
 
 
 def generated_text(article: Article) -> str:
-    """Lead and body without headings and markers, paragraphs separated by blank lines."""
+    """Return the lead and body without headings and markers, paragraphs separated by blank lines."""
     texts = (" ".join(s.text for s in paragraph.sentences) for paragraph in all_paragraphs(article))
     return "\n\n".join(text for text in texts if text.strip())
 
@@ -51,7 +51,7 @@ def describe_headings(headings_of: HeadingsOf) -> str:
 
 
 def body_headings(article: Article) -> tuple[str, ...]:
-    """All headings of the body, depth first; none for an undivided body."""
+    """Return all headings of the body, depth first; none for an undivided body."""
     return () if is_undivided(article) else tuple(section.heading for _, section in all_sections(article))
 
 

@@ -39,7 +39,7 @@ OTHER = Group("other", "Further measures", ())
 
 
 def grouped(measures: Sequence[Measure]) -> list[tuple[Group, tuple[Measure, ...]]]:
-    """Each non-empty table with its measures, in column order."""
+    """Return each non-empty table with its measures, in column order."""
     known = {measure.name: measure for measure in measures}
     found = [(group, tuple(known[name] for name in group.measures if name in known)) for group in GROUPS]
     placed = {name for group in GROUPS for name in group.measures}

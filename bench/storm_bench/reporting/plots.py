@@ -48,7 +48,7 @@ class Figure:
 
 
 def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
-    """Differences from the baseline in one measure, one row per method; None if there are none."""
+    """Return differences from the baseline in one measure, one row per method; None if there are none."""
     rows = [
         (method, list(gaps.values()))
         for method in results.methods
@@ -104,7 +104,7 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
 
 @contextmanager
 def _drawings() -> Iterator[type["Drawing"]]:
-    """Matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
+    """Yield matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-bench[eval]'")
     import matplotlib as mpl

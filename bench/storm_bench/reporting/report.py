@@ -88,7 +88,7 @@ class Report:
         return {"page": self, "results": self.results, **_CONSTANTS}
 
     def means(self, table: Table) -> Grid:
-        """One row per method, one column per measure: mean, interval, number of topics; failures, if any."""
+        """Return one row per method, one column per measure: mean, interval, number of topics; failures, if any."""
         places = [digits([m.interval.mean for m in mean if m.interval]) for mean in zip(*table.means, strict=True)]
         lost = any(table.failed)
         rows: list[Sequence[str | Cell]] = []
@@ -123,7 +123,7 @@ class Report:
         return [m.name for m in table.measures if m.name in table.group.judged and m.name not in known]
 
     def comparisons(self, table: Table) -> Grid:
-        """One row per comparison: difference with interval, and both tests with corrected p-values."""
+        """Return one row per comparison: difference with interval, and both tests with corrected p-values."""
         columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
         return columns, [
             (
@@ -139,7 +139,7 @@ class Report:
         ]
 
     def shares_a_topic(self, table: Table) -> bool:
-        """Whether a method has a value on a topic for which the baseline has one."""
+        """Return whether a method has a value on a topic for which the baseline has one."""
         others = [method for method in self.results.methods if method != self.results.baseline]
         return any(differences(self.results, method, own.name) for method in others for own in table.directed)
 
@@ -165,7 +165,7 @@ class Report:
         }
 
     def topics(self, table: Table) -> Grid:
-        """One row per article, ordered by topic; with a seed column if there are several seeds."""
+        """Return one row per article, ordered by topic; with a seed column if there are several seeds."""
         results = self.results
         topics, methods = results.topics, results.methods
         written = sorted(
@@ -197,12 +197,12 @@ class Report:
         return found
 
     def counts(self) -> list[tuple[str, ...]]:
-        """For each method the numbers of articles, written ones and failed ones."""
+        """Return for each method the numbers of articles, written ones and failed ones."""
         asked, lost = (Counter(own.method for own in some) for some in (self.results.results, self.failed))
         return [(name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in self.results.methods]
 
     def failures(self) -> list[tuple[str, ...]]:
-        """Every failure."""
+        """Return every failure."""
         return [(own.topic, own.method, str(own.seed), _cut(own.failure)) for own in self.failed]
 
 

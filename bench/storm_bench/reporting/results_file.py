@@ -118,7 +118,7 @@ def judges_of(
 
 
 def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
-    """Topic → mean over seeds of a method's finite values, for the topics that have any."""
+    """Return topic → mean over seeds of a method's finite values, for the topics that have any."""
     found: dict[str, list[float]] = {}
     for result in results.results:
         value = result.values.get(measure)

@@ -165,7 +165,7 @@ def _worst(measure: Measure) -> float:
 
 
 def unequal_topics(results: ExperimentResults) -> dict[str, dict[str, float]]:
-    """Topics on which methods were asked for unequal numbers of words → method → these words."""
+    """Return the topics on which methods were asked for unequal numbers of words → method → these words."""
     asked: dict[str, dict[str, float]] = {}
     for method in results.methods:
         for topic, words in topic_means(results, method, WORDS_ASKED.name).items():
@@ -174,7 +174,7 @@ def unequal_topics(results: ExperimentResults) -> dict[str, dict[str, float]]:
 
 
 def differences(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
-    """Topic → the method's value minus the baseline's, for the topics for which both have one."""
+    """Return topic → the method's value minus the baseline's, for the topics for which both have one."""
     own, other = (topic_means(results, name, measure) for name in (method, results.baseline))
     return {topic: own[topic] - other[topic] for topic in results.topics if topic in own and topic in other}
 
@@ -218,7 +218,7 @@ def _mean(
 
 
 def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Paired, ...]:
-    """All other methods compared with the baseline, corrected over all comparisons of the table.
+    """Return all other methods compared with the baseline, corrected over all comparisons of the table.
 
     A measure with the same value everywhere is left out: it would only make the correction stricter.
     """

@@ -93,7 +93,7 @@ def _parts(bench_lab: Lab, args: argparse.Namespace) -> Iterator[Row]:
 
 
 def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
-    """Runs killed once, at times spread over a run; then one run killed repeatedly."""
+    """Yield runs killed once, at times spread over a run; then one run killed repeatedly."""
     once = [killed_at(bench_lab, f"killed-{i}", [at], whole) for i, at in enumerate(moments(number, whole))]
     yield _recovered("`kill -9` at a random moment, then `storm resume`", once)
     lives = [at * _LIFE for at in moments(number, whole, seed=1)]
@@ -101,7 +101,7 @@ def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
 
 
 def interrupts(bench_lab: Lab, whole: Whole, number: int) -> Row:
-    """Runs interrupted once, at times spread over a run, by each signal in turn."""
+    """Return runs interrupted once, at times spread over a run, by each signal in turn."""
     spread = enumerate(moments(number, whole, seed=4))
     runs = [interrupted_at(bench_lab, f"signal-{i}", SIGNALS[i % len(SIGNALS)], at, whole) for i, at in spread]
     what = "SIGINT, SIGTERM or SIGHUP at a random moment, set-up included, then `storm resume`"
@@ -119,7 +119,7 @@ def _recovered(what: str, runs: list[Recovered]) -> Row:
 
 
 def failures(bench_lab: Lab, number: int) -> Row:
-    """Runs against a server that fails 30 % of LM calls and searches."""
+    """Return runs against a server that fails 30 % of LM calls and searches."""
     runs = [failing(bench_lab, f"failing-{seed}", seed) for seed in range(number)]
     pieces = sum(problem.kind == "failure" for run in runs for a in run.articles for problem in a.report.problems)
     figures = (
@@ -137,7 +137,7 @@ def no_replies(bench_lab: Lab, *, search: bool) -> Row:
 
 
 def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
-    """Full disks, file size limits, read-only and deleted folders."""
+    """Yield full disks, file size limits, read-only and deleted folders."""
     spread = moments(number, whole, seed=2)
     if can_mount(bench_lab.folder):
         full = [short_of_space(bench_lab, f"full-{i}", n, whole) for i, n in enumerate(sizes(number, whole.bytes))]
@@ -154,7 +154,7 @@ def disks(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
 
 
 def topics(bench_lab: Lab, number: int, batches: int) -> Row:
-    """Many concurrent topics in this process while 30 % of calls and searches fail; in several batches."""
+    """Return many concurrent topics in this process while 30 % of calls and searches fail; in several batches."""
     problems, memory, written, faults, calls = [], [], 0, 0, 0
     for batch in range(batches):
         run = crowd(bench_lab, f"crowd-{batch}", number, seed=batch)

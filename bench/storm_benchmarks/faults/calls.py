@@ -61,7 +61,7 @@ _NOT_CALLED = re.compile(r"is left alone for")  # message for a call that was no
 
 
 def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterable[Article] = ()) -> list[str]:
-    """Differences between the events and the log; empty if they agree.
+    """Return differences between the events and the log; empty if they agree.
 
     ``articles``: their articles, whose usage and reports are compared with the events.
     """
@@ -85,7 +85,7 @@ def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterab
 
 
 def _unreported(events: Sequence[Event], articles: Iterable[Article]) -> list[str]:
-    """Differences between the articles' reports and usage and the events."""
+    """Return differences between the articles' reports and usage and the events."""
     articles = list(articles)
     if not articles:
         return []
@@ -99,13 +99,13 @@ def _unreported(events: Sequence[Event], articles: Iterable[Article]) -> list[st
 
 
 def _client_name(line: Line) -> str:
-    """The fault as the client sees it; for a search, an empty body is truncated JSON."""
+    """Return the fault as the client sees it; for a search, an empty body is truncated JSON."""
     fault = "truncated JSON" if (line.kind, line.fault) == ("search", "empty") else line.fault
     return _CLIENT_NAMES.get(fault, fault)
 
 
 def _reported(events: Sequence[Event]) -> Tally:
-    """Faults by the events: one per retry, and one per failure without a retry."""
+    """Return faults by the events: one per retry, and one per failure without a retry."""
     reported: Tally = Counter()
     for event in events:
         match event:

@@ -114,7 +114,7 @@ def small_disk(folder: Path, size: int) -> Iterator[Callable[[], None]]:
 
 
 def can_mount(folder: Path) -> bool:
-    """Whether :func:`small_disk` works here."""
+    """Return whether :func:`small_disk` works here."""
     try:
         with small_disk(folder / "trial", 1 << 16):
             return True
@@ -123,7 +123,7 @@ def can_mount(folder: Path) -> bool:
 
 
 def sizes(number: int, most: int, seed: int = 0) -> list[int]:
-    """Random sizes, one from each of ``number`` equal parts of ``most`` bytes, at least one block each."""
+    """Return random sizes, one from each of ``number`` equal parts of ``most`` bytes, at least one block each."""
     chance = random.Random(seed)
     return [max(4096, int(most / number * (position + chance.random()))) for position in range(number)]
 
@@ -153,7 +153,7 @@ def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
 
 
 def _after(command: Command, lab: Lab, run: str, seconds: float) -> Path:
-    """The run's folder, once it exists and ``seconds`` have passed."""
+    """Return the run's folder, once it exists and ``seconds`` have passed."""
     time.sleep(seconds)
     while (folder := lab.run_folder(run)) is None and command.running:
         time.sleep(0.01)

@@ -27,7 +27,7 @@ class Kill:
     over: float
 
     def met(self, line: Line) -> bool:
-        """Whether a call was in flight: received, and its reply not sent more than :data:`GRACE` before."""
+        """Return whether a call was in flight: received, and its reply not sent more than :data:`GRACE` before."""
         return line.received < self.over and line.ended + GRACE > self.began
 
 
@@ -69,7 +69,7 @@ def undisturbed(lab: Lab, run: str) -> Whole:
 
 
 def moments(number: int, whole: Whole, seed: int = 0) -> list[float]:
-    """Random times in seconds, one from each of ``number`` equal parts of an undisturbed run."""
+    """Return random times in seconds, one from each of ``number`` equal parts of an undisturbed run."""
     chance = random.Random(seed)
     part = whole.seconds / number
     return [part * (position + chance.random()) for position in range(number)]
@@ -121,13 +121,13 @@ def _recovered(lab: Lab, run: str, kills: Sequence[Kill], ended: Ended, whole: W
 
 
 def age_of(line: Line, kills: Sequence[Kill]) -> float:
-    """Seconds from sending a reply to the next kill; infinite if there was none."""
+    """Return the seconds from sending a reply to the next kill; infinite if there was none."""
     next_kill = min((kill.began for kill in kills if kill.over > line.received), default=math.inf)
     return max(0.0, next_kill - line.ended)
 
 
 def _repeated_calls(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
-    """Completely answered calls beyond the number in the undisturbed run: all but the last ones of each request."""
+    """Return completely answered calls beyond their number in the undisturbed run, per request."""
     whole: dict[str, list[Line]] = defaultdict(list)
     for line in sorted(log, key=lambda line: line.received):  # logged when answered, so not in order of arrival
         if line.whole:
@@ -136,7 +136,7 @@ def _repeated_calls(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
 
 
 def read_article(folder: Path) -> tuple[dict[str, Any], str]:
-    """The article's values, without its usage, and its text."""
+    """Return the article's values, without its usage, and its text."""
     article: dict[str, Any] = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]
     del article["usage"]
     return article, (folder / "article.md").read_text(encoding="utf-8")

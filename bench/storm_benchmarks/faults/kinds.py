@@ -43,7 +43,7 @@ class Plan:
     seed: int = 0  # random seed of the faults
 
     def drawn(self, key: str, attempt: int, *, search: bool) -> tuple[str, float]:
-        """The fault of a call (``ok`` for none) and its latency: the same for the same key and attempt."""
+        """Return the fault of a call (``ok`` for none) and its latency: the same for the same key and attempt."""
         chance = random.Random(f"{self.seed} {key} {attempt}")
         latency = chance.uniform(*self.latency)
         fails = chance.random() < (self.search_share if search else self.share)
@@ -62,7 +62,7 @@ class Sent:
 
 
 def sent_for(fault: str, kind: str, body: dict[str, Any]) -> Sent:
-    """The response for a reply with this fault.
+    """Return the response for a reply with this fault.
 
     ``fault``: one of :data:`KINDS` but ``time-out``, after which nothing is sent.
     """
@@ -88,7 +88,7 @@ _REFUSED = {
 
 
 def _useless_completion(fault: str, kind: str, body: dict[str, Any]) -> bytes:
-    """A complete completion whose text is not what the prompt asked for."""
+    """Return a complete completion whose text is not what the prompt asked for."""
     good: str = body["choices"][0]["message"]["content"]
     match fault:
         case "empty":
@@ -103,7 +103,7 @@ def _useless_completion(fault: str, kind: str, body: dict[str, Any]) -> bytes:
 
 
 def _useless_search(fault: str, body: dict[str, Any]) -> bytes:
-    """A response with status 200 but without valid results."""
+    """Return a response with status 200 but without valid results."""
     match fault:
         case "empty":
             return b""

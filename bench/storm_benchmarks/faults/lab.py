@@ -46,7 +46,7 @@ class Lab:
         return Command(["write", TOPIC, "--quiet", *options], output, quota=quota, obeys_modes=modes)
 
     def _own(self, run: str) -> list[str]:
-        """The options that no run's record decides."""
+        """Return the options that no run's record decides."""
         settings = {
             "lm": self.bench.lm(run),
             "search": f"searxng:{self.bench.search(run)}",
@@ -64,7 +64,7 @@ class Lab:
         return Command(arguments, self.folder / run / "said", obeys_modes=modes)
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
-        """A ``Storm`` in this process that uses the server under the name of a run."""
+        """Return a ``Storm`` in this process that uses the server under the name of a run."""
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
@@ -87,11 +87,11 @@ class Lab:
         return Patience(connect=2.0, read=self.search_timeout, total=20.0, first_pause=0.05, longest_pause=2.0)
 
     def out(self, run: str) -> Path:
-        """Parent folder of the run's folder."""
+        """Return the parent folder of the run's folder."""
         return self.folder / run / "runs"
 
     def run_folder(self, run: str) -> Path | None:
-        """The run's folder, if it exists."""
+        """Return the run's folder, if it exists."""
         return next(iter(sorted(self.out(run).glob("*/"))), None)
 
 
@@ -103,7 +103,7 @@ def lab(folder: Path, **fields: float) -> Iterator[Lab]:
 
 
 def dangling(article: Article) -> list[str]:
-    """Inconsistent citations and empty parts of an article; empty if it is sound."""
+    """Return inconsistent citations and empty parts of an article; empty if it is sound."""
     cited = {citation.source_id for sentence in article.sentences() for citation in sentence.citations}
     if not cited <= {source.id for source in article.sources}:
         return ["a sentence cites an unknown source"]
@@ -119,7 +119,7 @@ def dangling(article: Article) -> list[str]:
 
 
 def damage(folder: Path) -> list[str]:
-    """Damaged files in a run's folder; a truncated last line of the journal is allowed."""
+    """Return damaged files in a run's folder; a truncated last line of the journal is allowed."""
     found = [f"{path.name} was left over" for path in folder.rglob(".*.*") if path.is_file()]
     for path in folder.rglob("*.json"):
         try:

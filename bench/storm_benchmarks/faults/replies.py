@@ -106,7 +106,7 @@ def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
 
 
 def resident() -> float:
-    """Resident memory of this process in megabytes (Linux), after trimming the allocator's free lists."""
+    """Return the resident memory of this process in megabytes (Linux), after trimming the allocator's free lists."""
     gc.collect()
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
@@ -128,7 +128,7 @@ def _outcome(lab: Lab, run: str, work: Callable[[CallbackSink], list[Article]]) 
 
 
 def _leaked_threads(before: set[threading.Thread]) -> list[threading.Thread]:
-    """Threads started since that do not end within a second, except tqdm's monitor."""
+    """Return threads started since that do not end within a second, except tqdm's monitor."""
     until = time.monotonic() + 1.0
     while True:
         left = [t for t in threading.enumerate() if t not in before and t.name != "tqdm_monitor"]

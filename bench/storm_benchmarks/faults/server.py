@@ -74,7 +74,7 @@ class Log:
             self._stream.flush()
 
     def of(self, run: str) -> list[Line]:
-        """The calls of one run, in order of arrival."""
+        """Return the calls of one run, in order of arrival."""
         with self._lock:
             return [line for line in self._lines if line.run == run]
 
@@ -91,11 +91,11 @@ class FaultBench:
         return urlsplit(self.url).netloc
 
     def lm(self, run: str) -> str:
-        """The language model of a run, as settings name it."""
+        """Return the language model of a run, as settings name it."""
         return f"openai/bench@{self.url}/{run}/v1"
 
     def search(self, run: str) -> str:
-        """URL of the search engine of a run."""
+        """Return the URL of the search engine of a run."""
         return f"{self.url}/{run}"
 
     def plan(self, run: str, plan: Plan) -> None:
@@ -104,7 +104,7 @@ class FaultBench:
         urlopen(Request(f"{self.url}/{run}/plan", data=body, method="PUT")).close()
 
     def log(self, run: str, timeout: float = 5.0) -> list[Line]:
-        """The calls of a run; waits up to ``timeout`` seconds for open ones."""
+        """Return the calls of a run; waits up to ``timeout`` seconds for open ones."""
         until = time.monotonic() + timeout
         while True:
             with urlopen(f"{self.url}/{run}/log") as answer:
@@ -187,14 +187,14 @@ class _Handler(JsonHandler):
 
 
 def _results(query: str) -> dict[str, Any]:
-    """A SearXNG result page: one page and one passage per hit."""
+    """Return a SearXNG result page: one page and one passage per hit."""
     mark = mark_of(f"search {query}")
     found = pages(query, mark, _HITS, _TEXTS, _WORDS)
     return {"results": [{"url": p["url"], "title": p["title"], "content": " ".join(p["snippets"][:2])} for p in found]}
 
 
 def _fictional_texts() -> list[tuple[str, str]]:
-    """Texts for the start of snippets: a place and what was traded there."""
+    """Return texts for the start of snippets: a place and what was traded there."""
     return [
         (
             f"{good.title()} of {place}",
