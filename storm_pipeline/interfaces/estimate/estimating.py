@@ -165,7 +165,11 @@ def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> 
     factors = (*usual, high * (FOREIGN if _is_foreign(settings) else 1))
     prompt = [factor * row.tokens_in for factor in factors]
     completion = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
-    dollars = Range(*(price.cost(t, 0, t) for t, t in zip(prompt, completion, strict=True))) if price else None
+    dollars = (
+        Range(*(price.cost(read, 0, written) for read, written in zip(prompt, completion, strict=True)))
+        if price
+        else None
+    )
     low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
     calls = Range(low, likely, likely if row.stage == "conversations" else most)  # not more turns than set
     rounded = (Range(*map(round, numbers)) for numbers in (prompt, completion))
