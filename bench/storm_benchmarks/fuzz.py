@@ -36,7 +36,6 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
 from storm_pipeline.sources.documents.decoding import decoded
-from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.edge import bounded, checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.fitting import without_control_tokens
@@ -97,7 +96,7 @@ def hit(text: str, _: Tally, chance: random.Random) -> None:
     wrong: tuple[Any, ...] = (None, 3, [], {})
     values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
     found = checked(FakeSearch(lambda _: [values])).search("q", 1)  # type: ignore[list-item]
-    for snippet in bounded(found, SearchRequest("q", 1, "fake")).snippets:
+    for snippet in bounded(found, "fake").snippets:
         f"{snippet.id} {snippet.title} {snippet.text}".encode()
         without_control_tokens(snippet.text)
 

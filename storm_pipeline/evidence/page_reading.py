@@ -17,7 +17,6 @@ from storm_pipeline.sources.pages.address_checks import Access
 from storm_pipeline.sources.pages.connection import Limits
 from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extracted
 from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
-from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merged
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
@@ -81,14 +80,14 @@ class PageReader:
         """Start no further pages, without waiting for those being read."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def read(self, hit: SearchResult, request: SearchRequest) -> SearchResult:
+    def read(self, hit: SearchResult, query: str) -> SearchResult:
         """Return passages of a result's pages, in its order, the best passage of a page first."""
         groups: dict[str, list[Snippet]] = {}
         for snippet in hit.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         deadline = time.monotonic() + self._seconds
         pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
-        results = [self._page_result(request.query, hits, reading, deadline) for hits, reading in pending]
+        results = [self._page_result(query, hits, reading, deadline) for hits, reading in pending]
         found = merged([replace(hit, snippets=()), *results])
         first = {snippet.id: snippet for snippet in reversed(found.snippets)}
         return replace(found, snippets=tuple(first[one] for one in dict.fromkeys(own.id for own in found.snippets)))

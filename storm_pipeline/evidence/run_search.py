@@ -13,7 +13,7 @@ from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import Policy, SourcePolicy
-from storm_pipeline.sources.search.base import Search, SearchRequest, Step
+from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.edge import bounded
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
@@ -80,7 +80,7 @@ def open_engine(
         ),
         rate=settings.search_rate,
         on_progress=progress,
-        remember=cache.remembering,
+        searches=cache,
         open_embedder=partial(open_embedder, cache=settings.cache, progress=progress),
         dois=settings.dois == "ask",
         check=check,
@@ -115,7 +115,6 @@ class RunSearch:
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
         self._reader: PageReader | None = None
         self._sources = _source_filter(engine, settings)
-        self._steps: list[Step] = [bounded, self._sources.usable]
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             from storm_pipeline.evidence import page_reading as reading
 
@@ -125,8 +124,6 @@ class RunSearch:
             self._reader = reading.PageReader(
                 pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
             )
-            self._steps += [self._reader.read, self._sources.usable]
-        self._steps.append(_dated)
 
     @property
     def name(self) -> str:
@@ -154,10 +151,11 @@ class RunSearch:
         """
         if k < 1:
             return SearchResult()
-        found, request = self._engine.search(query, k + self._sources.spare(k)), SearchRequest(query, k, self.name)
-        for step in self._steps:
-            found = step(found, request)
-        return found
+        result = bounded(self._engine.search(query, k + self._sources.spare(k)), self.name)
+        found = self._sources.usable(result, query, k)
+        if self._reader:
+            found = self._sources.usable(self._reader.read(found, query), query, k)
+        return _dated(found)
 
     def close(self) -> None:
         """Stop fetching pages."""
@@ -178,7 +176,7 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 
-def _dated(found: SearchResult, _: SearchRequest) -> SearchResult:
+def _dated(found: SearchResult) -> SearchResult:
     def with_date(one: Snippet) -> Snippet:
         return one if one.published else replace(one, published=date_in_address(one.url))
 

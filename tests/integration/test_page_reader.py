@@ -14,7 +14,7 @@ from storm_pipeline.evidence.page_reading import MOST_PASSAGES, PageReader, WebP
 from storm_pipeline.sources.pages.address_checks import Access
 from storm_pipeline.sources.pages.connection import Limits
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.sources.search.base import SearchEngine, SearchRequest
+from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult, Unread
@@ -57,7 +57,7 @@ class Reading:
         self._reader = PageReader(*args, **options)
 
     def search(self, query: str, k: int) -> SearchResult:
-        return self._reader.read(self._engine.search(query, k), SearchRequest(query, k, self._engine.name))
+        return self._reader.read(self._engine.search(query, k), query)
 
     def close(self) -> None:
         self._reader.close()

@@ -176,7 +176,7 @@ def test_searches_in_the_journal() -> None:
 def test_remembered_searches(tmp_path: Path) -> None:
     cache = SqliteCache(tmp_path / "search" / "searches.sqlite")
     cache.put(json.dumps([1, "fake", "silk", 3]), [["https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake"]])
-    replayed = SearchCache(tmp_path, "replay").remembering(checked(FakeSearch({})))
+    replayed = checked(FakeSearch({}), cache=SearchCache(tmp_path, "replay"))
     (found,) = replayed.search("silk", 3).snippets
     assert found == Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake")
     for damaged in (
@@ -201,8 +201,8 @@ def test_remembered_pages(tmp_path: Path) -> None:
 
 def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
     dated = dataclasses.replace(OLD, text="More.", accessed="2001-02-03")
-    engine = checked(FakeSearch({"silk": [OLD, dated]}), is_remote=True)
+    engine = FakeSearch({"silk": [OLD, dated]})
     today = datetime.now(UTC).date().isoformat()
     for _ in range(2):
-        found = SearchCache(tmp_path).remembering(engine).search("silk", 3).snippets
+        found = checked(engine, is_remote=True, cache=SearchCache(tmp_path)).search("silk", 3).snippets
         assert found == (dataclasses.replace(OLD, accessed=today), dated)

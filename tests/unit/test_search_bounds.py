@@ -1,7 +1,6 @@
 """Texts of engines, cut to what a run can read."""
 
 from storm_pipeline import Snippet
-from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.edge import LONGEST_TEXT, bounded, checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.identity import LONGEST_ADDRESS
@@ -24,5 +23,5 @@ def test_what_else_is_known_of_a_page_is_cut_too() -> None:
     facts = dict.fromkeys(("author", "site", "publisher", "doi", "published", "language", "page_label"), long)
     snippet = Snippet("https://example.org/a", "A", "a", **facts, work=Work(place=long, editors=long))  # type: ignore[arg-type]
     engine = checked(FakeSearch(lambda _: [snippet]))
-    (cut,) = bounded(engine.search("q", 1), SearchRequest("q", 1, engine.name)).snippets
+    (cut,) = bounded(engine.search("q", 1), engine.name).snippets
     assert len(str(cut)) < 2.5 * LONGEST_TEXT

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.evidence.page_reading import CachedPages
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult
@@ -43,8 +43,8 @@ SNIPPETS = st.lists(
 SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 
 
-def cached(engine: Search, folder: Path, mode: CacheMode = "use", identity: str | None = None) -> Search:
-    return SearchCache(folder, mode).remembering(engine, identity)
+def cached(engine: SearchEngine, folder: Path, mode: CacheMode = "use", identity: str = "") -> Search:
+    return checked(engine, cache=SearchCache(folder, mode), identity=identity)
 
 
 @settings(max_examples=50)
@@ -52,17 +52,17 @@ def cached(engine: Search, folder: Path, mode: CacheMode = "use", identity: str 
 def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: int) -> None:
     with TemporaryDirectory() as folder:
         engine = FakeSearch(lambda _: tuple(found))
-        first = cached(checked(engine), Path(folder)).search(query, k)
+        first = cached(engine, Path(folder)).search(query, k)
         for mode in ("use", "replay"):
-            again = cached(checked(FakeSearch({}, failing=lambda _: True)), Path(folder), mode)
+            again = cached(FakeSearch({}, failing=lambda _: True), Path(folder), mode)
             assert again.search(query, k) == first
         assert len(engine.queries) == 1
 
 
-def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:
+def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str = "") -> int:
     """How often the engine is asked by one search."""
     engine = FakeSearch({query: [SILK]})
-    assert cached(checked(engine), folder, mode, identity=identity).search(query, k).snippets
+    assert cached(engine, folder, mode, identity=identity).search(query, k).snippets
     return len(engine.queries)
 
 
@@ -80,16 +80,16 @@ def test_modes(tmp_path: Path) -> None:
 def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
     engine = FakeSearch({"silk": [SILK]})
     with pytest.raises(SearchError, match=r"'silk' by fake \(3 results\) was not recorded.*`refresh`"):
-        cached(checked(engine), tmp_path, "replay").search("silk", 3)
+        cached(engine, tmp_path, "replay").search("silk", 3)
     assert engine.queries == ()
     assert not list(tmp_path.iterdir())
 
 
 def test_refresh_replaces(tmp_path: Path) -> None:
     other = Snippet("https://b.org", "", "Newer.")
-    cached(checked(FakeSearch({"silk": [SILK]})), tmp_path).search("silk", 3)
-    cached(checked(FakeSearch({"silk": [other]})), tmp_path, "refresh").search("silk", 3)
-    assert cached(checked(FakeSearch({})), tmp_path).search("silk", 3).snippets == (other,)
+    cached(FakeSearch({"silk": [SILK]}), tmp_path).search("silk", 3)
+    cached(FakeSearch({"silk": [other]}), tmp_path, "refresh").search("silk", 3)
+    assert cached(FakeSearch({}), tmp_path).search("silk", 3).snippets == (other,)
 
 
 def test_what_tells_searches_apart(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_what_tells_searches_apart(tmp_path: Path) -> None:
 
 def test_nothing_found_is_remembered_and_failures_are_not(tmp_path: Path) -> None:
     engine = FakeSearch({}, failing={"bad"})
-    search = cached(checked(engine), tmp_path)
+    search = cached(engine, tmp_path)
     for _ in range(2):
         assert search.search("nothing", 3) == SearchResult()
         with pytest.raises(SearchError, match="set to fail"):
@@ -117,7 +117,7 @@ def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
         def search(self, query: str, k: int) -> list[Any]:
             return [None, SILK]
 
-    search = cached(checked(Careless({})), tmp_path)
+    search = cached(Careless({}), tmp_path)
     for _ in range(2):
         result = search.search("silk", 3)
         assert (result.snippets, len(result.lost)) == ((SILK,), 1)
@@ -209,17 +209,17 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
         (tmp_path / "search" / "searches.sqlite").mkdir(parents=True)
     else:
         files_are(monkeypatch, "max_page_count = 1")
-    search = cached(checked(FakeSearch({"silk": [SILK]})), tmp_path)
+    search = cached(FakeSearch({"silk": [SILK]}), tmp_path)
     assert [search.search("silk", 3).snippets for _ in range(3)] == [(SILK,)] * 3
     (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
     assert "cannot be used" in said and "the run goes on" in said
 
 
 def test_threads_lose_nothing(tmp_path: Path) -> None:
-    search = cached(checked(FakeSearch(lambda query: [Snippet("u:" + query, "", query)])), tmp_path)
+    search = cached(FakeSearch(lambda query: [Snippet("u:" + query, "", query)]), tmp_path)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: search.search(f"q{n}", 3), range(60)))
-    replay = cached(checked(FakeSearch({})), tmp_path, "replay")
+    replay = cached(FakeSearch({}), tmp_path, "replay")
     assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(60)] == [f"q{n}" for n in range(60)]
 
 

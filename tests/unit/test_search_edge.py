@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.sources.engines.fused import fused
-from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult
@@ -173,7 +172,7 @@ def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
 
 def found_bounds(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
     engine = checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))
-    result = bounded(engine.search("q", 1), SearchRequest("q", 1, engine.name))
+    result = bounded(engine.search("q", 1), engine.name)
     return result.snippets[0], result.lost
 
 

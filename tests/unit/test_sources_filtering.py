@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
-from storm_pipeline.sources.search.base import Search, SearchEngine, SearchRequest
+from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import one_per_page
@@ -30,7 +30,7 @@ def reliable(engine: SearchEngine, policy: SourcePolicy, kept_out: GroundTruth |
     inner, sources = checked(engine), SourceFilter(policy, kept_out)
     return Search(
         engine.name,
-        lambda q, k: sources.usable(inner.search(q, k + sources.spare(k)), SearchRequest(q, k, engine.name)),
+        lambda q, k: sources.usable(inner.search(q, k + sources.spare(k)), q, k),
     )
 
 

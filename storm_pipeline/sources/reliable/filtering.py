@@ -6,7 +6,6 @@ from datetime import date
 
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.reliable.policies import SourcePolicy
-from storm_pipeline.sources.search.base import SearchRequest
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
 from storm_pipeline.text.plain import found_year
 from storm_pipeline.text.quantities import month_names
@@ -39,20 +38,20 @@ class SourceFilter:
             return k
         return _SPARE if self.kept_out else 0
 
-    def usable(self, result: SearchResult, request: SearchRequest) -> SearchResult:
-        """Return the result with up to ``request.k`` usable pages and a list of the excluded ones."""
+    def usable(self, result: SearchResult, query: str, k: int) -> SearchResult:
+        """Return a query's result with up to ``k`` usable pages and a list of the excluded ones."""
         groups: dict[str, list[Snippet]] = {}
         for snippet in result.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         whole = {page.about.source_id: page.text for page in result.pages}
         texts = {source: whole.get(source) or "\n".join(s.text for s in group) for source, group in groups.items()}
-        pages = {source: SeenPage(g[0].url, g[0].title, texts[source], request.query) for source, g in groups.items()}
+        pages = {source: SeenPage(g[0].url, g[0].title, texts[source], query) for source, g in groups.items()}
         seen = tuple(pages.values()) if self.kept_out else ()
         truth = self.kept_out and self.kept_out.knowing(seen)
         reasons = {source: self._reason(page, groups[source][0].engine, truth) for source, page in pages.items()}
-        kept = [source for source, reason in reasons.items() if reason is None][: request.k]
+        kept = [source for source, reason in reasons.items() if reason is None][:k]
         left_out = (
-            Exclusion(page.url, page.title, reason, request.query)
+            Exclusion(page.url, page.title, reason, query)
             for source, page in pages.items()
             if (reason := reasons[source]) is not None
         )

@@ -1,4 +1,4 @@
-"""The search interface: the engine protocol, a validated engine, and the steps after a search."""
+"""The search interface: the engine protocol and a validated engine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,16 +46,3 @@ class Search:
 
     name: str
     search: Callable[[str, int], SearchResult]  # query, ``k`` → up to ``k`` pages, best first; raises SearchError
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    """A search request: a query, for up to ``k`` pages, to the engine of this name."""
-
-    query: str
-    k: int
-    engine: str
-
-
-Step = Callable[[SearchResult, SearchRequest], SearchResult]
-"""A step of a run's search, from a result to a result, such as filtering or reading pages."""

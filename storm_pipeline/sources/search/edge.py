@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.run.concurrency import result_of
-from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine, SearchRequest
+from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.sources.search.engine_info import SearchOptions
 from storm_pipeline.sources.search.result import SearchResult, checked_value
-from storm_pipeline.text.identity import LONGEST_ADDRESS
+from storm_pipeline.sources.search.search_cache import SearchCache, SearchRequest
+from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of
 from storm_pipeline.text.plain import one_line, readable_title
 from storm_pipeline.text.words import encodable, encodable_values
 from storm_pipeline.types import Snippet, Work
@@ -22,25 +24,48 @@ _MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
 LONGEST_TEXT, LONGEST_TITLE = 50_000, 500  # characters of a text (about 8,000 words), and of a title
+_ANY_DOMAIN = SearchOptions()
 _BREAKS = 200  # characters before a limit in which to cut at white space
 
 
-def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
+def checked(
+    engine: SearchEngine | AsyncSearchEngine | Search,
+    *,
+    is_remote: bool = False,
+    cache: SearchCache | None = None,
+    identity: str = "",
+    options: SearchOptions = _ANY_DOMAIN,
+) -> Search:
     """Return a validated engine, with results as return values and SearchErrors as errors.
 
     An item may be a Snippet, or a dict with ``url``, ``text`` and optionally the other fields of a Snippet; unknown
     keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`. An exception of the engine
     becomes a SearchError that names it; the package's errors are passed on.
 
-    ``engine``: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
-    is returned unchanged. ``is_remote``: set missing ``accessed`` of snippets to today (UTC). Raises SettingsError:
-    ``name`` is not a string, or there is no such method.
+    Args:
+        engine: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
+            is returned unchanged.
+        is_remote: set missing ``accessed`` of snippets to today (UTC).
+        cache: keeps the results under ``identity``, by default the engine's name.
+        options: pages on other domains are left out; the engine is asked for twice as many, to replace them.
+
+    Raises SettingsError: ``name`` is not a string, or there is no such method.
     """
     if isinstance(engine, Search):
         return engine
     name = _name(engine)
+    is_restricted = bool(options.domains or options.without_domains)
 
     def search(query: str, k: int) -> SearchResult:
+        request = SearchRequest(query, 2 * k if is_restricted else k, name, identity)
+        result = cache.result(request) if cache else None
+        if result is None:
+            result = ask(request.query, request.k)
+            if cache:
+                cache.add(request, result)
+        return _within(result, options, k) if is_restricted else result
+
+    def ask(query: str, k: int) -> SearchResult:
         try:
             answer: object = engine.search(query, k)
             today = datetime.now(UTC).date().isoformat() if is_remote else None
@@ -55,6 +80,13 @@ def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: boo
             ) from error
 
     return Search(name, search)
+
+
+def _within(result: SearchResult, options: SearchOptions, k: int) -> SearchResult:
+    """Return the snippets on the domains of the options, of up to ``k`` pages."""
+    allowed = [snippet for snippet in result.snippets if options.allow(host_of(snippet.url))]
+    pages = list(dict.fromkeys(snippet.source_id for snippet in allowed))[:k]
+    return replace(result, snippets=tuple(snippet for snippet in allowed if snippet.source_id in pages))
 
 
 def _result(answer: object, name: str, accessed: str | None) -> SearchResult:
@@ -130,14 +162,14 @@ def _message_of(error: Exception) -> str:
         return ""
 
 
-def bounded(result: SearchResult, request: SearchRequest) -> SearchResult:
+def bounded(result: SearchResult, engine: str) -> SearchResult:
     """Cut texts and authors to :data:`LONGEST_TEXT`, other fields except the address to :data:`LONGEST_TITLE`.
 
     ``lost`` reports the number of cut texts.
     """
     snippets = tuple(map(_shortened, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
-    lost = (f"{request.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
+    lost = (f"{engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
     return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
 
 

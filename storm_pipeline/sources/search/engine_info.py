@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.text.configuration.addresses import redacted
 from storm_pipeline.text.configuration.variables import default_cache, variable
 
@@ -32,11 +33,22 @@ class SearchOptions:
     domains: tuple[str, ...] = ()  # only pages on these domains or their subdomains; empty for any
     without_domains: tuple[str, ...] = ()  # no pages on these domains or their subdomains
 
+    def allow(self, host: str) -> bool:
+        """Return whether pages of a host are wanted."""
+        inside = not self.domains or any(_is_within(host, domain) for domain in self.domains)
+        return inside and not any(_is_within(host, domain) for domain in self.without_domains)
+
     def period(self) -> tuple[date, date] | None:
         """Return the first and last day of publication, with defaults for an open end; None if unrestricted."""
         if self.since is None and self.until is None:
             return None
         return self.since or date(1970, 1, 1), self.until or datetime.now(UTC).date()
+
+
+def _is_within(host: str, domain: str) -> bool:
+    """Return whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
+    domain = domain.casefold().strip(". ")
+    return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ class EngineConfig:
     options: SearchOptions = field(default_factory=SearchOptions)  # restrictions of the results
     rate: float | None = None  # requests per second; None for the engine's default
     on_progress: Progress | None = None  # receives the progress of a download
-    remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache with a cache key
+    searches: SearchCache | None = None  # keeps the results of remote engines
     open_embedder: "Callable[[str], Embedder] | None" = None  # opens an embedder by its name, as in the settings
     dois: bool = False  # whether Crossref may be asked about DOIs of the user's documents
     check: Callable[[], None] = lambda: None  # called between steps of opening; may raise to end it

@@ -51,7 +51,7 @@ def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | N
     """Return the query on one line, within ``limit`` characters and ``words``, and operators for the options' domains.
 
     Operators that would take more than half of the limit are left out, since
-    :func:`storm_pipeline.sources.search.registry.within_domains` also filters by domain.
+    :func:`storm_pipeline.sources.search.edge.checked` also filters by domain.
     """
     operators = " ".join(_operators(options))
     operator_words = operators.count(" ") + 1

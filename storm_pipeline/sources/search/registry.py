@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import accumulate, pairwise
 from types import ModuleType
@@ -10,14 +10,11 @@ from typing import cast
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import within
-from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.edge import checked
-from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine, SearchOptions
-from storm_pipeline.sources.search.result import SearchResult
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.sources.transport.http import SOON, user_agent
 from storm_pipeline.text.configuration.addresses import filled_in, redacted
 from storm_pipeline.text.formatting import did_you_mean
-from storm_pipeline.text.identity import host_of
 
 _MODULES = (
     "wiki_leads", "corpus", "kiwix", "qdrant", "wikipedia", "arxiv", "semantic_scholar", "pubmed", "crossref",
@@ -28,33 +25,6 @@ _MAX_ENGINES = 16
 _KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
 _OFFLINE = "wiki-leads"
 _log = logging.getLogger(__name__)
-
-
-def _is_within(host: str, domain: str) -> bool:
-    """Return whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
-    domain = domain.casefold().strip(". ")
-    return bool(domain) and (host == domain or host.endswith("." + domain))
-
-
-def within_domains(engine: Search, options: SearchOptions) -> Search:
-    """Restrict an engine to the domains of the options; requests twice as many pages, to replace others."""
-
-    def search(query: str, k: int) -> SearchResult:
-        result = engine.search(query, 2 * k)
-        pages: set[str] = set()
-        kept = []
-        for snippet in result.snippets:
-            if _allows(options, host_of(snippet.url)) and len(pages | {snippet.source_id}) <= k:
-                pages.add(snippet.source_id)
-                kept.append(snippet)
-        return replace(result, snippets=tuple(kept))
-
-    return Search(engine.name, search)
-
-
-def _allows(options: SearchOptions, host: str) -> bool:
-    inside = not options.domains or any(_is_within(host, domain) for domain in options.domains)
-    return inside and not any(_is_within(host, domain) for domain in options.without_domains)
 
 
 def engines() -> tuple[EngineInfo, ...]:
@@ -119,11 +89,8 @@ def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEn
         return cast("OpenedEngine", module.open_parts(parts))
     _reject_unsupported(info, config)
     raw = module.open_engine(filled_in(argument), config)
-    engine, options = checked(raw, is_remote=info.remote), config.options
-    if info.remote and config.remember:
-        engine = config.remember(engine, f"{info.base_name}:{argument} {options}")
-    if options.domains or options.without_domains:
-        engine = within_domains(engine, options)
+    identity, cache = f"{info.base_name}:{argument} {config.options}", config.searches if info.remote else None
+    engine = checked(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
     return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.is_private)
 
 

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.result import SearchResult, checked_value
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.identity import in_form
@@ -47,6 +46,21 @@ class ModeCache:
             self._cache.put(key, record)
 
 
+@dataclass(frozen=True)
+class SearchRequest:
+    """A query, for up to ``k`` pages, to the engine of this name; ``identity`` names the engine with its options."""
+
+    query: str
+    k: int
+    engine: str
+    identity: str = ""
+
+    @property
+    def key(self) -> str:
+        """The cache key of the result."""
+        return json.dumps([_FORMAT, self.identity or self.engine, " ".join(in_form(self.query, "NFC").split()), self.k])
+
+
 class SearchCache(ModeCache):
     """A disk cache of searches. Empty results are cached; failures and partial results are not.
 
@@ -56,28 +70,19 @@ class SearchCache(ModeCache):
     def __init__(self, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
         super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
 
-    def remembering(self, engine: Search, identity: str | None = None) -> Search:
-        """Return an engine with the cache, if the mode allows; a cache miss in a replay is a SearchError.
+    def result(self, request: SearchRequest) -> SearchResult | None:
+        """Return the result of a request; None on a cache miss, which is a SearchError in a replay."""
+        missing = SearchError(
+            f"the search for {request.query!r} by {request.engine} ({request.k} results) was not recorded: "
+            "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
+        )
+        known = self.load(request.key, _snippets, missing)
+        return None if known is None else SearchResult(known)
 
-        ``identity``: cache key of the engine and its options; by default its name.
-        """
-        known_as = engine.name if identity is None else identity
-
-        def search(query: str, k: int) -> SearchResult:
-            key = json.dumps([_FORMAT, known_as, " ".join(in_form(query, "NFC").split()), k])
-            missing = SearchError(
-                f"the search for {query!r} by {engine.name} ({k} results) was not recorded: "
-                "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
-            )
-            known = self.load(key, _snippets, missing)
-            if known is not None:
-                return SearchResult(known)
-            result = engine.search(query, k)
-            if not result.lost:
-                self.store(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
-            return result
-
-        return Search(engine.name, search)
+    def add(self, request: SearchRequest, result: SearchResult) -> None:
+        """Store the result of a request, if the mode allows and the result is not partial."""
+        if not result.lost:
+            self.store(request.key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
