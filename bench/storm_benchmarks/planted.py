@@ -19,12 +19,13 @@ from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.evidence.retrieval.vectors import Embed
-from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet

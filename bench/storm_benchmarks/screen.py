@@ -27,9 +27,10 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.labels import labels
 from storm_benchmarks.shared import options, print_table
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
-from storm_pipeline.evidence.screen import Claim, Judged, Screen
+from storm_pipeline.evidence.screen import Judged, Screen
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.languages import detect

@@ -39,6 +39,14 @@ _LABEL = re.compile(r"[\w.-]{1,20}")
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A sentence as written, without markers, and the positions (from 0) of the passages that it cites."""
+
+    text: str
+    cited: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class CitedText:
     """A model's text with its markers parsed."""
 
@@ -59,27 +67,34 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
         shown: what the numbers refer to, in the order shown.
         language: ISO 639-1 code of the text, for sentence splitting.
     """
-    return parse_marked(marked(text, len(shown)), shown, language, names)
+    claims, invented = parse_marked(marked(text, len(shown)), len(shown), language, names)
+    return CitedText(
+        tuple(Sentence(own.text, tuple(dict.fromkeys(shown[i] for i in own.cited))) for own in claims), invented
+    )
 
 
-def parse_marked(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
-    """Read a text as :func:`parse_cited` does; only marks of :func:`storm_pipeline.text.markers.mark` cite."""
-    sentences: list[Sentence] = []
-    waiting: list[Citation] = []
+def parse_marked(
+    text: str, shown: int, language: str = "en", names: Sequence[str] = ()
+) -> tuple[tuple[Claim, ...], int]:
+    """Read a text as :func:`parse_cited` does, where only :func:`storm_pipeline.text.markers.mark` cites.
+
+    Returns the sentences and the number of references beyond the first ``shown``.
+    """
+    claims: list[Claim] = []
+    waiting: list[int] = []
     invented = 0
     for raw in split_sentences(_without_links(text), language, names):
         plain, numbers = _take_marks(raw, _FRENCH_PUNCTUATION if language == "fr" else _SPACED_PUNCTUATION)
-        found = [shown[number - 1] for number in numbers if 1 <= number <= len(shown)]
-        invented += len(numbers) - len(found)
+        positions = [number - 1 for number in numbers if 1 <= number <= shown]
+        invented += len(numbers) - len(positions)
         if plain:
-            sentences.append(Sentence(plain, tuple(dict.fromkeys([*waiting, *found]))))
+            claims.append(Claim(plain, tuple(dict.fromkeys([*waiting, *positions]))))
             waiting = []
-        elif sentences:
-            last = sentences[-1]
-            sentences[-1] = Sentence(last.text, tuple(dict.fromkeys([*last.citations, *found])))
+        elif claims:
+            claims[-1] = Claim(claims[-1].text, tuple(dict.fromkeys([*claims[-1].cited, *positions])))
         else:
-            waiting.extend(found)
-    return CitedText(tuple(sentences), invented)
+            waiting += positions
+    return tuple(claims), invented
 
 
 def number_references(article: Article) -> dict[str, int]:

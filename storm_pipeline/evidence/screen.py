@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.facts import covering, recall
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.vectors import Embed, Vector, Vectors
@@ -48,14 +49,12 @@ class Judged:
     problem: str = ""  # description of what the writer has to fix; empty if nothing
     is_only_copied: bool = False  # whether the problem is copied wording rather than missing support
     unfound: tuple[str, ...] = ()  # numbers that no cited passage has in this form, where that is the whole problem
+    is_doubted: bool = False  # whether the run's judge doubts the sentence
 
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence as written, without markers, and the positions (from 0) of the passages that it cites."""
-
-    text: str
-    cited: tuple[int, ...]
+    @property
+    def is_supported(self) -> bool:
+        """Whether passages support the sentence, perhaps in wording copied from them."""
+        return not self.problem or self.is_only_copied
 
 
 def numbers_shown(positions: Iterable[int]) -> str:

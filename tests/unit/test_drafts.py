@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.draft_checks import checked_blocks
 from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
 from storm_pipeline.run.events import Failed

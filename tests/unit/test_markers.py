@@ -7,7 +7,7 @@ from citation_forms import FORMS, STAYS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evidence.screen import Claim
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.pages import AvailablePages, Reference

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.screen import Claim, Judged, Limits, Screen
+from storm_pipeline.evidence.screen import Judged, Limits, Screen
 from storm_pipeline.types import Snippet
 
 EMBED = HashingEmbedder(256).embed

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage, numbered_passages
-from storm_pipeline.evidence.screen import Claim, Judged, Screen, numbers_shown
+from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
-from storm_pipeline.method.writers.judging import Doubts
+from storm_pipeline.method.writers.judging import JudgeReview
 from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 
@@ -65,24 +66,28 @@ def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, as
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen))
+    review = _Review(ctx, where, screen, draft.names, JudgeReview(ctx, where, screen))
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
         blocks.append(Section(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
     if draft.is_unmarked and draft.claims():
-        _tell_unmarked(ctx, where, is_lost=not any(block.paragraphs for block in blocks))
+        _report_unmarked(ctx, where, is_lost=not any(block.paragraphs for block in blocks))
     return blocks
 
 
-def _tell_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
+def _report_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
     """Record that a whole reply cites nothing; it is a failure if nothing of it is kept."""
     if is_lost:
         error = ModelError(f"{NO_MARKERS}; use another model with --lm")
         ctx.events.failed(where, error, counts=False)  # the run ends if every reply is so
     else:
         ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
+
+
+_Remarked = Mapping[int, tuple[Claim, Judged]]
+"""Number of a remark → the sentence that it is about, with the verdict on it."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +98,13 @@ class _Review:
     where: str
     screen: Screen
     names: Sequence[str]
-    doubts: Doubts
+    judge: JudgeReview
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """Return the final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.screen.as_written, claims))
-        judged = self.doubts.raised(claims)
+        judged = self.judge.flag(claims)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
@@ -108,24 +113,27 @@ class _Review:
         faulty = [i for i, verdict in enumerate(judged) if verdict.problem]
         if not faulty:
             return sentences
+        remarked = {number: (claims[i], judged[i]) for number, i in enumerate(faulty, 1)}
+        answers = self._answers(remarked, ask_again)
+        rechecked = self._rechecked(remarked, answers)
+        for i, (number, remark) in zip(faulty, remarked.items(), strict=True):
+            sentences[i] = self._decided(*remark, answers.get(number), rechecked.get(number))
+        return sentences
+
+    def _answers(self, remarked: _Remarked, ask_again: AskAgain) -> dict[int, RemarkReply]:
+        """Return the writer's replies to the remarks by their numbers; empty if the model fails, which is recorded."""
         remarks = "\n".join(
-            f"{n}. {claims[i].text}{numbers_shown(claims[i].cited)} — {judged[i].problem}."
-            for n, i in enumerate(faulty, 1)
+            f"{number}. {claim.text}{numbers_shown(claim.cited)} — {verdict.problem}."
+            for number, (claim, verdict) in remarked.items()
         )
+        concerned = {position for remark in remarked.values() for position in self.screen.concerned(*remark)}
         try:
-            language = self.ctx.brief.language
-            concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
-            asked = [claims[i] for i in faulty]
-            shown = len(self.screen.shown)
             reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": remarks})
-            answers = read_replies(reply, shown, language, self.names, asked)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
-            answers = {}
-        seconds = self._seconds(dict(enumerate((claims[i] for i in faulty), 1)), answers)
-        for n, i in enumerate(faulty, 1):
-            sentences[i] = self._decided(claims[i], judged[i], answers.get(n), seconds.get(n))
-        return sentences
+            return {}
+        claims = [claim for claim, _ in remarked.values()]
+        return read_replies(reply, len(self.screen.shown), self.ctx.brief.language, self.names, claims)
 
     def _decided(
         self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
@@ -139,9 +147,9 @@ class _Review:
             self._record(claim, verdict.problem, "deleted by the writer")
             return None
         second = second or verdict
-        if verdict.is_only_copied and second.problem and not second.is_only_copied:
+        if verdict.is_only_copied and not second.is_supported:
             second = verdict  # the original was supported, the replacement is not
-        if not second.problem or second.is_only_copied:
+        if second.is_supported:
             outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
             self.ctx.events.count(reworded=int(outcome == "rewritten"))
             self._record(claim, verdict.problem, outcome, second.sentence.text)
@@ -153,15 +161,14 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _seconds(self, asked: Mapping[int, Claim], answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+    def _rechecked(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
         """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
-        claims = {n: answer.claim for n, answer in answers.items() if n in asked and answer.claim is not None}
-        remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()))
-        seconds = dict(zip(claims, remaining, strict=True))
-        for n, claim in claims.items():
-            if seconds[n].problem and not seconds[n].is_only_copied:
-                seconds[n] = self.screen.by_quotation(claim, answers[n].quotation) or seconds[n]
-        return seconds
+        claims = {n: answer.claim for n, answer in answers.items() if n in remarked and answer.claim is not None}
+        verdicts = self.judge.recheck([remarked[n] for n in claims], list(claims.values()))
+        return {
+            n: verdict if verdict.is_supported else self.screen.by_quotation(claim, answers[n].quotation) or verdict
+            for (n, claim), verdict in zip(claims.items(), verdicts, strict=True)
+        }
 
     def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
         self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))

@@ -4,14 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evidence.citations import parse_marked
-from storm_pipeline.evidence.screen import Claim
+from storm_pipeline.evidence.citations import Claim, parse_marked
 from storm_pipeline.text.languages import joined, ordinals_have_stops
 from storm_pipeline.text.markers import MARKS, mark, marked, without_reserved
 from storm_pipeline.text.quantities import month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
-from storm_pipeline.types import Citation
 
 _HEADING = re.compile(r"(?:#{1,6} |={2,6} ?|<h[1-6][^<>]{0,40}> ?)(.+?)(?: #+| ?={2,6}| ?</h[1-6]>)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
@@ -139,11 +137,9 @@ def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tu
 
     Emphasis is removed, and emphasised text, such as a title, is not split.
     """
-    positions = [Citation(str(position), "") for position in range(shown)]
     titles = [found[2] for found in EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
-    cited = parse_marked(EMPHASIS.sub(r"\2", line), positions, language, (*names, *titles))
-    sentences = (s for s in cited.sentences if has_word(s.text))
-    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in sentences), cited.invented
+    claims, invented = parse_marked(EMPHASIS.sub(r"\2", line), shown, language, (*names, *titles))
+    return tuple(claim for claim in claims if has_word(claim.text)), invented
 
 
 def _has_markers_alone(line: str) -> bool:

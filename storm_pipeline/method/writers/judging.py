@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.screen import Claim, Judged, Screen, numbers_shown
+from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.types import Sentence
 
@@ -20,7 +21,7 @@ _MARKERS = re.compile(r"[\[\]|]")
 
 
 @dataclass(frozen=True)
-class Doubts:
+class JudgeReview:
     """The judge's review of sentences that the screen finds no problem with.
 
     The judge gets all sentences of a text at once, with the passages that they cite and each page's title and date. A
@@ -33,11 +34,11 @@ class Doubts:
     where: str
     screen: Screen
 
-    def raised(self, claims: Sequence[Claim]) -> list[Judged]:
+    def flag(self, claims: Sequence[Claim]) -> list[Judged]:
         """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
-        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
+        asked = [i for i, one in enumerate(judged) if one.is_supported or (reads and one.unfound)]
         found = list(judged)
         if self.ctx.judge is None or not asked:
             return found
@@ -55,31 +56,28 @@ class Doubts:
                 found[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
             else:
                 problem = _problem(verdict, self._cited(judged[i]), question)
-                found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
+                found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
         return found
 
-    def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim]) -> list[Judged]:
+    def recheck(self, remarked: Sequence[tuple[Claim, Judged]], answers: Sequence[Claim]) -> list[Judged]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
         A language model is asked only about answers that the screen finds a problem with; its doubt remains where the
         answer is the doubted sentence, with no other citations.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
-            return self.raised(answers)
-        judged = self.screen.judge(answers)
-        unlike = [i for i, own in enumerate(judged) if own.problem and not own.is_only_copied and answers[i].cited]
-        for i, own in zip(unlike, self.raised([answers[i] for i in unlike]), strict=True):
-            judged[i] = own
-        return [
+            return self.flag(answers)
+        screened = self.screen.judge(answers)
+        judged = [
             replace(own, problem=_SAME)
-            if not own.problem and _is_as_before(before, answer) and self._doubted(before)
+            if not own.problem and before.is_doubted and answer.text == claim.text and {*answer.cited} <= {*claim.cited}
             else own
-            for before, answer, own in zip(asked, answers, judged, strict=True)
+            for (claim, before), answer, own in zip(remarked, answers, screened, strict=True)
         ]
-
-    def _doubted(self, claim: Claim) -> bool:
-        verdict = self.ctx.verdicts.of(claim.text)
-        return verdict is not None and verdict.label != "supported"
+        unlike = [i for i, own in enumerate(screened) if not own.is_supported and answers[i].cited]
+        for i, own in zip(unlike, self.flag([answers[i] for i in unlike]), strict=True):
+            judged[i] = own
+        return judged
 
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
         """Return a question for each claim: the claim with the texts of the pieces that it cites."""
@@ -104,10 +102,6 @@ class Doubts:
         """Return the positions of the passages that the checked sentence cites."""
         own = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
-
-
-def _is_as_before(before: Claim, answer: Claim) -> bool:
-    return answer.text == before.text and set(answer.cited) <= set(before.cited)
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:

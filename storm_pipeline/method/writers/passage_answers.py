@@ -7,11 +7,11 @@ from itertools import islice
 
 import numpy as np
 
-from storm_pipeline.evidence.citations import cited_snippet_ids
+from storm_pipeline.evidence.citations import Claim, cited_snippet_ids
 from storm_pipeline.evidence.cleaning import has_sentences
 from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms
-from storm_pipeline.evidence.screen import Claim, Screen
+from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.evidence.snippet_index import SnippetIndex
 from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext

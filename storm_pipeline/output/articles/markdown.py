@@ -11,7 +11,7 @@ from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_bac
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.markers import MARKS, literal, mark, marked, with_brackets, without_reserved
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph
+from storm_pipeline.types import Article, Citation, Paragraph, Sentence
 
 _CAPTIONED_IMAGE = re.compile(r"^!\[.{0,2000}\]\(\S{1,2000}\)\n\*.*\*$", re.M)
 _COUNTS = re.compile(r"^---\n+\*[\d,]+ sentences?, .* sources? cited\.\*(?:\n+\*.*\*)?\s*\Z", re.M)
@@ -76,9 +76,9 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
 
     def read(text: str) -> Paragraph:
         nonlocal invented
-        marked_sentences = parse_marked(text, shown)
-        invented += marked_sentences.invented
-        return Paragraph(marked_sentences.sentences)
+        claims, more = parse_marked(text, len(shown))
+        invented += more
+        return Paragraph(tuple(Sentence(claim.text, tuple(shown[i] for i in claim.cited)) for claim in claims))
 
     tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
     return NumberedArticle(Article(title, *tree.read(read)), references, invented)
