@@ -16,7 +16,6 @@ from storm_pipeline.method.steps.article import (
     write_article,
     write_from_memory,
 )
-from storm_pipeline.method.steps.asked import Asked
 from storm_pipeline.method.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.method.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.method.steps.extract import extract, extract_answer
@@ -33,6 +32,7 @@ from storm_pipeline.method.steps.outline import (
     refine_outline,
 )
 from storm_pipeline.method.steps.points import look_up_points
+from storm_pipeline.method.steps.question_board import QuestionBoard
 from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.method.writers.section_loop import write_sections
@@ -64,11 +64,11 @@ def storm_iterative(ctx: RunContext) -> Article:
     if ctx.settings.is_extract:
         return extract(ctx)
     ctx = look_up_topic(ctx)
-    asked = Asked()
-    interview = partial(converse, deeper=True, asked=asked)
+    board = QuestionBoard()
+    interview = partial(converse, deeper=True, board=board)
 
     def interviews(ctx: RunContext) -> Conversations:
-        return hold_interviews(ctx, interview, asked)
+        return hold_interviews(ctx, interview, board)
 
     outline, conversations, notes = look_up_points(ctx, *_outline_and_interviews(ctx, interviews, read_pages))
     evidence = gather_evidence(ctx, outline, conversations, notes)

@@ -80,16 +80,16 @@ def _of_passage(text: str) -> Hashes:
     return shingles(folded_words(text))
 
 
-def _pairs(found: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
+def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
     """Find the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
 
     An inverted index: shingles that one text alone has are left out, and each text is counted against all at once.
     """
-    names = sorted(name for name, own in found.items() if len(own))
+    names = sorted(name for name, own in shingles_of.items() if len(own))
     if not names:
         return
-    sizes = [len(found[name]) for name in names]
-    every, columns = np.unique(np.concatenate([found[name] for name in names]), return_inverse=True)
+    sizes = [len(shingles_of[name]) for name in names]
+    every, columns = np.unique(np.concatenate([shingles_of[name] for name in names]), return_inverse=True)
     rows = np.repeat(np.arange(len(names)), sizes)
     is_shared = np.bincount(columns)[columns] > 1
     columns, rows = columns[is_shared], rows[is_shared]

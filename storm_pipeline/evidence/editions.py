@@ -96,13 +96,13 @@ class Editions:
                 kept[replace(own, source_id=self._source_of.get(own.source_id, own.source_id))] = snippet
         return _citing(sentence, kept)
 
-    def _are_copies(self, one: Snippet, other: Snippet) -> bool:
-        """Return whether most of ``other``, and all its numbers, is in ``one``, of another page with the same text."""
-        group = self._group_of.get(one.source_id)
-        if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
+    def _are_copies(self, first: Snippet, second: Snippet) -> bool:
+        """Return whether most of ``second``, and all its numbers, is in ``first``, of another page of one text."""
+        group = self._group_of.get(first.source_id)
+        if first.source_id == second.source_id or not group or group != self._group_of.get(second.source_id):
             return False
-        is_repeated = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
-        return is_repeated and not any(map(counts, own_runs(other.text, [one.text])))
+        is_repeated = is_within(distinct_shingles([second.text]), distinct_shingles([first.text]))
+        return is_repeated and not any(map(counts, own_runs(second.text, [first.text])))
 
     def sources(self) -> tuple[Source, ...]:
         """Return one source per text, with the addresses and passages of its other pages; most passages first."""
@@ -162,12 +162,12 @@ def _site(page: Source) -> str:
 def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
     """Return the article with each sentence replaced; ``change`` is called in reading order, lead first."""
 
-    def paragraphs(own: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-        return tuple(Paragraph(tuple(map(change, one.sentences))) for one in own)
+    def paragraphs(given: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
+        return tuple(Paragraph(tuple(map(change, one.sentences))) for one in given)
 
-    def section(own: Section) -> Section:
-        before = paragraphs(own.paragraphs)  # reading order: before the subsections
-        return Section(own.heading, before, tuple(map(section, own.subsections)))
+    def section(given: Section) -> Section:
+        before = paragraphs(given.paragraphs)  # reading order: before the subsections
+        return Section(given.heading, before, tuple(map(section, given.subsections)))
 
     lead = paragraphs(article.lead)
     return replace(article, lead=lead, sections=tuple(map(section, article.sections)))

@@ -81,16 +81,10 @@ class PassageEvidence:
 
     heading: Heading
     passages: tuple[Passage, ...] = ()  # in the order in which they are shown
-    # sentences of interview answers that cite these passages, the section's own first
-    findings: tuple[Sentence, ...] = ()
-    own: int = 0  # number of findings assigned to this section
+    findings: tuple[Sentence, ...] = ()  # sentences of interview answers that are assigned to this section
+    related: tuple[Sentence, ...] = ()  # those of other sections that cite these passages
     target_words: int = 0  # target length of the section
     notes: FindingNotes = NO_NOTES
-
-    @property
-    def own_findings(self) -> tuple[Sentence, ...]:
-        """The findings assigned to this section."""
-        return self.findings[: self.own]
 
     @property
     def words(self) -> int:

@@ -87,7 +87,7 @@ def _placed(page: Sequence[Snippet]) -> list[Piece]:
     return [piece for own in ordered if (piece := piece_of(own)).tokens]
 
 
-def apart(piece: Piece) -> list[Piece]:
+def split_by_snippet(piece: Piece) -> list[Piece]:
     """Split a joined text into one piece for each of its snippets, without what they share.
 
     A snippet that is cut within a sentence goes on to the end of the sentence, if that is near, and its piece then

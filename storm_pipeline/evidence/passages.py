@@ -10,7 +10,7 @@ from functools import cached_property
 
 from storm_pipeline.evidence.cleaning import cleaned
 from storm_pipeline.evidence.copies import without_copies
-from storm_pipeline.evidence.joining import Piece, apart, are_neighbours, joined
+from storm_pipeline.evidence.joining import Piece, are_neighbours, joined, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect
 from storm_pipeline.text.words import tidy
@@ -100,13 +100,16 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
-    pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
-    cleaned_passages = [Passage(text, piece.snippets) for piece in pieces if (text := cleaned(piece.text))]
+    parts = (split_by_snippet(piece) if _has_foreign(piece, language) else [piece] for piece in whole)
+    cleaned_passages = [
+        Passage(text, piece.snippets) for own in parts for piece in own if (text := cleaned(piece.text))
+    ]
     return _without_copies(cleaned_passages)
 
 
-def _has_foreign(own: Piece, language: str) -> bool:
-    return bool(language) and len(own.snippets) > 1 and any(detect(s.text) not in {"", language} for s in own.snippets)
+def _has_foreign(piece: Piece, language: str) -> bool:
+    known = {"", language}
+    return bool(language) and len(piece.snippets) > 1 and any(detect(s.text) not in known for s in piece.snippets)
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
@@ -158,8 +161,8 @@ def described(passage: Passage) -> str:
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 
-def _without_copies(found: Sequence[Passage]) -> tuple[Passage, ...]:
-    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
+def _without_copies(every: Sequence[Passage]) -> tuple[Passage, ...]:
+    return tuple(_with_copies(*(every[i] for i in group)) for group in without_copies([own.text for own in every]))
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:

@@ -176,12 +176,12 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 
-def _dated(found: SearchResult) -> SearchResult:
-    def with_date(one: Snippet) -> Snippet:
-        return one if one.published else replace(one, published=date_in_address(one.url))
+def _dated(result: SearchResult) -> SearchResult:
+    def with_date(snippet: Snippet) -> Snippet:
+        return snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
 
-    pages = tuple(replace(page, about=with_date(page.about)) for page in found.pages)
-    return replace(found, snippets=tuple(map(with_date, found.snippets)), pages=pages)
+    pages = tuple(replace(page, about=with_date(page.about)) for page in result.pages)
+    return replace(result, snippets=tuple(map(with_date, result.snippets)), pages=pages)
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:

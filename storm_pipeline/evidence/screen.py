@@ -137,23 +137,23 @@ class Screen:
         change = f"{numbers_shown(dict.fromkeys(found))} quoted"
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
-    def _judged(self, claim: Claim, own: tuple[int, ...], lacking: Sequence[str]) -> Judged:
-        """Return the verdict. ``own``: positions of the citations that stay; ``lacking``: quantities not in them."""
+    def _judged(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> Judged:
+        """Return the verdict. ``kept``: positions of the citations that stay; ``lacking``: quantities not in them."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
             return Judged(Sentence(text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(text), problem="no source was found for it")
         found: tuple[int, ...] = ()
-        if lacking or not own:
+        if lacking or not kept:
             similar = self._similar(claim, self._limits.recite)
-            found = next(((i,) for i in similar if not self._lacking(text, (*own, i))), ())
-        if not own and not found:
+            found = next(((i,) for i in similar if not self._lacking(text, (*kept, i))), ())
+        if not kept and not found:
             return Judged(Sentence(text), problem=_unsupported(claim.cited))
-        sentence = Sentence(text, self._citations(text, (*own, *found)))
+        sentence = Sentence(text, self._citations(text, (*kept, *found)))
         if lacking and not found:
             return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
-        too = " too" if own else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
+        too = " too" if kept else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
         change = f"{numbers_shown(found)} cited{too}" if found else ""
         if (source := self.copied_from(text)) is not None:
             problem = f"it repeats the words of [{source + 1}]: say it in words of your own, or quote a legal formula"

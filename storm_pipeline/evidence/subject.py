@@ -48,7 +48,7 @@ class Subject:
     """The subject of an article."""
 
     topic: str
-    own: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
+    page_ids: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
     definition: str = ""  # the first sentence of that page
     proper: bool = False  # whether it is a proper name: that page writes it, within sentences, with a capital alone
     language: str = "en"  # of that page, ISO 639-1
@@ -86,9 +86,9 @@ class Subject:
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 
-def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
+def subject_of(topic: str, results: Iterable[Snippet]) -> Subject:
     """Find the page about the topic in ranked snippets: its title is the topic, else the topic's bare name."""
-    snippets = tuple(found)
+    snippets = tuple(results)
     for name in (topic, bare_name(topic)):
         own = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
         if own is not None:

@@ -22,9 +22,9 @@ def escape(text: str, *, heading: bool = False) -> str:
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 
 
-def _escaped_mark(found: re.Match[str]) -> str:
+def _escaped_mark(match: re.Match[str]) -> str:
     """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
-    return f"{found[0][:-1]}\\{found[0][-1]}"
+    return f"{match[0][:-1]}\\{match[0][-1]}"
 
 
 def section_blocks(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:

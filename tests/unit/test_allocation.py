@@ -112,10 +112,10 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
     outline: Outline, conversations: list[Conversation], places: list[Place], same: list[list[int]]
 ) -> None:
     evidence, run_of = allocated(outline, conversations, places=places, same=same)
-    told = [finding for own in evidence.sections for finding in own.own_findings]
+    told = [finding for own in evidence.sections for finding in own.findings]
     assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
     for own in evidence.sections:
-        for finding in own.own_findings:
+        for finding in own.findings:
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
     if outline.sections and not run_of.counted("left_out"):
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
@@ -125,16 +125,16 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
     places = [Place(section=4, findings=[1]), Place(section=2, findings=[2, 1])]
     evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=places)
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[], [camels.text], [], [wells.text]]
+    assert [[f.text for f in own.findings] for own in evidence.sections] == [[], [camels.text], [], [wells.text]]
     assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
 
 
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])
-    assert sum(len(own.own_findings) for own in evidence.sections) == 2
+    assert sum(len(own.findings) for own in evidence.sections) == 2
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[2, 1]])
-    assert [f.text for own in evidence.sections for f in own.own_findings] == [other.text]
+    assert [f.text for own in evidence.sections for f in own.findings] == [other.text]
 
 
 def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
@@ -145,7 +145,7 @@ def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[2]), Place(section=0, findings=[3])]
     for own, notes in ((places, NO_NOTES), ([], FindingNotes(left_out=(told_of[2].text,)))):
         evidence, told = allocated(OUTLINE, [interview(*told_of)], (*PAGES, away), own, notes=notes, evidence=200)
-        assert {f.text for own in evidence.sections for f in own.own_findings} == {one.text for one in told_of[:2]}
+        assert {f.text for own in evidence.sections for f in own.findings} == {one.text for one in told_of[:2]}
         assert away.id not in evidence.snippet_ids()
         assert told.counted("left_out") == 1
 
@@ -174,7 +174,7 @@ def test_many_findings_are_placed_in_batches_and_each_sees_what_is_placed(number
 def test_a_model_that_leaves_nearly_everything_out_is_not_believed() -> None:
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
     evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=[Place(section=0, findings=[1, 2])])
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
+    assert [[f.text for f in own.findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
 
 
 def test_what_headings_retrieve_is_shown_unless_what_sections_lack_was_looked_up() -> None:

@@ -24,7 +24,7 @@ WOOD = Snippet("https://example.org/wood", "The wood", "The wood behind the town
 
 
 def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvidence:
-    return PassageEvidence(Heading(title), passages(shown), findings, len(findings))
+    return PassageEvidence(Heading(title), passages(shown), findings)
 
 
 BUILT, STANDS, BURNT = (cites(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
@@ -50,11 +50,11 @@ def test_what_a_section_is_shown_of_a_passage_shows_its_gaps() -> None:
 
 def test_what_no_finding_rests_on_is_shown_once_with_what_others_say_of_it() -> None:
     first, second = section("Building", MILL, BUILT), section("Wood", [*MILL, WOOD], FELLED)
-    second = replace(second, findings=(FELLED, BUILT))
+    second = replace(second, related=(BUILT,))
     whole, rest = with_excerpts([first, second], "en")
     assert whole == first
     assert [one.text for one in rest.passages] == [WOOD.text]
-    assert (rest.findings, rest.own) == ((FELLED,), 1)
+    assert (rest.findings, rest.related) == ((FELLED,), ())
 
 
 def test_where_a_copy_is_cited_the_text_that_stands_for_it_is_whole() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
-from storm_pipeline.evidence.joining import apart, joined
+from storm_pipeline.evidence.joining import joined, split_by_snippet
 from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
@@ -77,7 +77,7 @@ def test_taken_apart_no_word_and_no_snippet_is_lost(length: int, size: int, shar
     cut = [snippet(text) for text in windows(words, size, shared)]
     inner = [snippet(" ".join(words[i : i + 5])) for i in range(0, length, 40)]
     for piece in joined(chance.sample([*cut, *inner], len(cut) + len(inner))):
-        parts = apart(piece)
+        parts = split_by_snippet(piece)
         assert [token for part in parts for token in part.tokens] == list(piece.tokens)
         assert {own.id for part in parts for own in part.snippets} == {own.id for own in piece.snippets}
         for part in parts:
@@ -128,7 +128,7 @@ def test_of_a_near_copy_the_first_page_alone_is_cited_and_both_are_known() -> No
 @pytest.mark.parametrize(
     ("said", "instead"), [("34 metres", "43 metres"), ("1931", "1936"), ("400 families", "four thousand families")]
 )
-def test_other_numbers_keep_texts_apart(said: str, instead: str) -> None:
+def test_other_numbers_keep_texts_split_by_snippet(said: str, instead: str) -> None:
     assert len(passages([snippet(STORY), snippet(STORY.replace(said, instead), OTHER)])) == 2
     assert len(passages([snippet(STORY.replace(said, instead), OTHER), snippet(STORY)])) == 2
 

@@ -232,7 +232,7 @@ def test_a_page_is_related_if_it_names_the_topic_or_is_near_to_it() -> None:
 def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], own: str | None) -> None:
     pages = [Snippet(f"https://example.org/{n}", title, f"{title} is a thing.") for n, title in enumerate(titles)]
     found = subject_of(topic, pages)
-    assert [page.title for page in pages if page.source_id in found.own] == ([own] if own else [])
+    assert [page.title for page in pages if page.source_id in found.page_ids] == ([own] if own else [])
     assert found.definition == (f"{own} is a thing." if own else "")
 
 

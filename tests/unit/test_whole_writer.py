@@ -64,7 +64,7 @@ def test_findings_of_other_sections_are_named_as_such() -> None:
     own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
     with run([DAM], {"WriteSection": write}) as (ctx, _):
         shown = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        write_whole(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
+        write_whole(ctx, OUTLINE, replace(shown, findings=(own,), related=(other,)))
     first, between, last = asked[0]["findings"].splitlines()
     assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
     assert "other sections" in between

@@ -79,7 +79,7 @@ class Verdicts:
 def support_of(article: Article, judge: Judge) -> Support:
     """Measure an article's citations by a judge. Raises SettingsError, ModelError: the judge cannot judge."""
     judge = CachingJudge.of(judge)
-    sentences, questions = _asked(article)
+    sentences, questions = _questions(article)
     alce = judge_alce(judge, questions)
     alone = [each_alone(question) for question in questions]
     entailed = [[v.probability >= judge.threshold for v in judge.judge(own)] for own in alone]
@@ -102,7 +102,7 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
 
     Precision, and recall and precision of single citations, are unknown. Sentences without a verdict are unsettled.
     """
-    sentences, questions = _asked(article)
+    sentences, questions = _questions(article)
     found = [known.of(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
     settled = [(question, one, one.label == "supported") for question, one in zip(questions, found, strict=True) if one]
     return Support(
@@ -114,7 +114,7 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
     )
 
 
-def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
+def _questions(article: Article) -> tuple[list[Sentence], list[Question]]:
     """Return the sentences that have words, and each with the texts that it cites."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
     sentences = [sentence for sentence in article.sentences() if has_word(sentence.text)]

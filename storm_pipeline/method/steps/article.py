@@ -87,17 +87,17 @@ def search_for_answer(ctx: RunContext) -> tuple[Snippet, ...]:
     return results
 
 
-def write_answer(ctx: RunContext, found: Sequence[Snippet], program: Program) -> Body:
+def write_answer(ctx: RunContext, results: Sequence[Snippet], program: Program) -> Body:
     """Write the answer with a program from the results, and check it; an outline of it is saved.
 
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        return _answered(ctx, found, program)
+        return _answered(ctx, results, program)
 
 
-def _answered(ctx: RunContext, found: Sequence[Snippet], program: Program) -> Body:
-    shown = passages_for(ctx, ctx.brief.topic, found, ctx.settings.evidence_words)
+def _answered(ctx: RunContext, results: Sequence[Snippet], program: Program) -> Body:
+    shown = passages_for(ctx, ctx.brief.topic, results, ctx.settings.evidence_words)
     words = words_asked(ctx.settings.answer_words, sum(passage.words for passage in shown))
     ctx.events.count(words_asked=words)
     inputs = {

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.asked import Asked, piece_of
-from storm_pipeline.method.steps.searching import Found, distinct_queries, find
+from storm_pipeline.method.steps.question_board import QuestionBoard, piece_of
+from storm_pipeline.method.steps.searching import QueryResults, distinct_queries, find
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
@@ -31,7 +31,7 @@ _FIRST_TRIES = 3  # attempts at the first question: small models may end the int
 
 
 def converse(
-    ctx: RunContext, perspective: Perspective, *, deeper: bool = False, asked: Asked | None = None
+    ctx: RunContext, perspective: Perspective, *, deeper: bool = False, board: QuestionBoard | None = None
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
@@ -41,27 +41,27 @@ def converse(
 
     Args:
         deeper: see :func:`look_up`.
-        asked: the questions and answers that the interviewers of the run share; None: they share none. Not in the
+        board: the questions and answers that the interviewers of the run share; None: they share none. Not in the
             paper.
     """
     turns: list[Turn] = []
     others: list[Sequence[Turn]] = []
     piece = piece_of(perspective)
     with call_scope(piece), ExitStack() as ended:
-        if asked is not None:
-            ended.callback(asked.end, piece)
+        if board is not None:
+            ended.callback(board.end, piece)
         while len(turns) < ctx.settings.turns:
             try:
-                if asked is not None and turns:
-                    others.append(asked.by_others(piece, len(turns) - 1))
+                if board is not None and turns:
+                    others.append(board.by_others(piece, len(turns) - 1))
                 question = _ask_question(ctx, perspective, turns, others)
                 if question is None:
                     break
                 known = {snippet.id for turn in turns for snippet in turn.snippets}
-                told = [one for before in (turns, *others) for turn in before for one in turn.answer]
-                turns.append(look_up(ctx, question, known=known, told=told if asked else (), deeper=deeper))
-                if asked is not None:
-                    asked.add(piece, turns[-1])
+                earlier = [one for before in (turns, *others) for turn in before for one in turn.answer]
+                turns.append(look_up(ctx, question, known=known, earlier=earlier if board else (), deeper=deeper))
+                if board is not None:
+                    board.add(piece, turns[-1])
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
@@ -117,24 +117,24 @@ def look_up(
     question: str,
     *,
     known: Collection[str] = frozenset(),
-    told: Sequence[Sentence] = (),
+    earlier: Sequence[Sentence] = (),
     deeper: bool = False,
 ) -> Turn:
     """Search for a question and return the turn with its queries and answer. Raises ModelError: the model fails.
 
     Args:
         known: ids of snippets that are left out of the results.
-        told: earlier answers; the expert sees the sentences that cite the passages shown.
+        earlier: sentences of earlier answers; the expert sees the sentences that cite the passages shown.
         deeper: whether a search is repeated for more if half of its results are known.
     """
     queries, found = _search_for(ctx, question, known=known, deeper=deeper)
-    answer = answer_from_passages(ctx, question, found.snippets, found.beside, told=told)
+    answer = answer_from_passages(ctx, question, found.snippets, found.page_passages, earlier=earlier)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
 def _search_for(
     ctx: RunContext, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
-) -> tuple[tuple[str, ...], Found]:
+) -> tuple[tuple[str, ...], QueryResults]:
     """Return the queries for a question, and their results. Raises ModelError: the model fails.
 
     Args:
@@ -150,8 +150,8 @@ def _search_for(
     if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
         found = find(ctx, queries or (question,), depth=_DEEPER)
         new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
-    beside = tuple(snippet for snippet in found.beside if snippet.id not in known)
-    return queries, Found(tuple(dict.fromkeys(new)), beside)
+    page_passages = tuple(snippet for snippet in found.page_passages if snippet.id not in known)
+    return queries, QueryResults(tuple(dict.fromkeys(new)), page_passages)
 
 
 def _ask_question(
@@ -191,7 +191,7 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     meanwhile = [f"\nAsked by other writers: {asked}" if asked else "" for asked in asked_by]
     meanwhile += [""] * (len(turns) - len(meanwhile))
     exchanges = [
-        f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
+        f"Writer: {turn.question}\nExpert: {turn.answer_text}{_titles_found(turn)}{asked}"
         for turn, asked in zip(turns, meanwhile, strict=True)
     ]
     if not questions:
@@ -200,7 +200,7 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
 
 
-def _found(turn: Turn) -> str:
+def _titles_found(turn: Turn) -> str:
     titles = list(dict.fromkeys(snippet.title for snippet in turn.snippets if snippet.title))
     return f"\nFound: {'; '.join(titles[:_TITLES])}" if titles else ""
 

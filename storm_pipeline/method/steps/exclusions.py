@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from storm_pipeline.evidence.editions import citing
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.asked import piece_of
+from storm_pipeline.method.steps.question_board import piece_of
 from storm_pipeline.types import Conversation, Snippet, Turn
 
 
@@ -20,10 +20,10 @@ def leave_out_copies(ctx: RunContext) -> frozenset[str]:
     return gone
 
 
-def usable(ctx: RunContext, found: Iterable[Snippet]) -> tuple[Snippet, ...]:
+def usable(ctx: RunContext, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
     """Return the snippets without those of excluded pages, which are removed from the store too."""
     gone = leave_out_copies(ctx)
-    return tuple(snippet for snippet in found if snippet.source_id not in gone)
+    return tuple(snippet for snippet in snippets if snippet.source_id not in gone)
 
 
 def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> tuple[Conversation, ...]:

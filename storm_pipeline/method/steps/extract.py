@@ -56,10 +56,12 @@ def extract(ctx: RunContext) -> Article:
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         found = candidates(ctx.store, subject, snippets, titles)
-        own = [fact for snippet in snippets if snippet.source_id in subject.own for fact in sentences_of(snippet)]
+        own = [fact for snippet in snippets if snippet.source_id in subject.page_ids for fact in sentences_of(snippet)]
         lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
         rest = [candidate for candidate in found if candidate.fact.text not in lead]
-        used = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        used = rest[
+            : min(len(rest) if subject.page_ids else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)
+        ]
         shares = by_heading(ctx.store, subject, headings, used) if headings else by_title(subject, used)
     sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
     headings = headings or tuple(Heading(section.heading) for section in sections)
@@ -95,7 +97,7 @@ def _look_up(ctx: RunContext) -> Subject:
         results = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, results)
     near = related(subject, results, ctx.store)
-    on_topic = {snippet.source_id for snippet in near if is_private_engine(ctx.search.name)} | subject.own
+    on_topic = {snippet.source_id for snippet in near if is_private_engine(ctx.search.name)} | subject.page_ids
     sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.asked import Asked, piece_of
 from storm_pipeline.method.steps.conversations import converse
 from storm_pipeline.method.steps.exclusions import without_copies
+from storm_pipeline.method.steps.question_board import QuestionBoard, piece_of
 from storm_pipeline.method.steps.searching import nothing_found
 from storm_pipeline.run.concurrency import Tasks, parallel_map
 from storm_pipeline.signatures.shapes import Editor
@@ -61,12 +61,12 @@ def find_perspectives(ctx: RunContext) -> tuple[Perspective, ...]:
     """Return the user's perspectives, or N distinct ones besides p0 found with related tables of contents."""
     perspectives = ctx.user_pieces.perspectives
     if perspectives is None:
-        perspectives = _found(ctx, related_contents(ctx))
+        perspectives = _named_perspectives(ctx, related_contents(ctx))
     ctx.run.save_json("perspectives.json", perspectives)
     return perspectives
 
 
-def _found(ctx: RunContext, contents: str) -> tuple[Perspective, ...]:
+def _named_perspectives(ctx: RunContext, contents: str) -> tuple[Perspective, ...]:
     """Return N perspectives, or fewer, which is recorded, when the model names fewer."""
     wanted = ctx.settings.perspectives
     if wanted == 0:
@@ -97,7 +97,7 @@ Conversations = tuple[Conversation, ...]
 Interview = Callable[[RunContext, Perspective], Conversation]
 
 
-def hold_interviews(ctx: RunContext, interview: Interview, asked: Asked | None = None) -> Conversations:
+def hold_interviews(ctx: RunContext, interview: Interview, board: QuestionBoard | None = None) -> Conversations:
     """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
@@ -111,8 +111,8 @@ def hold_interviews(ctx: RunContext, interview: Interview, asked: Asked | None =
         try:
             perspectives = tuple(find_perspectives(ctx))
         finally:
-            if asked is not None:
-                asked.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
+            if board is not None:
+                board.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
         others = [tasks.start(interview, ctx, perspective) for perspective in perspectives]
         held = tuple(task.result() for task in (first, *others))
     return _kept(ctx, held)

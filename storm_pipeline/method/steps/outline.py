@@ -129,10 +129,12 @@ def _without_copies(outline: Outline) -> Outline:
     if names_invented(outline.topic):
         return outline
 
-    def own(headings: Sequence[Heading]) -> tuple[Heading, ...]:
-        return tuple(Heading(one.title, own(one.children)) for one in headings if not names_invented(one.title))
+    def without_invented(headings: Sequence[Heading]) -> tuple[Heading, ...]:
+        return tuple(
+            Heading(one.title, without_invented(one.children)) for one in headings if not names_invented(one.title)
+        )
 
-    return Outline(outline.topic, own(outline.sections))
+    return Outline(outline.topic, without_invented(outline.sections))
 
 
 def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.searching import distinct_queries, search_all
-from storm_pipeline.method.writers.point_answers import Found, answer_points
+from storm_pipeline.method.writers.point_answers import SnippetsByQuestion, answer_points
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.types import Snippet, Turn
@@ -45,14 +45,14 @@ def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = f
     return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
 
 
-def _answered(ctx: RunContext, wanted: Sections, found: Found) -> dict[str, Turn]:
+def _answered(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion) -> dict[str, Turn]:
     asked = [(title, own) for title, own in wanted if own]
 
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
         title, own = section
         try:
             with call_scope(title or "again"):
-                return answer_points(ctx, title, own, found)
+                return answer_points(ctx, title, own, candidates)
         except ModelError as error:
             ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)
             return [Turn(question) for question in own]

@@ -13,10 +13,10 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_from_headings
-from storm_pipeline.method.steps.asked import piece_of
 from storm_pipeline.method.steps.exclusions import without_copies
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.point_lookups import answered_points
+from storm_pipeline.method.steps.question_board import piece_of
 from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
 from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
@@ -151,13 +151,13 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
     asked: dict[str, None] = {}
     planned = []
 
-    def plan(heading: Heading, own: Sequence[SectionPoints]) -> None:
-        points = (tidy(question) for section in own for question in section.points)
+    def plan(heading: Heading, replies: Sequence[SectionPoints]) -> None:
+        points = (tidy(question) for section in replies for question in section.points)
         new = [point for point in dict.fromkeys(points) if point and point not in asked][:_POINTS]
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
-        findings = tuple(number for section in own for number in section.findings)
-        planned.append(PlannedSection(heading, tuple(new), findings, any(section.is_thin for section in own)))
+        findings = tuple(number for section in replies for number in section.findings)
+        planned.append(PlannedSection(heading, tuple(new), findings, any(section.is_thin for section in replies)))
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:
@@ -184,11 +184,11 @@ def _extended(ctx: RunContext, heading: Heading, below: Sequence[str], known: se
     return Heading(title, (*heading.children, *new))
 
 
-def _without_thin(planned: Sequence[PlannedSection], told: set[str]) -> tuple[Heading, ...]:
+def _without_thin(planned: Sequence[PlannedSection], answered: set[str]) -> tuple[Heading, ...]:
     """Return the headings; a thin section none of whose points is answered becomes a subheading of the one before."""
     kept: list[Heading] = []
     for section in planned:
-        if kept and section.is_thin and told.isdisjoint(section.points):
+        if kept and section.is_thin and answered.isdisjoint(section.points):
             kept[-1] = replace(kept[-1], children=(*kept[-1].children, Heading(section.heading.title)))
         else:
             kept.append(section.heading)

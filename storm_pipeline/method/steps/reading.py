@@ -10,8 +10,8 @@ from itertools import accumulate
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.asked import piece_of
 from storm_pipeline.method.steps.exclusions import without_copies
+from storm_pipeline.method.steps.question_board import piece_of
 from storm_pipeline.method.writers.drafts import without_prompt_lines
 from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
 from storm_pipeline.run.concurrency import parallel_map
@@ -116,19 +116,19 @@ def _shown(ctx: RunContext, page: Source) -> tuple[Passage, ...]:
     own: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
     if sum(count_words(one.text) for one in own) > most:
-        return passages_for(ctx, ctx.brief.topic, own[:1], most, beside=own, number=len(own))
+        return passages_for(ctx, ctx.brief.topic, own[:1], most, page_passages=own, number=len(own))
     ctx.store.add(own)
     return passages(own, language=ctx.brief.language)
 
 
-def _read(ctx: RunContext, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
+def _read(ctx: RunContext, shown: Sequence[Passage], earlier: Sequence[Sentence]) -> Turn | None:
     """Write a page's notes as a turn; None if nothing is new or supported, or the model fails (recorded)."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     title = shown[0].title or snippets[0].url
     inputs = {
         "topic": ctx.brief.topic_with_note,
         "language": ctx.brief.language_name,
-        "known": known_of(told, snippets),
+        "known": known_of(earlier, snippets),
         "passages": numbered_passages(shown),
     }
     try:

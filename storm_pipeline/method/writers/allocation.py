@@ -95,7 +95,7 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
         return "\n".join(dict.fromkeys(source.title for source in ctx.store.sources() if source.title))
     findings = distinct_findings(ctx, conversations)
     lines = [
-        f"{share.heading.title}: {len(share.own_findings)} findings of the interviews; "
+        f"{share.heading.title}: {len(share.findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in share.passages[:_TITLES] if passage.title))
         for share in _shares(ctx, draft, findings, NO_NOTES, _candidates(ctx, draft, conversations))
     ]
@@ -108,20 +108,20 @@ def _shares(
     outline: Outline,
     distinct: Sequence[Sentence],
     notes: FindingNotes,
-    found: _Candidates,
+    candidates: _Candidates,
     *,
     looked_up: bool = False,
 ) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, distinct, notes)
-    required = _required(found, findings)
-    others = [_others(ctx, found, required, i, looked_up=looked_up) for i in range(len(required))]
-    every = [_as_passages(ctx, found, own, more) for own, more in zip(required, others, strict=True)]
+    required = _required(candidates, findings)
+    others = [_others(ctx, candidates, required, i, looked_up=looked_up) for i in range(len(required))]
+    every = [_as_passages(ctx, candidates, own, more) for own, more in zip(required, others, strict=True)]
     shares: list[PassageEvidence] = []
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
         near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
-        related = [finding for finding in near if finding not in own]
-        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), notes=notes))
+        related = tuple(finding for finding in near if finding not in own)
+        shares.append(PassageEvidence(heading, shown, tuple(own), related, notes=notes))
     return shares
 
 
@@ -130,7 +130,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[Pa
 
     Without findings, as in baselines, every section has the same part, as far as its passages support that.
     """
-    lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
+    lengths = [sum(count_words(finding.text) for finding in share.findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
     words = words_of_sections(ctx.brief.length, parts, [share.words for share in shares])
     return [replace(share, target_words=own) for share, own in zip(shares, words, strict=True)]
@@ -174,15 +174,15 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     return fit
 
 
-def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
+def _required(candidates: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
     """Return the positions of the snippets that each section has to show: those that its own findings cite."""
-    position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
+    position = {snippet.id: i for i, snippet in enumerate(candidates.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
-    return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
+    return [sorted(positions, key=candidates.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
 def _others(
-    ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
+    ctx: RunContext, candidates: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
 ) -> list[int]:
     """Return snippets for a section's remaining room: those that its headings retrieve, then those that fit it best.
 
@@ -191,38 +191,41 @@ def _others(
     lists are shown only if they are among these first. If missing points were looked up, a section with enough gets
     no others.
     """
-    fit = found.fit[section]
+    fit = candidates.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
-    words = sum(count_words(found.snippets[i].text) for i in required[section])
+    words = sum(count_words(candidates.snippets[i].text) for i in required[section])
     is_found = words >= _ENOUGH
     if is_found and looked_up:
         return []
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
     required_anywhere = {i for positions in required for i in positions}
-    taken = {*(required_anywhere if is_found else ()), *(i for i in range(found.cited) if i not in required_anywhere)}
-    first = set(found.ranks[section][:_FIRST])
+    taken = {
+        *(required_anywhere if is_found else ()),
+        *(i for i in range(candidates.cited) if i not in required_anywhere),
+    }
+    first = set(candidates.ranks[section][:_FIRST])
     others: dict[int, None] = {}
-    retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))
+    retrieved = sorted(candidates.ranks[section], key=lambda i: not has_sentences(candidates.snippets[i].text))
     for i in (*retrieved, *fitting):
         if words >= room:
             break
-        elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
-        is_prose = has_sentences(found.snippets[i].text)
+        elsewhere = is_found and i not in first and int(candidates.fit[:, i].argmax()) != section
+        is_prose = has_sentences(candidates.snippets[i].text)
         if i not in taken and not elsewhere and i not in others and (i in first or is_prose):
             others[i] = None
-            words += count_words(found.snippets[i].text)
+            words += count_words(candidates.snippets[i].text)
     return list(others)
 
 
 def _as_passages(
-    ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
+    ctx: RunContext, candidates: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
     """Make passages, pages ordered by their best snippet; required snippets get neighbours where there is room."""
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
-        pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
-    cited = {found.snippets[i] for i in required}
+        pages.setdefault(candidates.snippets[i].source_id, []).append(candidates.snippets[i])
+    cited = {candidates.snippets[i] for i in required}
     room = ctx.settings.evidence_words - sum(count_words(own.text) for of_page in pages.values() for own in of_page)
     shown: dict[Snippet, None] = {}
     for page, of_page in pages.items():

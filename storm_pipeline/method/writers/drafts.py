@@ -187,19 +187,19 @@ class RemarkReply:
 
 
 def read_replies(
-    text: str, shown: int, language: str = "en", names: Sequence[str] = (), asked: Sequence[Claim] = ()
+    text: str, shown: int, language: str = "en", names: Sequence[str] = (), claims: Sequence[Claim] = ()
 ) -> dict[int, RemarkReply]:
     """Map the number of each remark to the reply to it; the last of several replies to one remark counts.
 
     A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence, its
     end, markers and quotation may be on the next lines. Other lines without a number are ignored, unless none has one,
-    and there are as many as remarks. ``names``: names that contain full stops, which are not split. ``asked``: what the
-    remarks are about, in order; markers or a quotation alone are for that. A heading, or more sentences than two, as
-    when a writer repeats its section, is not a reply to a remark.
+    and there are as many as remarks. ``names``: names that contain full stops, which are not split. ``claims``: those
+    that the remarks are on, in order; markers or a quotation alone are for that. A heading, or more sentences than two,
+    as when a writer repeats its section, is not a reply to a remark.
     """
     replies: dict[int, RemarkReply] = {}
-    for number, reply in _numbered(text, len(asked), shown):
-        was = asked[number - 1] if 0 < number <= len(asked) else None
+    for number, reply in _numbered(text, len(claims), shown):
+        was = claims[number - 1] if 0 < number <= len(claims) else None
         if reply.strip() and (read := _reply(reply, shown, language, names, was)):
             replies[number] = read
     return replies

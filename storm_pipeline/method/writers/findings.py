@@ -13,7 +13,7 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import FindingNotes, PassageEvidence
 from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.evidence.passages import Passage, passages
-from storm_pipeline.evidence.retrieval.embedder import TINY, apart_from
+from storm_pipeline.evidence.retrieval.embedder import TINY, project_out
 from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.text.quantities import missing
@@ -34,11 +34,11 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
         shared: direction in which neither titles nor texts are compared, a unit vector.
     """
     rows = []
-    texts = vectors if shared is None else apart_from(shared, vectors)
+    texts = vectors if shared is None else project_out(shared, vectors)
     for section in outline.sections:
         named = [without_topic(ctx.brief, title) for title in section.titles()]
         titles = ctx.store.embed(named)
-        cosine = (titles if shared is None else apart_from(shared, titles)) @ texts.T
+        cosine = (titles if shared is None else project_out(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
@@ -135,8 +135,8 @@ def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence
     return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
 
 
-def _has_same_numbers(one: str, other: str, language: str) -> bool:
-    return not missing(one, [other], language=language) and not missing(other, [one], language=language)
+def _has_same_numbers(first: str, second: str, language: str) -> bool:
+    return not missing(first, [second], language=language) and not missing(second, [first], language=language)
 
 
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
@@ -147,7 +147,7 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
     excerpts would make it repeat the other sections. ``language``: of the article.
     """
     has = [frozenset[str]().union(*(passage.snippet_ids for passage in share.passages)) for share in shares]
-    cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]
+    cited = [[cited_snippet_ids([finding]) for finding in share.findings] for share in shares]
 
     def claim(section: int, passage: frozenset[str]) -> tuple[int, int]:
         return sum(not passage.isdisjoint(own) for own in cited[section]), -section
@@ -155,7 +155,7 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
     def is_whole(section: int, passage: Passage) -> bool:
         text, own = {snippet.id for snippet in passage.snippets}, passage.snippet_ids
         others = (claim(other, own) for other in range(len(shares)) if other != section and text <= has[other])
-        return not shares[section].own or all(other < claim(section, own) for other in others)
+        return not shares[section].findings or all(other < claim(section, own) for other in others)
 
     found = []
     for section, share in enumerate(shares):
@@ -176,5 +176,5 @@ def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[
 def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
     """Return the evidence with these passages, and only those findings of other sections that cite them."""
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
-    others = (f for f in share.findings[share.own :] if not ids.isdisjoint(cited_snippet_ids([f])))
-    return replace(share, passages=kept, findings=(*share.own_findings, *others))
+    related = tuple(own for own in share.related if not ids.isdisjoint(cited_snippet_ids([own])))
+    return replace(share, passages=kept, related=related)

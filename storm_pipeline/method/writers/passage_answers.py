@@ -33,10 +33,10 @@ _SHORTEST = 4  # minimum words of a finding
 def answer_from_passages(
     ctx: RunContext,
     question: str,
-    found: Sequence[Snippet],
-    beside: Sequence[Snippet] = (),
+    results: Sequence[Snippet],
+    page_passages: Sequence[Snippet] = (),
     *,
-    told: Sequence[Sentence] = (),
+    earlier: Sequence[Sentence] = (),
 ) -> Answer:
     """Return the expert's supported sentences with their passages; empty if no search result is related to the topic.
 
@@ -45,10 +45,10 @@ def answer_from_passages(
     ModelError: the model fails.
 
     Args:
-        beside: all passages of the pages that were read, in the order of each page.
-        told: earlier answers; the expert is asked not to repeat those that cite the passages shown.
+        page_passages: all passages of the pages that were read, in the order of each page.
+        earlier: sentences of earlier answers; the expert is asked not to repeat those that cite the passages shown.
     """
-    shown = passages_for(ctx, question, found, words_for_answer(ctx), beside=beside)
+    shown = passages_for(ctx, question, results, words_for_answer(ctx), page_passages=page_passages)
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
@@ -56,7 +56,7 @@ def answer_from_passages(
         "topic": ctx.brief.topic_with_note,
         "language": language_and_style(ctx)["language"],
         "question": question,
-        "known": known_of(told, snippets),
+        "known": known_of(earlier, snippets),
         "passages": numbered_passages(shown),
     }
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
@@ -65,10 +65,10 @@ def answer_from_passages(
     return Answer(sentences, snippets)
 
 
-def known_of(told: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
+def known_of(earlier: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
     """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
-    own = (sentence.text for sentence in told if not ids.isdisjoint(cited_snippet_ids([sentence])))
+    own = (sentence.text for sentence in earlier if not ids.isdisjoint(cited_snippet_ids([sentence])))
     return "\n".join(f"- {text}" for text in dict.fromkeys(own))
 
 
@@ -101,37 +101,37 @@ def supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passag
 def passages_for(
     ctx: RunContext,
     question: str,
-    found: Sequence[Snippet],
+    results: Sequence[Snippet],
     words: int,
     *,
-    beside: Sequence[Snippet] = (),
+    page_passages: Sequence[Snippet] = (),
     number: int = _PASSAGES,
 ) -> tuple[Passage, ...]:
     """Return up to ``number`` passages and their neighbours, up to ``words`` words, related to topic or question.
 
-    They come from the results and from the other passages of their pages (``beside``), in the order of the search.
+    They come from the results and ``page_passages``, the other passages of their pages, in the order of the search.
     Their snippets are added to the store.
     """
-    if not found:
+    if not results:
         return ()
     language, pages = ctx.brief.language, SnippetIndex()
-    pages.keep((*found, *beside))
-    every = {one.id: one for one in (*found, *_by_words(question, beside))}
+    pages.keep((*results, *page_passages))
+    every = {one.id: one for one in (*results, *_by_words(question, page_passages))}
     candidates = pages.editions().one_per_text(every.values())
-    bearing = keep_relevant(ctx.brief, candidates, ctx.store.embed, question)
-    bearing = bearing or candidates[:_FEW]
-    ctx.events.count(off_topic=len(candidates) - len(bearing))
-    ranked = _ranked(ctx, question, bearing, frozenset(snippet.id for snippet in found))
-    shown = passages(that_fit(ranked[:number], (*candidates, *beside), words), language=language)
+    relevant = keep_relevant(ctx.brief, candidates, ctx.store.embed, question)
+    relevant = relevant or candidates[:_FEW]
+    ctx.events.count(off_topic=len(candidates) - len(relevant))
+    ranked = _ranked(ctx, question, relevant, frozenset(snippet.id for snippet in results))
+    shown = passages(that_fit(ranked[:number], (*candidates, *page_passages), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
 
 
-def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
+def _by_words(question: str, page_passages: Sequence[Snippet]) -> list[Snippet]:
     """Return the passages that share most of the question's words, whether or not the search returned them."""
-    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in beside]
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in page_passages]
     index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
-    return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
+    return [page_passages[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
@@ -141,36 +141,38 @@ def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sen
     return replace(sentence, citations=cited) if given else sentence
 
 
-def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
+def _ranked(
+    ctx: RunContext, question: str, snippets: Sequence[Snippet], returned: frozenset[str]
+) -> tuple[Passage, ...]:
     """Return a passage for each text, best first, by rank in the search, embedding similarity and shared words.
 
     Words that are not in the question count as length only. Menus and lists come last, whatever words they share.
-    ``returned``: ids of the search results; ``found`` has these in the order of the search.
+    ``returned``: ids of the search results; ``snippets`` has these in the order of the search.
     """
     asked = set(cached_terms(question))
-    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in found]
+    texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in snippets]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
-    own, *others = ctx.store.embed([question, *(snippet.text for snippet in found)])
+    own, *others = ctx.store.embed([question, *(snippet.text for snippet in snippets)])
     near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
     by_words = [match.position for match in index.search(question)]
-    by_search = [i for i, snippet in enumerate(found) if snippet.id in returned]
+    by_search = [i for i, snippet in enumerate(snippets) if snippet.id in returned]
     scores = rank_scores((by_search, by_words, near))
-    by_score = [found[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
+    by_score = [snippets[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
     return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
 
 
-def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
+def that_fit(ranked: Sequence[Passage], snippets: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
     """Return the snippets of the best passages, their neighbours that fit into ``words``, and their copies.
 
     Each of ``ranked`` has one text. The ``first`` ones come with their neighbours, which may continue an answer; those
-    of the others fill the room that is left. The order is that of the pages in ``found``, and within a page its own.
+    of the others fill the room that is left. The order is that of the pages in ``snippets``, and within a page its own.
     """
     pages: dict[str, dict[str, Snippet]] = {}
-    for one in found:
+    for one in snippets:
         pages.setdefault(one.source_id, {})[one.id] = one
 
-    def near(own: Snippet) -> tuple[Snippet, ...]:
-        return with_neighbours([own], tuple(pages[own.source_id].values()))[1:]
+    def near(snippet: Snippet) -> tuple[Snippet, ...]:
+        return with_neighbours([snippet], tuple(pages[snippet.source_id].values()))[1:]
 
     best = [passage.snippets[0] for passage in ranked]
     beside = [other for own in best for other in near(own)]

@@ -1,6 +1,7 @@
 """Inputs of the prompts that show passages, those shared by all calls of a run first (for prefix caches)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from storm_pipeline.evidence.evidence import PassageEvidence
 from storm_pipeline.evidence.passages import Passage, numbered_passages
@@ -65,15 +66,15 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
     that says so. Doubtful ones are marked; pairs that contradict each other are named last.
     """
     number, notes = _numbers(evidence.passages), evidence.notes
-    lines, words = [], 0
-    for position, sentence in enumerate(evidence.findings):
-        words += count_words(sentence.text)
-        if words > limit and position >= evidence.own:
-            break
-        if position == evidence.own and position > 0:
-            lines.append(_ELSEWHERE)
-        lines.append(f"- {_marked(sentence, number)}{_DOUBTFUL if sentence.text in notes.doubtful else ''}")
-    own = {sentence.text: _marked(sentence, number) for sentence in evidence.own_findings}
+
+    def line(finding: Sentence) -> str:
+        return f"- {_marked(finding, number)}{_DOUBTFUL if finding.text in notes.doubtful else ''}"
+
+    ends = accumulate(count_words(finding.text) for finding in (*evidence.findings, *evidence.related))
+    fitting = sum(end <= limit for end in ends) - len(evidence.findings)
+    related = [line(finding) for finding in evidence.related[: max(0, fitting)]]
+    lines = [*map(line, evidence.findings), *([_ELSEWHERE] if evidence.findings and related else []), *related]
+    own = {finding.text: _marked(finding, number) for finding in evidence.findings}
     pairs = [(own[one], own[other]) for one, other in notes.contradicting if one in own and other in own]
     return "\n".join([*lines, *(f"{_CONTRADICTING} “{one}” and “{other}”" for one, other in pairs)])
 

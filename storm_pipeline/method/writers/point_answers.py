@@ -12,18 +12,20 @@ from storm_pipeline.method.writers.passage_answers import supported, that_fit, w
 from storm_pipeline.signatures.shapes import PointAnswer
 from storm_pipeline.types import Snippet, Turn
 
-Found = Mapping[str, Sequence[Snippet]]
+SnippetsByQuestion = Mapping[str, Sequence[Snippet]]
 """A question → the snippets that may answer it, best first."""
 
 
-def answer_points(ctx: RunContext, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
+def answer_points(
+    ctx: RunContext, section: str, questions: Sequence[str], candidates: SnippetsByQuestion
+) -> list[Turn]:
     """Return a turn for each question; a question that the passages do not answer has queries for a web search.
 
     ``section``: title of the section that the questions belong to; empty for several.
 
     Raises ModelError: the model fails.
     """
-    shown = _shown(ctx, questions, found)
+    shown = _shown(ctx, questions, candidates)
     if not shown:
         return [Turn(question) for question in questions]
     inputs: dict[str, object] = {
@@ -42,25 +44,25 @@ def answer_points(ctx: RunContext, section: str, questions: Sequence[str], found
         text = without_prompt_lines(own_reply.answer, inputs)
         answer = supported(ctx, question, text, shown) if text.strip() else ()
         queries = () if answer else tuple(own_reply.queries)
-        own = {*(one.id for one in found[question]), *(c.snippet_id for one in answer for c in one.citations)}
+        own = {*(one.id for one in candidates[question]), *(c.snippet_id for one in answer for c in one.citations)}
         turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in own)))
     return turns
 
 
-def _shown(ctx: RunContext, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
+def _shown(ctx: RunContext, questions: Sequence[str], candidates: SnippetsByQuestion) -> tuple[Passage, ...]:
     """Return the best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
     The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages
     related neither to the topic nor to a question are left out; menus and lists come last.
     """
-    ranks = zip_longest(*(found[question] for question in questions))
+    ranks = zip_longest(*(candidates[question] for question in questions))
     language, asked = ctx.brief.language, " ".join(questions)
     hits = tuple(dict.fromkeys(snippet for rank in ranks for snippet in rank if snippet is not None))
     if not hits:
         return ()
-    bearing = keep_relevant(ctx.brief, hits, ctx.store.embed, asked) or hits
-    ctx.events.count(off_topic=len(hits) - len(bearing))
-    ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
+    relevant = keep_relevant(ctx.brief, hits, ctx.store.embed, asked) or hits
+    ctx.events.count(off_topic=len(hits) - len(relevant))
+    ranked = distinct(sorted(relevant, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
     shown = passages(that_fit(ranked, every, words_for_answer(ctx), len(questions)), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)

@@ -30,10 +30,10 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Passage
         return _joined(ctx, _with_distinct_headings(evidence, written))
 
 
-def _recorded(own: PassageEvidence) -> dict[str, Any]:
+def _recorded(evidence: PassageEvidence) -> dict[str, Any]:
     """Return a section's evidence in the form that is saved in the run's folder."""
-    texts = [finding.text for finding in own.own_findings]
-    return {"heading": own.heading.title, "findings": texts, "snippets": sorted(own.snippet_ids())}
+    texts = [finding.text for finding in evidence.findings]
+    return {"heading": evidence.heading.title, "findings": texts, "snippets": sorted(evidence.snippet_ids())}
 
 
 def _with_distinct_headings(

@@ -49,11 +49,11 @@ def candidates(
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
-    own = [snippet.text for snippet in snippets if snippet.source_id in subject.own]
-    asked, named = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
-    others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.own]
+    own = [snippet.text for snippet in snippets if snippet.source_id in subject.page_ids]
+    heading_stems, page_stems = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
+    others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.page_ids]
     for number, snippet in enumerate(others):
-        usable = _on_topic(subject, snippet, asked, named)
+        usable = _on_topic(subject, snippet, heading_stems, page_stems)
         for i, fact in enumerate(usable):
             rows.setdefault(fact.text, (fact, (number, i), usable[0] if pages[snippet.source_id] == 1 else fact))
     if not rows:
@@ -65,33 +65,33 @@ def candidates(
     return tuple(sorted(found, key=lambda candidate: -candidate.nearness))
 
 
-def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[str]) -> list[Fact]:
+def _on_topic(subject: Subject, snippet: Snippet, heading_stems: Set[str], page_stems: Set[str]) -> list[Fact]:
     """Return the sentences of a passage that are on the subject.
 
     All sentences of the user's own documents. If the subject has no page of its own: the sentences that name it, or
     whose page's title does. If it has one: the first sentences, as long as they name it, of pages on a part of it. The
-    title of such a page has its name and other words, all of them ``named`` on its own page; or, without the name,
-    only words ``asked`` for, those of the user's headings.
+    title of such a page has its name and other words, all of them on its own page (``page_stems``); or, without the
+    name, only words of the user's headings (``heading_stems``).
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
     if is_private_engine(snippet.engine):
         return facts
-    if not subject.own:
+    if not subject.page_ids:
         return [fact for fact in facts if subject.named_in(fact.in_context)]
     part = stem_set(snippet.title, subject.language) - stem_set(subject.topic, subject.language)
-    is_part = part and part <= (named if subject.named_apart(snippet.title) else asked)
+    is_part = part and part <= (page_stems if subject.named_apart(snippet.title) else heading_stems)
     if not is_part or not subject.meant_in(snippet.text):
         return []
     return list(takewhile(lambda fact: subject.named_apart(fact.text, fact.title), facts))
 
 
-def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+def by_title(subject: Subject, usable: Iterable[Candidate]) -> dict[str, list[Candidate]]:
     """Map each page's title to its candidates, nearest page first; several single sentences form one first group.
 
     Pages with the same title are merged; a page without a title gets the topic as its title.
     """
     pages: dict[str, list[Candidate]] = {}
-    for one in found:
+    for one in usable:
         title = one.fact.title or subject.topic
         known = next((other for other in pages if other.casefold() == title.casefold()), title)
         pages.setdefault(known, []).append(one)
@@ -102,22 +102,22 @@ def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Can
 
 
 def by_heading(
-    store: ReferenceStore, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
+    store: ReferenceStore, subject: Subject, headings: Sequence[Heading], usable: Sequence[Candidate]
 ) -> dict[str, list[Candidate]]:
     """Map the title of each heading to its candidates, in order: passages go to their nearest heading.
 
     The nearest heading has the highest cosine above its mean, so that none attracts all that is near to the topic.
     """
     shares: dict[str, list[Candidate]] = {heading.title: [] for heading in headings}
-    if not found:
+    if not usable:
         return shares
     titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
-    vectors = store.embed([*titles, *(candidate.fact.in_context for candidate in found)])
+    vectors = store.embed([*titles, *(candidate.fact.in_context for candidate in usable)])
     nearness = vectors[len(titles) :] @ vectors[: len(titles)].T  # candidates × headings
     above = nearness - nearness.mean(axis=0)
-    passages = np.array([candidate.place[0] for candidate in found])
+    passages = np.array([candidate.place[0] for candidate in usable])
     best = [above[passages == number].mean(axis=0).argmax() for number in passages]
-    for one, own in zip(found, best, strict=True):
+    for one, own in zip(usable, best, strict=True):
         shares[headings[own].title].append(one)
     return shares
 

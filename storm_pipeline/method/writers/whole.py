@@ -12,12 +12,12 @@ from storm_pipeline.method.writers.passage_prompts import article_inputs, conver
 from storm_pipeline.types import UNTITLED, Conversation, Heading, Outline, Section, Snippet
 
 
-def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], sections: int = 1) -> Evidence:
+def evidence_from(ctx: RunContext, outline: Outline, snippets: Iterable[Snippet], sections: int = 1) -> Evidence:
     """Return the evidence of each section of an outline: all of these snippets, in order.
 
     ``sections``: number of sections that share the article's length with this part of it.
     """
-    snippets = tuple(found)
+    snippets = tuple(snippets)
     return Evidence(outline, tuple(_whole(ctx, heading, snippets, sections) for heading in outline.sections))
 
 
@@ -55,10 +55,10 @@ def _undivided(ctx: RunContext, evidence: PassageEvidence, conversations: Sequen
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
-def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], number: int) -> PassageEvidence:
+def _whole(ctx: RunContext, heading: Heading, snippets: Iterable[Snippet], number: int) -> PassageEvidence:
     """Return evidence without findings for one of ``number`` equally long parts of the article."""
     words, *_ = words_of_sections(ctx.brief.length, [1] * number, [math.inf] * number)
-    return PassageEvidence(heading, passages(found, language=ctx.brief.language), target_words=words)
+    return PassageEvidence(heading, passages(snippets, language=ctx.brief.language), target_words=words)
 
 
 def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:

@@ -14,7 +14,7 @@ def piece_of(perspective: Perspective) -> str:
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
-class Asked:
+class QuestionBoard:
     """The turns of interviews that are held at the same time.
 
     Each turn sees the other interviews' earlier turns, whichever is faster: an interviewer waits until every other
