@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from storm_pipeline.errors import ContradictionError, SettingsError
-from storm_pipeline.evidence.evidence import Evidence, PassageEvidence
+from storm_pipeline.evidence.evidence import Evidence
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import (
     as_article,
@@ -13,7 +13,6 @@ from storm_pipeline.method.steps.article import (
     gather_evidence,
     search_for_answer,
     write_answer,
-    write_article,
     write_from_memory,
 )
 from storm_pipeline.method.steps.conversations import ask_all_at_once, converse
@@ -36,8 +35,7 @@ from storm_pipeline.method.steps.question_board import QuestionBoard
 from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.method.writers.section_loop import write_sections
-from storm_pipeline.method.writers.whole import evidence_cited, evidence_from
-from storm_pipeline.models.programs import Program
+from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import did_you_mean
@@ -51,7 +49,7 @@ FurtherResearch = Callable[[RunContext, Conversations], Conversations]
 
 def storm(ctx: RunContext) -> Article:
     """Write an article with STORM: interviews by perspective, outline, parallel sections, editing, lead (section 3)."""
-    return _write_sections(ctx, *storm_outline(ctx))
+    return _write_sections(ctx, *_outline_and_interviews(ctx, hold_interviews))
 
 
 def storm_iterative(ctx: RunContext) -> Article:
@@ -64,12 +62,7 @@ def storm_iterative(ctx: RunContext) -> Article:
     if ctx.settings.is_extract:
         return extract(ctx)
     ctx = look_up_topic(ctx)
-    board = QuestionBoard()
-    interview = partial(converse, deeper=True, board=board)
-
-    def interviews(ctx: RunContext) -> Conversations:
-        return hold_interviews(ctx, interview, board)
-
+    interviews = partial(hold_interviews, interview=converse, board=QuestionBoard())
     outline, conversations, notes = look_up_points(ctx, *_outline_and_interviews(ctx, interviews, read_pages))
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, evidence, conversations)
@@ -77,43 +70,31 @@ def storm_iterative(ctx: RunContext) -> Article:
 
 def storm_no_perspective(ctx: RunContext) -> Article:
     """Write an article with STORM without perspectives in the prompts; as many interviews (section 5.2)."""
-    return _write_sections(ctx, *no_perspective_outline(ctx))
+    return _write_sections(ctx, *_outline_and_interviews(ctx, hold_interviews_without_perspectives))
 
 
 def storm_no_conversation(ctx: RunContext) -> Article:
     """Write an article with STORM whose interviewers ask all questions at once; as many questions (section 5.2)."""
-    return _write_sections(ctx, *no_conversation_outline(ctx))
+    return _write_sections(ctx, *_outline_and_interviews(ctx, _questions_at_once))
 
 
 def storm_no_outline(ctx: RunContext) -> Article:
     """Write an article with STORM in one piece from the topic and the whole conversations (section 5.2)."""
-    conversations = hold_interviews(ctx, converse)
-    (evidence,) = evidence_cited(ctx, _one_section(ctx), conversations).sections
-    return as_article(ctx, write_article(ctx, evidence, conversations), conversations=conversations)
+    conversations = hold_interviews(ctx)
+    article = write_article(ctx, evidence_cited(ctx, conversations), conversations)
+    return as_article(ctx, article, conversations=conversations)
 
 
-def storm_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
-    """Run STORM's pre-writing stage (Algorithm 1); return the refined outline and the conversations.
-
-    The draft does not depend on the interviews, so both run concurrently.
-    """
-    return _outline_and_interviews(ctx, lambda ctx: hold_interviews(ctx, converse))
-
-
-def no_conversation_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
-    """Run the pre-writing stage of :func:`storm_no_conversation`."""
-    return _outline_and_interviews(ctx, lambda ctx: hold_interviews(ctx, ask_all_at_once))
-
-
-def no_perspective_outline(ctx: RunContext) -> tuple[Outline, Conversations]:
-    """Run the pre-writing stage of :func:`storm_no_perspective`."""
-    return _outline_and_interviews(ctx, hold_interviews_without_perspectives)
+_questions_at_once = partial(hold_interviews, interview=ask_all_at_once)
 
 
 def _outline_and_interviews(
     ctx: RunContext, interviews: Interviews, further: FurtherResearch | None = None
 ) -> tuple[Outline, Conversations]:
-    """Return the refined outline and the conversations; further research runs in parallel with the refinement."""
+    """Run STORM's pre-writing stage (Algorithm 1); return the refined outline and the conversations.
+
+    The draft does not depend on the interviews, nor further research on the refinement: they run concurrently.
+    """
     with Tasks() as tasks:
         draft = tasks.start(draft_outline, ctx)
         conversations = interviews(ctx)
@@ -173,12 +154,11 @@ def rprr(ctx: RunContext) -> Article:
     """
     outline = keep_outline(ctx, plan_outline(ctx, _best_chunks(ctx)))
     needs = [f"{ctx.brief.topic} {section.title}" for section in outline.sections]
-    results = [search_all(ctx, [need]) for need in needs]
-    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in results]
-    parts = [Outline(ctx.brief.topic, (section,)) for section in outline.sections]
-    number = sum(map(bool, best)) or 1  # the words of sections without results go to the others
-    chosen = [e for part, few in zip(parts, best, strict=True) for e in _evidence_for(ctx, part, few, number)]
-    return _from_evidence(ctx, Evidence(outline, tuple(chosen)))
+    found = [search_all(ctx, [need]) for need in needs]
+    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
+    number = sum(map(bool, best)) or 1  # sections without results leave their words to the others
+    parts = [evidence_from(ctx, *part, number) for part in zip(outline.sections, best, strict=True)]
+    return _from_evidence(ctx, Evidence(outline, tuple(parts)))
 
 
 def answer(ctx: RunContext) -> Article:
@@ -188,18 +168,12 @@ def answer(ctx: RunContext) -> Article:
     """
     if ctx.settings.is_extract:
         return extract_answer(ctx)
-    return _answer_with(ctx, ctx.programs.answer)
+    return as_article(ctx, write_answer(ctx, search_for_answer(ctx), ctx.programs.answer))
 
 
 def answer_no_outline(ctx: RunContext) -> Article:
     """Write the answer in one call from the same passages: FoRAG's generator without the outline (table 4)."""
-    return _answer_with(ctx, ctx.programs.plain_answer)
-
-
-def _answer_with(ctx: RunContext, program: Program) -> Article:
-    results = search_for_answer(ctx)
-    body = write_answer(ctx, results, program)
-    return as_article(ctx, body)
+    return as_article(ctx, write_answer(ctx, search_for_answer(ctx), ctx.programs.plain_answer))
 
 
 def direct_outline(ctx: RunContext) -> Outline:
@@ -218,19 +192,7 @@ def _best_chunks(ctx: RunContext) -> tuple[Snippet, ...]:
 
 def _write_at_once(ctx: RunContext, snippets: Sequence[Snippet]) -> Article:
     """Write an article without an outline, from search results."""
-    (evidence,) = _evidence_for(ctx, _one_section(ctx), snippets)
-    return as_article(ctx, write_article(ctx, evidence))
-
-
-def _evidence_for(
-    ctx: RunContext, part: Outline, snippets: Sequence[Snippet], sections: int = 1
-) -> Sequence[PassageEvidence]:
-    """Return the evidence of a part of the article, from these snippets alone."""
-    return evidence_from(ctx, part, snippets, sections).sections
-
-
-def _one_section(ctx: RunContext) -> Outline:
-    return Outline(ctx.brief.topic, (Heading(UNTITLED),))
+    return as_article(ctx, write_article(ctx, evidence_from(ctx, Heading(UNTITLED), snippets)))
 
 
 def require_outline(recipe: str) -> None:
@@ -269,9 +231,9 @@ DEFAULT = "storm-iterative"
 """The method that writes the best articles; experiments name theirs."""
 
 OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
-    "storm": lambda ctx: storm_outline(ctx)[0],
-    "storm-no-perspective": lambda ctx: no_perspective_outline(ctx)[0],
-    "storm-no-conversation": lambda ctx: no_conversation_outline(ctx)[0],
+    "storm": lambda ctx: _outline_and_interviews(ctx, hold_interviews)[0],
+    "storm-no-perspective": lambda ctx: _outline_and_interviews(ctx, hold_interviews_without_perspectives)[0],
+    "storm-no-conversation": lambda ctx: _outline_and_interviews(ctx, _questions_at_once)[0],
     "direct": direct_outline,
     "rag": rag_outline,
 }

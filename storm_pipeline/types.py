@@ -39,6 +39,16 @@ class Brief:
         """The language as a prompt names it; empty for English, which the prompts are in."""
         return "" if self.language == "en" else language_name(self.language)
 
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Topic and language as inputs of a prompt."""
+        return {"topic": self.topic_with_note, "language": self.language_name}
+
+    @property
+    def manner(self) -> dict[str, str]:
+        """Language and style as inputs of a prompt; empty ones are not shown."""
+        return {"language": self.language_name, "style": self.style}
+
 
 @dataclass(frozen=True)
 class Work:

@@ -14,7 +14,6 @@ import dspy
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import gather_evidence
-from storm_pipeline.method.steps.conversations import converse
 from storm_pipeline.method.steps.interviews import hold_interviews
 from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinement, refine_outline
 from storm_pipeline.method.writers.lead import write_lead
@@ -114,7 +113,7 @@ class StormProgram(SafeModule):
 
 
 def _research(ctx: RunContext) -> tuple[Conversation, ...]:
-    return hold_interviews(ctx, converse)
+    return hold_interviews(ctx)
 
 
 def _outline(ctx: RunContext, conversations: Sequence[Conversation] = ()) -> Outline:

@@ -10,7 +10,7 @@ from contexts import run
 
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
-from storm_pipeline.method.writers.whole import evidence_from, write_whole
+from storm_pipeline.method.writers.whole import evidence_from, write_article, write_whole
 from storm_pipeline.types import Answer, Citation, Heading, Outline, Section, Sentence, Snippet
 
 DAM = Snippet(
@@ -27,7 +27,7 @@ CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
 
 def evidence_of(ctx: RunContext, heading: Heading, found: Sequence[Snippet]) -> Any:
     """The evidence of a section from these snippets alone."""
-    return evidence_from(ctx, Outline(OUTLINE.topic, (heading,)), found).sections[0]
+    return evidence_from(ctx, heading, found)
 
 
 def texts(section: Section) -> list[str]:
@@ -76,9 +76,9 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
         evidence = evidence_of(ctx, Heading("Overview"), [DAM, FLOOD])
-        whole = write_whole(ctx, Outline(OUTLINE.topic), evidence)
-    assert [len(paragraph.sentences) for paragraph in whole.paragraphs] == [1]
-    assert [own.heading for own in whole.subsections] == ["History", "Floods"]
+        whole = write_article(ctx, evidence)
+    assert [len(paragraph.sentences) for paragraph in whole.lead] == [1]
+    assert [own.heading for own in whole.sections] == ["History", "Floods"]
 
 
 @pytest.mark.parametrize(

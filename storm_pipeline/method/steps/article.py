@@ -8,21 +8,21 @@ from collections.abc import Iterable, Sequence
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.editions import one_source_per_text
-from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
+from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, words_asked
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.steps.exclusions import usable
-from storm_pipeline.method.steps.searching import nothing_found, search_all
+from storm_pipeline.method.steps.searching import distinct_queries, nothing_found, search_all
 from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import checked_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.passage_answers import passages_for
-from storm_pipeline.method.writers.passage_prompts import article_inputs, language_and_style
-from storm_pipeline.method.writers.whole import write_whole
+from storm_pipeline.method.writers.passage_prompts import article_inputs
+from storm_pipeline.method.writers.whole import as_body
 from storm_pipeline.models.programs import Program
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 
@@ -33,16 +33,6 @@ def gather_evidence(
     """Return the evidence for each section, from all that the run has found and the notes of its findings."""
     with ctx.events.in_stage("evidence"):
         return allocate(ctx, outline, conversations, notes)
-
-
-def write_article(ctx: RunContext, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()) -> Body:
-    """Write the article from evidence that is not divided into sections, and from whole conversations if there are any.
-
-    Raises ModelError: the writer fails.
-    """
-    with ctx.events.in_stage("article"):
-        whole = write_whole(ctx, Outline(ctx.brief.topic), evidence, conversations)
-        return Body(whole.paragraphs, whole.subsections)
 
 
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
@@ -71,16 +61,9 @@ def search_for_answer(ctx: RunContext) -> tuple[Snippet, ...]:
         NothingFoundError: no search finds anything.
     """
     with ctx.events.in_stage("search"):
-        reply = ctx.ask(
-            "expert",
-            ctx.programs.queries,
-            topic=ctx.brief.about,
-            also="",
-            question=ctx.brief.topic,
-            number=ctx.settings.queries,
-        )
-        queries = dict.fromkeys([ctx.brief.topic, *filter(None, (" ".join(query.split()) for query in reply.queries))])
-        results = usable(ctx, search_all(ctx, list(queries)[: ctx.settings.queries]))
+        inputs = {"topic": ctx.brief.about, "also": "", "question": ctx.brief.topic, "number": ctx.settings.queries}
+        reply = ctx.ask("expert", ctx.programs.queries, **inputs)
+        results = usable(ctx, search_all(ctx, distinct_queries(ctx, [ctx.brief.topic, *reply.queries])))
     if not results:
         what = f"{ctx.search.name} found nothing on {ctx.brief.topic!r}; try another engine with --search"
         raise nothing_found(ctx, what)
@@ -93,25 +76,16 @@ def write_answer(ctx: RunContext, results: Sequence[Snippet], program: Program) 
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        return _answered(ctx, results, program)
-
-
-def _answered(ctx: RunContext, results: Sequence[Snippet], program: Program) -> Body:
-    shown = passages_for(ctx, ctx.brief.topic, results, ctx.settings.evidence_words)
-    words = words_asked(ctx.settings.answer_words, sum(passage.words for passage in shown))
-    ctx.events.count(words_asked=words)
-    inputs = {
-        "question": ctx.brief.topic_with_note,
-        **language_and_style(ctx),
-        "words": words,
-        "passages": numbered_passages(shown),
-    }
-    reply = ctx.ask("writer", program, **inputs)
-    if points := reply.get("points"):
-        saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
-        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
-    blocks = checked_draft(ctx, inputs, reply.text, shown, where=ctx.brief.topic)
-    return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
+        shown = passages_for(ctx, ctx.brief.topic, results, ctx.settings.evidence_words)
+        words = words_asked(ctx.settings.answer_words, sum(passage.words for passage in shown))
+        ctx.events.count(words_asked=words)
+        about = {"question": ctx.brief.topic_with_note, **ctx.brief.manner}
+        inputs = {**about, "words": words, "passages": numbered_passages(shown)}
+        reply = ctx.ask("writer", program, **inputs)
+        if points := reply.get("points"):
+            saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
+            ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
+        return as_body(checked_draft(ctx, inputs, reply.text, shown, where=ctx.brief.topic))
 
 
 def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:

@@ -30,19 +30,15 @@ _TITLES = 6
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
 
 
-def converse(
-    ctx: RunContext, perspective: Perspective, *, deeper: bool = False, board: QuestionBoard | None = None
-) -> Conversation:
+def converse(ctx: RunContext, perspective: Perspective, board: QuestionBoard | None = None) -> Conversation:
     """Hold one conversation of at most M turns.
 
     A turn that fails is recorded and ends the conversation; the turns before it are kept. Passages shown to the expert
     are added to the store at once, so that they are embedded in the background. Raises ModelAuthError: the endpoint
     refuses the key; no turn can succeed.
 
-    Args:
-        deeper: see :func:`look_up`.
-        board: the questions and answers that the interviewers of the run share; None: they share none. Not in the
-            paper.
+    ``board``: the questions and answers that the interviewers of the run share; with it, a search with few new results
+    is repeated for more. None: they share none, as in the paper.
     """
     turns: list[Turn] = []
     others: list[Sequence[Turn]] = []
@@ -59,7 +55,9 @@ def converse(
                     break
                 known = {snippet.id for turn in turns for snippet in turn.snippets}
                 earlier = [one for before in (turns, *others) for turn in before for one in turn.answer]
-                turns.append(look_up(ctx, question, known=known, earlier=earlier if board else (), deeper=deeper))
+                turns.append(
+                    look_up(ctx, question, known=known, earlier=earlier if board else (), deeper=board is not None)
+                )
                 if board is not None:
                     board.add(piece, turns[-1])
             except ModelError as error:
@@ -82,8 +80,7 @@ def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
             reply = ctx.ask(
                 "asker",
                 ctx.programs.questions,
-                topic=ctx.brief.topic_with_note,
-                language=ctx.brief.language_name,
+                **ctx.brief.inputs,
                 perspective=_described(perspective),
                 number=number,
             ).questions

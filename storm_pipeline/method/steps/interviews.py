@@ -94,10 +94,13 @@ def _named_perspectives(ctx: RunContext, contents: str) -> tuple[Perspective, ..
 
 
 Conversations = tuple[Conversation, ...]
-Interview = Callable[[RunContext, Perspective], Conversation]
+Interview = Callable[..., Conversation]
+"""Holds the interview of a perspective in a run; with a board if there is one."""
 
 
-def hold_interviews(ctx: RunContext, interview: Interview, board: QuestionBoard | None = None) -> Conversations:
+def hold_interviews(
+    ctx: RunContext, interview: Interview = converse, board: QuestionBoard | None = None
+) -> Conversations:
     """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
@@ -105,15 +108,16 @@ def hold_interviews(ctx: RunContext, interview: Interview, board: QuestionBoard 
         NothingFoundError: no question found a source.
     """
     total = (ctx.settings.perspectives + 1) * ctx.settings.turns
+    shared = {"board": board} if board else {}
     with Tasks() as tasks, ctx.events.in_stage("conversations", total=total):
-        first = tasks.start(interview, ctx, BASIC_FACT_WRITER)
+        first = tasks.start(interview, ctx, BASIC_FACT_WRITER, **shared)
         perspectives: tuple[Perspective, ...] = ()
         try:
             perspectives = tuple(find_perspectives(ctx))
         finally:
             if board is not None:
                 board.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
-        others = [tasks.start(interview, ctx, perspective) for perspective in perspectives]
+        others = [tasks.start(interview, ctx, perspective, **shared) for perspective in perspectives]
         held = tuple(task.result() for task in (first, *others))
     return _kept(ctx, held)
 

@@ -82,8 +82,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
     return ctx.ask(
         "outliner",
         ctx.programs.points,
-        topic=ctx.brief.topic_with_note,
-        language=ctx.brief.language_name,
+        **ctx.brief.inputs,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1), numbers),
         unanswered="\n".join(f"- {question}" for question in vain),

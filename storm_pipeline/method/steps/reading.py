@@ -125,12 +125,7 @@ def _read(ctx: RunContext, shown: Sequence[Passage], earlier: Sequence[Sentence]
     """Write a page's notes as a turn; None if nothing is new or supported, or the model fails (recorded)."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     title = shown[0].title or snippets[0].url
-    inputs = {
-        "topic": ctx.brief.topic_with_note,
-        "language": ctx.brief.language_name,
-        "known": known_of(earlier, snippets),
-        "passages": numbered_passages(shown),
-    }
+    inputs = {**ctx.brief.inputs, "known": known_of(earlier, snippets), "passages": numbered_passages(shown)}
     try:
         with call_scope(snippets[0].url):
             reply = ctx.ask("reader", ctx.programs.page_notes, **inputs).notes

@@ -14,7 +14,6 @@ from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.method.writers.judging import JudgeReview
-from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 
 NO_MARKERS = "the reply has no citation markers such as [1]"
@@ -50,9 +49,8 @@ def answered_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -
 
     ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
     """
-    about = {"topic": ctx.brief.topic_with_note, **language_and_style(ctx)}
     inputs = {"section": where if where != ctx.brief.topic else "", "passages": passages, "remarks": remarks}
-    return str(ctx.ask("writer", ctx.programs.remarks, **about, **inputs).text)
+    return str(ctx.ask("writer", ctx.programs.remarks, **ctx.brief.inputs, style=ctx.brief.style, **inputs).text)
 
 
 def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:

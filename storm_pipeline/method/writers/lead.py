@@ -8,7 +8,6 @@ from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import answered_remarks, checked_blocks
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 
@@ -34,7 +33,7 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
     sources = {passage.source_id: sentence for passage, sentence in zip(shown, body, strict=True)}
     inputs = {
         "topic": ctx.brief.topic,
-        **language_and_style(ctx),
+        **ctx.brief.manner,
         "words": min(_LONGEST, max(_SHORTEST, sum(count_words(s.text) for s in body) // _SHARE)),
         "article": numbered_body(sections),
     }

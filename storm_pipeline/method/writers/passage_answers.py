@@ -17,7 +17,6 @@ from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import NO_MARKERS
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.method.writers.passage_prompts import language_and_style
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.sentences import is_complete
@@ -53,8 +52,7 @@ def answer_from_passages(
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     inputs = {
-        "topic": ctx.brief.topic_with_note,
-        "language": language_and_style(ctx)["language"],
+        **ctx.brief.inputs,
         "question": question,
         "known": known_of(earlier, snippets),
         "passages": numbered_passages(shown),

@@ -21,7 +21,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
     below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
     return {
         "article": ctx.brief.topic_with_note,
-        **language_and_style(ctx),
+        **ctx.brief.manner,
         "outline": outline_to_markdown(outline),
         "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
         "words": evidence.target_words,
@@ -32,7 +32,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
 
 def article_inputs(ctx: RunContext, words: int) -> dict[str, object]:
     """Return the inputs of the prompts that ask for a whole article, without outline and evidence."""
-    return {"topic": ctx.brief.topic_with_note, **language_and_style(ctx), "words": words}
+    return {**ctx.brief.inputs, **ctx.brief.manner, "words": words}
 
 
 def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
@@ -43,11 +43,6 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
         answer = " ".join(_marked(sentence, number) for sentence in turn.answer) or turn.answer_text
         lines += [f"Writer: {turn.question}", f"Expert: {answer}"]
     return "\n".join(lines)
-
-
-def language_and_style(ctx: RunContext) -> dict[str, object]:
-    """Return the language and style requested by the user; empty inputs are omitted from prompts."""
-    return {"language": ctx.brief.language_name, "style": ctx.brief.style}
 
 
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:

@@ -29,8 +29,7 @@ def answer_points(
     if not shown:
         return [Turn(question) for question in questions]
     inputs: dict[str, object] = {
-        "topic": ctx.brief.topic_with_note,
-        "language": ctx.brief.language_name,
+        **ctx.brief.inputs,
         "section": section,
         "passages": numbered_passages(shown),
         "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
