@@ -15,13 +15,13 @@ from storm_pipeline.method.steps.article import (
     write_answer,
     write_from_memory,
 )
-from storm_pipeline.method.steps.conversations import ask_all_at_once, converse
-from storm_pipeline.method.steps.exclusions import leave_out_copies, usable
+from storm_pipeline.method.steps.conversations import ask_all_at_once
+from storm_pipeline.method.steps.exclusions import leave_out_copies, usable, without_excluded_pages
 from storm_pipeline.method.steps.extract import extract, extract_answer
 from storm_pipeline.method.steps.interviews import (
     hold_interviews,
+    hold_interviews_in_rounds,
     hold_interviews_without_perspectives,
-    without_excluded,
 )
 from storm_pipeline.method.steps.outline import (
     draft_outline,
@@ -31,7 +31,6 @@ from storm_pipeline.method.steps.outline import (
     refine_outline,
 )
 from storm_pipeline.method.steps.points import look_up_points
-from storm_pipeline.method.steps.question_board import QuestionBoard
 from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.method.writers.section_loop import write_sections
@@ -39,9 +38,8 @@ from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, w
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import did_you_mean
-from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
+from storm_pipeline.types import UNTITLED, Article, Conversations, Heading, Outline, Snippet
 
-Conversations = tuple[Conversation, ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
 Interviews = Callable[[RunContext], Conversations]
 FurtherResearch = Callable[[RunContext, Conversations], Conversations]
@@ -62,8 +60,9 @@ def storm_iterative(ctx: RunContext) -> Article:
     if ctx.settings.is_extract:
         return extract(ctx)
     ctx = look_up_topic(ctx)
-    interviews = partial(hold_interviews, interview=converse, board=QuestionBoard())
-    outline, conversations, notes = look_up_points(ctx, *_outline_and_interviews(ctx, interviews, read_pages))
+    outline, conversations, notes = look_up_points(
+        ctx, *_outline_and_interviews(ctx, hold_interviews_in_rounds, read_pages)
+    )
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, evidence, conversations)
 
@@ -111,7 +110,7 @@ def _write_sections(ctx: RunContext, outline: Outline, conversations: Conversati
 
 def _from_evidence(ctx: RunContext, evidence: Evidence, conversations: Conversations = ()) -> Article:
     body = finish(ctx, write_sections(ctx, evidence.outline, evidence.sections))
-    return as_article(ctx, body, evidence.outline, without_excluded(ctx, conversations), evidence)
+    return as_article(ctx, body, evidence.outline, without_excluded_pages(ctx, conversations), evidence)
 
 
 def direct(ctx: RunContext) -> Article:

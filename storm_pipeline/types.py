@@ -289,6 +289,10 @@ class Conversation:
         return replace(self, turns=tuple(map(lambda turn, answer: replace(turn, answer=answer), self.turns, answers)))
 
 
+Conversations = tuple[Conversation, ...]
+"""The interviews of a run, and what was read and looked up afterwards."""
+
+
 @dataclass(frozen=True)
 class Price:
     """Prices in US dollars per million tokens."""

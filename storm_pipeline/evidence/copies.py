@@ -104,7 +104,7 @@ def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str],
 _OWN = 1 / 12  # most of a copy's words that the others lack, or one
 
 
-def without_copies(texts: Sequence[str]) -> list[tuple[int, ...]]:
+def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Group positions of passages with the same content, the one to show first; groups are ordered by lowest position.
 
     The first passage is shown, unless a later one has all of its content and more. A passage may also repeat several

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from storm_pipeline.evidence.cleaning import cleaned
-from storm_pipeline.evidence.copies import without_copies
+from storm_pipeline.evidence.copies import without_duplicates
 from storm_pipeline.evidence.joining import Piece, are_neighbours, joined, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect
@@ -104,7 +104,7 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     cleaned_passages = [
         Passage(text, piece.snippets) for own in parts for piece in own if (text := cleaned(piece.text))
     ]
-    return _without_copies(cleaned_passages)
+    return _without_duplicates(cleaned_passages)
 
 
 def _has_foreign(piece: Piece, language: str) -> bool:
@@ -124,7 +124,7 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
 
 def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     """Return a passage for each distinct text; snippets are not joined, and copies are merged into the first one."""
-    return _without_copies([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
+    return _without_duplicates([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None, *, first: int = 1) -> str:
@@ -161,8 +161,8 @@ def described(passage: Passage) -> str:
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 
-def _without_copies(every: Sequence[Passage]) -> tuple[Passage, ...]:
-    return tuple(_with_copies(*(every[i] for i in group)) for group in without_copies([own.text for own in every]))
+def _without_duplicates(every: Sequence[Passage]) -> tuple[Passage, ...]:
+    return tuple(_with_copies(*(every[i] for i in group)) for group in without_duplicates([own.text for own in every]))
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:

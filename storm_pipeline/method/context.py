@@ -11,7 +11,8 @@ from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.run.events import Events
-from storm_pipeline.run.folder import RunStore
+from storm_pipeline.run.folder import RunStore, slug
+from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.sources.search.tables_of_contents import ContentsSource
@@ -30,6 +31,12 @@ def brief_of(topic: str, settings: Settings) -> Brief:
     """Return the brief that the settings give for a topic."""
     about, style = settings.about or "", settings.style or ""
     return Brief(topic, about, language=settings.article_language, length=settings.article_words, style=style)
+
+
+def piece_of(perspective: Perspective) -> str:
+    """Return the file name of a conversation, which identifies its interviewer."""
+    number = fingerprint(perspective.name, perspective.focus)[:6]
+    return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
 @dataclass(frozen=True)

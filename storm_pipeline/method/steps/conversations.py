@@ -1,11 +1,9 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.question_board import QuestionBoard, piece_of
+from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.steps.searching import QueryResults, distinct_queries, find
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.run.concurrency import parallel_map
@@ -30,42 +28,43 @@ _TITLES = 6
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
 
 
-def converse(ctx: RunContext, perspective: Perspective, board: QuestionBoard | None = None) -> Conversation:
-    """Hold one conversation of at most M turns.
+def converse(ctx: RunContext, perspective: Perspective) -> Conversation:
+    """Hold one conversation of at most M turns. Raises ModelAuthError: the endpoint refuses the key."""
+    turns: tuple[Turn, ...] = ()
+    while len(turns) < ctx.settings.turns and (turn := next_turn(ctx, perspective, turns)):
+        turns = (*turns, turn)
+    return Conversation(perspective, turns)
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. Passages shown to the expert
-    are added to the store at once, so that they are embedded in the background. Raises ModelAuthError: the endpoint
-    refuses the key; no turn can succeed.
 
-    ``board``: the questions and answers that the interviewers of the run share; with it, a search with few new results
-    is repeated for more. None: they share none, as in the paper.
+def next_turn(
+    ctx: RunContext,
+    perspective: Perspective,
+    turns: tuple[Turn, ...] = (),
+    others: Sequence[Sequence[Turn]] | None = None,
+) -> Turn | None:
+    """Return the next turn of a conversation; None: the writer has nothing more to ask, or fails, which is recorded.
+
+    Passages shown to the expert are added to the store at once, so that they are embedded in the background.
+
+    ``others``: for each turn so far, those of the same number of other interviews, which writer and expert then see,
+    and a search with few new results is repeated for more. None: interviews share nothing, as in the paper.
     """
-    turns: list[Turn] = []
-    others: list[Sequence[Turn]] = []
     piece = piece_of(perspective)
-    with call_scope(piece), ExitStack() as ended:
-        if board is not None:
-            ended.callback(board.end, piece)
-        while len(turns) < ctx.settings.turns:
-            try:
-                if board is not None and turns:
-                    others.append(board.by_others(piece, len(turns) - 1))
-                question = _ask_question(ctx, perspective, turns, others)
-                if question is None:
-                    break
-                known = {snippet.id for turn in turns for snippet in turn.snippets}
-                earlier = [one for before in (turns, *others) for turn in before for one in turn.answer]
-                turns.append(
-                    look_up(ctx, question, known=known, earlier=earlier if board else (), deeper=board is not None)
-                )
-                if board is not None:
-                    board.add(piece, turns[-1])
-            except ModelError as error:
-                ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
-                break
-            ctx.run.save_json(piece, Conversation(perspective, tuple(turns)))
-            ctx.events.advance(f"{perspective.name}: {question}")
-    return Conversation(perspective, tuple(turns))
+    with call_scope(piece):
+        try:
+            question = _ask_question(ctx, perspective, turns, others or ())
+            if question is None:
+                return None
+            known = {snippet.id for turn in turns for snippet in turn.snippets}
+            shared = () if others is None else (turns, *others)
+            earlier = [sentence for before in shared for turn in before for sentence in turn.answer]
+            turn = look_up(ctx, question, known=known, earlier=earlier, deeper=others is not None)
+        except ModelError as error:
+            ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
+            return None
+    ctx.run.save_json(piece, Conversation(perspective, (*turns, turn)))
+    ctx.events.advance(f"{perspective.name}: {question}")
+    return turn
 
 
 def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
@@ -152,7 +151,7 @@ def _search_for(
 
 
 def _ask_question(
-    ctx: RunContext, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
+    ctx: RunContext, perspective: Perspective, turns: Sequence[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
     """Return the next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):

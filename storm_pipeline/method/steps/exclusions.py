@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from storm_pipeline.evidence.editions import citing
-from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.question_board import piece_of
-from storm_pipeline.types import Conversation, Snippet, Turn
+from storm_pipeline.method.context import RunContext, piece_of
+from storm_pipeline.types import Conversation, Conversations, Snippet, Turn
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
@@ -26,13 +25,15 @@ def usable(ctx: RunContext, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
     return tuple(snippet for snippet in snippets if snippet.source_id not in gone)
 
 
-def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> tuple[Conversation, ...]:
-    """Return the conversations without content from excluded pages, which are removed from the store too.
+def without_excluded_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
+    """Return and save the conversations without content from excluded pages, which are removed from the store too.
 
     Sentences lose these citations; those without any other are dropped and counted as unsupported.
     """
     gone = leave_out_copies(ctx)
-    return tuple(_without(ctx, conversation, gone) for conversation in conversations)
+    kept = tuple(_without(ctx, conversation, gone) for conversation in conversations)
+    ctx.run.save_json("conversations.json", kept)
+    return kept
 
 
 def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) -> Conversation:

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.conversations import converse
-from storm_pipeline.method.steps.exclusions import without_copies
-from storm_pipeline.method.steps.question_board import QuestionBoard, piece_of
+from storm_pipeline.method.steps.conversations import converse, next_turn
+from storm_pipeline.method.steps.exclusions import without_excluded_pages
 from storm_pipeline.method.steps.searching import nothing_found
 from storm_pipeline.run.concurrency import Tasks, parallel_map
 from storm_pipeline.signatures.shapes import Editor
-from storm_pipeline.types import Conversation, Perspective
+from storm_pipeline.types import Conversation, Conversations, Perspective, Turn
 
 _HEADINGS_SHOWN = 14
 
@@ -93,54 +92,60 @@ def _named_perspectives(ctx: RunContext, contents: str) -> tuple[Perspective, ..
         return tuple(Perspective(editor.name.strip(), editor.focus.strip()) for editor in chosen)
 
 
-Conversations = tuple[Conversation, ...]
-Interview = Callable[..., Conversation]
-"""Holds the interview of a perspective in a run; with a board if there is one."""
+Interview = Callable[[RunContext, Perspective], Conversation]
 
 
-def hold_interviews(
-    ctx: RunContext, interview: Interview = converse, board: QuestionBoard | None = None
-) -> Conversations:
+def hold_interviews(ctx: RunContext, interview: Interview = converse) -> Conversations:
     """Hold the basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
         ModelError: no question could be asked.
         NothingFoundError: no question found a source.
     """
-    total = (ctx.settings.perspectives + 1) * ctx.settings.turns
-    shared = {"board": board} if board else {}
-    with Tasks() as tasks, ctx.events.in_stage("conversations", total=total):
-        first = tasks.start(interview, ctx, BASIC_FACT_WRITER, **shared)
-        perspectives: tuple[Perspective, ...] = ()
-        try:
-            perspectives = tuple(find_perspectives(ctx))
-        finally:
-            if board is not None:
-                board.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
-        others = [tasks.start(interview, ctx, perspective, **shared) for perspective in perspectives]
+    with Tasks() as tasks, ctx.events.in_stage("conversations", total=_most_turns(ctx)):
+        first = tasks.start(interview, ctx, BASIC_FACT_WRITER)
+        others = [tasks.start(interview, ctx, perspective) for perspective in find_perspectives(ctx)]
         held = tuple(task.result() for task in (first, *others))
     return _kept(ctx, held)
+
+
+def hold_interviews_in_rounds(ctx: RunContext) -> Conversations:
+    """Hold the interviews of :func:`hold_interviews` a question each at a time, so that each sees the others' turns.
+
+    Not in the paper. No two of them research the same, and no prompt depends on which was faster.
+    """
+    with Tasks() as tasks, ctx.events.in_stage("conversations", total=_most_turns(ctx)):
+        first = tasks.start(next_turn, ctx, BASIC_FACT_WRITER, (), ())
+        writers = (BASIC_FACT_WRITER, *find_perspectives(ctx))
+        started = (first, *(tasks.start(next_turn, ctx, writer, (), ()) for writer in writers[1:]))
+        rounds = [[task.result() for task in started]]
+
+        def turn_of(number: int) -> Turn | None:
+            own = tuple(turn for turns in rounds if (turn := turns[number]) is not None)
+            others = [[turn for turn in (*turns[:number], *turns[number + 1 :]) if turn] for turns in rounds]
+            return next_turn(ctx, writers[number], own, others) if rounds[-1][number] else None
+
+        while any(rounds[-1]) and len(rounds) < ctx.settings.turns:
+            rounds.append(parallel_map(turn_of, range(len(writers)), workers=len(writers)))
+    turns = [tuple(filter(None, of_writer)) for of_writer in zip(*rounds, strict=True)]
+    return _kept(ctx, tuple(map(Conversation, writers, turns)))
+
+
+def _most_turns(ctx: RunContext) -> int:
+    return (ctx.settings.perspectives + 1) * ctx.settings.turns
 
 
 def hold_interviews_without_perspectives(ctx: RunContext) -> Conversations:
     """Hold as many interviews as :func:`hold_interviews`, by writers who have no perspective."""
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
-    with ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
+    with ctx.events.in_stage("conversations", total=_most_turns(ctx)):
         held = parallel_map(lambda perspective: converse(ctx, perspective), nobody, workers=len(nobody))
     return _kept(ctx, tuple(held))
 
 
-def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:
-    """Return and save the conversations without pages that turned out to be copies of excluded ones."""
-    kept = without_copies(ctx, conversations)
-    ctx.run.save_json("conversations.json", kept)
-    return kept
-
-
 def _kept(ctx: RunContext, held: Conversations) -> Conversations:
-    conversations = without_copies(ctx, held)
+    conversations = without_excluded_pages(ctx, held)
     if len(ctx.store):
-        ctx.run.save_json("conversations.json", conversations)
         return conversations
     why = ctx.ledger.failure_summary()
     queries = [query for conversation in conversations for turn in conversation.turns for query in turn.queries]

@@ -103,8 +103,8 @@ def _ask(ctx: RunContext, program: Program, **inputs: str) -> Outline:
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
         if isinstance(reply, str):
-            return _without_copies(parse_outline(reply, ctx.brief.topic, **bounds))
-        return _without_copies(outline_from_headings(_headings(reply.sections), ctx.brief.topic, **bounds))
+            return _without_example_headings(parse_outline(reply, ctx.brief.topic, **bounds))
+        return _without_example_headings(outline_from_headings(_headings(reply.sections), ctx.brief.topic, **bounds))
 
     def usable(reply: dspy.Prediction | str) -> bool:
         return bool(read(reply).sections)
@@ -124,7 +124,7 @@ def wanted_sections(settings: Settings) -> str:
     return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_ONCE}"
 
 
-def _without_copies(outline: Outline) -> Outline:
+def _without_example_headings(outline: Outline) -> Outline:
     """Return the outline without headings, and all below them, that a small model copied from the worked example."""
     if names_invented(outline.topic):
         return outline

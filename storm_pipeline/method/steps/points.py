@@ -11,24 +11,32 @@ import dspy
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
-from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.outlines import outline_from_headings
-from storm_pipeline.method.steps.exclusions import without_copies
+from storm_pipeline.method.steps.exclusions import without_excluded_pages
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.point_lookups import answered_points
-from storm_pipeline.method.steps.question_board import piece_of
 from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
 from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import SectionPoints
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
+from storm_pipeline.types import (
+    LATER_ROUND,
+    Conversation,
+    Conversations,
+    Heading,
+    Outline,
+    Perspective,
+    Sentence,
+    Source,
+    Turn,
+)
 
 _POINTS = 6  # maximum points of a section
 
 READER = Perspective("Reader", LATER_ROUND)
-Conversations = tuple[Conversation, ...]
 Researched = tuple[Outline, Conversations, FindingNotes]
 
 
@@ -65,15 +73,15 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         wanted = [(section.heading.title, section.points) for section in planned]
         turns = answered_points(ctx, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
-        held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
         if answered:
-            ctx.run.save_json(piece_of(READER), held[-1])
+            conversations = (*conversations, Conversation(READER, answered))
+            ctx.run.save_json(piece_of(READER), conversations[-1])
             notes = _with_answers(notes, planned, turns)
-        ctx.run.save_json("conversations.json", held)
+        conversations = without_excluded_pages(ctx, conversations)
         if not ctx.user_pieces.outline:
             answered_questions = {turn.question for turn in answered}
             outline = keep_outline(ctx, Outline(ctx.brief.topic, _without_thin(planned, answered_questions)))
-    return outline, held, notes
+    return outline, conversations, notes
 
 
 def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:

@@ -9,9 +9,8 @@ from itertools import accumulate
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
-from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.steps.exclusions import without_copies
-from storm_pipeline.method.steps.question_board import piece_of
+from storm_pipeline.method.context import RunContext, piece_of
+from storm_pipeline.method.steps.exclusions import without_excluded_pages
 from storm_pipeline.method.writers.drafts import without_prompt_lines
 from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
 from storm_pipeline.run.concurrency import parallel_map
@@ -19,7 +18,7 @@ from storm_pipeline.run.journal import call_scope
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect, opening_of
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import READING, Conversation, Perspective, Sentence, Snippet, Source, Turn
+from storm_pipeline.types import READING, Conversation, Conversations, Perspective, Sentence, Snippet, Source, Turn
 
 _PAGES = 8  # maximum pages of a run that are read
 _OPENING = 30  # words of a passage that show what a page says
@@ -27,7 +26,6 @@ _RANKED = 200  # passages by which pages are ranked
 _TOKENS_A_WORD = 4 / 3
 
 PAGE_READER = Perspective("Page reader", READING)
-Conversations = tuple[Conversation, ...]
 
 
 def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
@@ -57,10 +55,9 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
         read = tuple(turn for turn in turns if turn is not None)
         if not read:
             return conversations
-        held = without_copies(ctx, (*conversations, Conversation(PAGE_READER, read)))
-        ctx.run.save_json(piece_of(PAGE_READER), held[-1])
-        ctx.run.save_json("conversations.json", held)
-        return held
+        notes = Conversation(PAGE_READER, read)
+        ctx.run.save_json(piece_of(PAGE_READER), notes)
+        return without_excluded_pages(ctx, (*conversations, notes))
 
 
 def read_whole(conversations: Conversations) -> frozenset[str]:
