@@ -118,6 +118,7 @@ BAD = [
     ("POST", "/runs", {"json": {"topic": "Silk Road", "recipe": "../x"}}),
     ("POST", "/runs", {"json": {"topic": "Silk Road", "makes": "outline", "outline": "# A"}}),
     ("POST", "/runs", {"json": {"topic": "Silk Road", "outline": "/etc/passwd is no outline. It has sentences."}}),
+    ("POST", "/runs", {"json": {"topic": "Silk Road", "outline": "- a\n" * 12_501}}),
     ("POST", "/check", {"json": {"markdown": "", "sources": [{"url": "", "text": ""}]}}),
     ("POST", "/check", {"json": {"markdown": "x" * 1_000_001}}),
     ("GET", "/runs?most=" + "9" * 5000, {}),

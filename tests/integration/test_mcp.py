@@ -112,6 +112,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("write", {"topic": "Silk Road", "settings": {"lm": "gguf:/etc/passwd"}}, "may not choose 'lm'"),
     ("write", {"topic": "Silk Road", "settings": {"search": "corpus:/etc"}}, "may not choose 'search'"),
     ("write", {"topic": "Silk Road", "outline": "/etc/passwd. It is a file."}, "no heading"),
+    ("write", {"topic": "Silk Road", "outline": "- a\n" * 12_501}, "at most 50000 characters"),
+    ("start", {"topic": "Silk Road", "outline": "- a\n" * 12_501}, "at most 50000 characters"),
     ("export", {"run": "../../etc"}, "no run of this name"),
     ("export", {"run": "x", "format": "exe"}, "no format is called"),
     ("resume", {"run": "/etc"}, "no run of this name"),

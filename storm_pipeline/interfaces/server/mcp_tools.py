@@ -41,7 +41,7 @@ _Run = Annotated[str, Field(description="Name of the run, such as silk-road-2026
 _Chosen = Annotated[
     dict[str, Any] | None, Field(description="Settings of this run that the server lets callers choose.")
 ]
-_Headings = Annotated[str | None, Field(description="Headings to use: '#' headings or a list.")]
+_Headings = Annotated[str | None, Field(description="Headings to use: '#' headings or a list.", max_length=50_000)]
 _Recipe = Annotated[str | None, Field(description="Name of the method; default: that of `storm write`.")]
 _Documents = Annotated[str | None, Field(description="Name of a set of documents of yours, which alone is searched.")]
 

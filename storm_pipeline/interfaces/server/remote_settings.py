@@ -48,6 +48,7 @@ class RunOrder(BaseModel, extra="forbid"):
     )
     outline: str | None = Field(
         default=None,
+        max_length=50_000,
         description="Headings of the article: '#' headings or a list.",
         json_schema_extra={"pattern": r"\S"},
         examples=["# Trade\n# Caravans\n"],

@@ -101,9 +101,10 @@ class RunService(AbstractContextManager["RunService"]):
 
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
+        outline = _given_outline(order)
         with self._accepting:
             self.queue.require_room(budget, caller.name)
-            name = prepare(storm, order.topic, order.recipe, makes, outline=_given_outline(order)).name
+            name = prepare(storm, order.topic, order.recipe, makes, outline=outline).name
             try:
                 saved = self.folders.prepare(name, caller, order.documents)
                 if order.documents:
