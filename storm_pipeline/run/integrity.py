@@ -13,7 +13,7 @@ from storm_pipeline.errors import DamagedRunError, RunError
 from storm_pipeline.run.events import CallFinished, Event, adapter_of, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.text.formatting import amount, dollars, printable
+from storm_pipeline.text.formatting import amount, dollars, printable, shortened
 from storm_pipeline.types import is_plausible
 
 STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
@@ -125,20 +125,23 @@ def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
     if not isinstance(present, dict) or not present:
         return f"{path.name} is missing or damaged: its content on record in {JOURNAL} is used"
-    names = _LASTING if path.name == STATE else {name: None for content in contents for name in content}
-    changes = []
-    for name in names:
-        written = [content[name] for content in contents if name in content]
-        if written and present.get(name) not in written:
-            changes.append(f"{name} from {_excerpt(written[-1])} to {_excerpt(present.get(name))}")
-    if not changes:
+    written: dict[str, list[Any]] = {}
+    for content in contents:
+        for name in content if path.name == SETTINGS else content.keys() & _LASTING:
+            written.setdefault(name, []).append(content[name])
+    changed = [name for name in written if present.get(name) not in written[name]]
+    if not changed:
         return ""
+    changes = [
+        f"{shortened(name, _LONGEST)} from {_excerpt(written[name][-1])} to {_excerpt(present.get(name))}"
+        for name in sorted(changed)[:_TOLERATED]
+    ]
+    changes += [f"{len(changed) - _TOLERATED} more"] if len(changed) > _TOLERATED else []
     return f"{path.name} was edited or damaged: {printable(', '.join(changes))}; what depends on it is bought again"
 
 
 def _excerpt(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST)
 
 
 def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:

@@ -54,9 +54,6 @@ def current_scope() -> str:
     return _place.get()
 
 
-_GONE = object()
-
-
 class Journal:
     """An append-only file of records, each with a kind and a key. Thread-safe.
 
@@ -130,7 +127,7 @@ class Journal:
         self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
 
     def forget(self, kind: str, **having: str) -> None:
-        """Mark all records of this kind, or those whose values have these items, as unusable.
+        """Mark all records of this kind, or those whose values have this item, as unusable.
 
         Raises RunError: as :meth:`add`.
         """
@@ -186,36 +183,49 @@ class Journal:
         elif kind == _COPIED:
             self.own_calls.clear()
         else:
-            reading.records[kind, key].append(value)
+            reading.add((kind, key), value)
 
 
 class _Found:
-    """Records by kind and key while a journal is read, with an index by hash for rejections."""
+    """Records by kind and key, as a journal is read; each is hashed once, however many marks there are."""
 
     def __init__(self) -> None:
-        self.records: dict[tuple[str, str], list[Any]] = defaultdict(list)
+        self._records: dict[tuple[str, str], list[tuple[int, Any]]] = defaultdict(list)
+        self._read = 0
         self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
         self._hashed: Counter[tuple[str, str]] = Counter()
+        # kind → item, None for all records → number of records that were read before its last mark
+        self._forgotten: dict[str, dict[tuple[str, str] | None, int]] = defaultdict(dict)
 
-    def reject(self, key: tuple[str, str], hashed: str) -> None:
+    def add(self, own: tuple[str, str], value: Any) -> None:
+        self._records[own].append((self._read, value))
+        self._read += 1
+
+    def reject(self, own: tuple[str, str], hashed: str) -> None:
         """Drop the last record with this hash, if there is one."""
-        records, places = self.records[key], self._places.setdefault(key, defaultdict(list))
-        for place in range(self._hashed[key], len(records)):
-            places[fingerprint(records[place])].append(place)
-        self._hashed[key] = len(records)
+        records, places = self._records[own], self._places.setdefault(own, defaultdict(list))
+        for place in range(self._hashed[own], len(records)):
+            places[fingerprint(records[place][1])].append(place)
+        self._hashed[own] = len(records)
         if places.get(hashed):
-            records[places[hashed].pop()] = _GONE
+            records[places[hashed].pop()] = (-1, None)
 
     def forget(self, kind: str, having: Mapping[str, str]) -> None:
-        """Drop the records of a kind, or those whose values have these items."""
-        for place in [place for place in self.records if place[0] == kind]:
-            self.records[place] = [r for r in self.records[place] if r is not _GONE and not _has(r, having)]
-            self._places.pop(place, None)
-            self._hashed.pop(place, None)
+        """Drop the records of a kind, or those whose values have such an item."""
+        self._forgotten[kind][next(iter(having.items()), None)] = self._read
 
     def left(self) -> dict[tuple[str, str], deque[Any]]:
         """Return the records that were not dropped."""
-        return {place: deque(r for r in records if r is not _GONE) for place, records in self.records.items()}
+        return {
+            own: deque(value for read, value in records if read >= 0 and not self._is_forgotten(own[0], read, value))
+            for own, records in self._records.items()
+        }
+
+    def _is_forgotten(self, kind: str, read: int, value: Any) -> bool:
+        forgotten = self._forgotten.get(kind, {})
+        items = value.items() if forgotten and isinstance(value, dict) else ()
+        texts = (item for item in items if isinstance(item[1], str))
+        return any(read < forgotten.get(item, 0) for item in (None, *texts))
 
 
 def copy_records(source: Path, target: Path, *, without: Collection[str]) -> None:
@@ -238,10 +248,6 @@ def _lines(path: Path, times: int) -> list[bytes]:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _has(record: Any, items: Mapping[str, str]) -> bool:
-    return not items or (isinstance(record, dict) and all(record.get(name) == item for name, item in items.items()))
-
-
 def _line(kind: str, key: str, value: Any) -> bytes:
     record = {"kind": kind, "key": key, "value": value, "sum": fingerprint(kind, key, value)}
     return json.dumps(record, ensure_ascii=True, default=str).encode("ascii") + b"\n"
@@ -261,10 +267,11 @@ def _is_readable(kind: object, key: object, value: object) -> bool:
     """Return whether an intact record has a form known to this version."""
     if not isinstance(kind, str) or not isinstance(key, str):
         return False
-    marks = kind in {_REJECTED, _FORGOTTEN}
-    if marks and not (isinstance(value, dict) and all(isinstance(item, str) for item in value.values())):
+    if kind not in {_REJECTED, _FORGOTTEN}:
+        return True
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         return False
-    return kind != _REJECTED or (isinstance(value, dict) and value.keys() == {"kind", "value"})
+    return value.keys() == {"kind", "value"} if kind == _REJECTED else len(value) <= 1
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -16,6 +16,7 @@ from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import DamagedRunError, NothingFoundError, StormError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted, read_events
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.storm import write_from
 
@@ -102,6 +103,17 @@ def test_run_without_its_events(steady: FakeModel, tmp_path: Path, harm: Callabl
     whole = resumed(storm(steady, tmp_path, max_tokens=cap), intact, steady)
     assert resumed(storm(steady, tmp_path, max_tokens=cap, sinks=sinks), harmed, steady) == whole
     assert any("events.jsonl" in detail and "counted from journal.jsonl" in detail for detail in noted(events))
+
+
+def test_of_many_edits_some_are_shown(steady: FakeModel, tmp_path: Path) -> None:
+    """A stranger's journal may hold as many contents of the settings as it has lines, with names of any length."""
+    storm(steady, tmp_path).write("Silk Road")
+    with Journal(folder(tmp_path) / "journal.jsonl") as journal:
+        for number in range(1000):
+            journal.add("file", "settings.json", {f"{number}{'x' * 500}": number})
+    with pytest.raises(DamagedRunError, match="990 more") as caught:
+        storm(steady, tmp_path).resume(folder(tmp_path))
+    assert len(str(caught.value)) < 5000
 
 
 def resumed(writer: Storm, run: Path, server: FakeModel) -> tuple[int, str, float]:

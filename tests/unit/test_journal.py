@@ -3,8 +3,9 @@
 import dataclasses
 import json
 import os
+import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,6 +74,57 @@ def test_a_rejected_record_is_not_served_again_others_are(told: list[tuple[str, 
             for key in "abc":
                 left = [value for own, value in wanted if own == key]
                 assert sorted(map(repr, again.earlier("reply").get(key, ()))) == sorted(map(repr, left))
+
+
+marks = st.one_of(
+    st.tuples(st.just("add"), st.sampled_from("ab"), st.sampled_from("kl"), st.sampled_from("xyz")),
+    st.tuples(st.just("reject"), st.sampled_from("ab"), st.sampled_from("kl"), st.sampled_from("xyz")),
+    st.tuples(st.just("forget"), st.sampled_from("ab"), st.just(""), st.sampled_from(["", *"xyz"])),
+)
+
+
+@given(st.lists(marks, max_size=20))
+def test_what_is_left_is_what_marks_leave_one_after_the_other(told: list[tuple[str, str, str, str]]) -> None:
+    left: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "journal.jsonl"
+        for what, kind, key, role in told:
+            value = {"role": role}
+            with Journal(path) as journal:
+                if what == "add":
+                    journal.add(kind, key, value)
+                    left[kind, key].append(value)
+                elif what == "reject":
+                    journal.reject(kind, key, value)
+                    if value in left[kind, key]:
+                        left[kind, key].reverse()
+                        left[kind, key].remove(value)
+                        left[kind, key].reverse()
+                else:
+                    journal.forget(kind, **({"role": role} if role else {}))
+                    for own in [own for own in left if own[0] == kind]:
+                        left[own] = [one for one in left[own] if role and one != value]
+        with Journal(path, read_only=True) as read:
+            for (kind, key), wanted in left.items():
+                assert list(read.earlier(kind).get(key, ())) == wanted
+
+
+@pytest.mark.parametrize("key", ["one", "{}"], ids=["of one key", "of many keys"])
+@pytest.mark.parametrize("having", [{}, {"role": "{}"}], ids=["all", "some"])
+def test_marks_of_forgotten_records_are_read_in_one_pass(tmp_path: Path, key: str, having: dict[str, str]) -> None:
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        for number in range(300):
+            journal.add("reply", key.format(number), {"role": "writer"})
+        for number in range(300):
+            journal.forget("reply", **{name: item.format(number) for name, item in having.items()})
+    calls = Counter[str]()
+    sys.setprofile(lambda _frame, event, _argument: calls.update([event]))
+    try:
+        Journal(tmp_path / "journal.jsonl", read_only=True)
+    finally:
+        sys.setprofile(None)
+    assert calls["call"] < 300 * 200
+    assert calls["c_call"] < 300 * 200
 
 
 @given(st.sampled_from(["rejected", "forgotten"]), values)
