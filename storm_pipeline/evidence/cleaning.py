@@ -12,18 +12,18 @@ import ftfy
 
 from storm_pipeline.text.languages import length_in_words
 
-_LINE = 8  # fewest words of a line that is kept although no stop ends it
+_LINE = 8  # minimum words of a line that is kept without a final stop
 _SENTENCE = range(6, 81)  # words of a sentence; longer runs without a stop are lists
-_PROSE = 0.5  # least share of a text's words in sentences, if it has any
+_PROSE = 0.5  # minimum share of a text's words in sentences
 _TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)"
 """The target of a link, and its title."""
 _PICTURE = re.compile(rf"!\[[^\[\]]*\](?:{_TARGET})?|\[\\?\[[^\[\]]*\]\]{_TARGET}")
 """A picture with its description, or the mark of a note: ``[[93]](https://…)``."""
 _LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}")
 _ADDRESS = re.compile(r"(?:\]?\()?<?(?:https?://|www\.)[^\s<>()\[\]]+[>)]?")
-"""An address, or the rest of a link that was cut off within its own."""
+"""An address, or the rest of a link that was cut off within its address."""
 _BREAK = re.compile(r"\n|(?<!\S)(?:#{1,6}|[=_~-]{3,})(?!\S)")
-"""Parts the lines of a text, also where they were joined: headings have their marks, and so have rules."""
+"""Separators of a text's lines, including marks of headings and rules within joined lines."""
 _STOP = re.compile(r"(?:[.!?…؟۔।](?=[\"'”’»)\]]*(?:\s|$))|[。！？።។။])[\"'”’»)\]」』】》）]*")
 
 
@@ -31,8 +31,8 @@ _STOP = re.compile(r"(?:[.!?…؟۔।](?=[\"'”’»)\]]*(?:\s|$))|[。！？�
 def cleaned(text: str) -> str:
     """Return a text on one line without link marks, pictures, addresses and lines without a sentence.
 
-    A line is kept up to its last stop, and whole if eight words or more follow that. If no line would be left, all are
-    kept. Letters in a wrong character set are decoded anew: "cafÃ©" becomes "café".
+    A line is kept up to its last stop, or whole if eight words or more follow it. If no line would be left, all are
+    kept. Letters in a wrong character set are decoded again: "cafÃ©" becomes "café".
     """
     lines = [" ".join(line.split()) for line in _BREAK.split(_unmarked(text))]
     kept = [own for line in lines if (own := _up_to_last_stop(line))]
@@ -57,7 +57,7 @@ def _up_to_last_stop(line: str) -> str:
 
 
 def _sentences(line: str) -> Iterator[str]:
-    """Yield the parts that end with a stop, then those words of the rest that are as long as a line (no spaces)."""
+    """Yield the parts that end with a stop, then the words of the rest that are as long as a line (without spaces)."""
     start = 0
     for stop in _STOP.finditer(line):
         yield line[start : stop.end()]

@@ -17,7 +17,7 @@ from storm_pipeline.text.words import folded_words
 
 SHINGLE = 6
 """Words of a shingle, the unit in which texts are compared."""
-_CONTAINED = 0.5  # share of the shorter text's shingles above which the longer one contains it
+_CONTAINED = 0.5  # minimum share of the shorter text's shingles in a longer one that contains it
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of the polynomial modulo 2^64 that hashes the words of a shingle
 Hashes = npt.NDArray[np.uint64]
 
@@ -25,15 +25,15 @@ Hashes = npt.NDArray[np.uint64]
 def same_texts(
     texts: Mapping[str, Iterable[str]], may_be_same: Callable[[str, str], bool] = lambda *_: True
 ) -> list[tuple[str, ...]]:
-    """Group ids whose texts are one: more than half of the shorter text's six-word shingles stand in the longer one.
+    """Group ids of equal texts: more than half of the shorter text's six-word shingles are in the longer one.
 
-    Every two texts of a group are so: two that a collection contains, and that have little in common, stay apart, and
-    the collection goes with the one that it is most like. The most similar pairs (Jaccard) are grouped first, equal
-    ones in the order of their ids, so that the order of ``texts`` decides nothing.
+    This holds for every two texts of a group: two different texts in a collection stay in separate groups, and the
+    collection joins the more similar one. The most similar pairs (Jaccard) are grouped first, equal ones in the order
+    of their ids, so that the order of ``texts`` decides nothing.
 
     Args:
         texts: id → the passages of a text.
-        may_be_same: whether the texts with two ids may be one at all.
+        may_be_same: whether the texts with two ids may be equal.
 
     Returns:
         The groups of two or more, in the order of their lowest ids. In each the text that is most like the others comes
@@ -55,7 +55,7 @@ def same_texts(
 
 
 def shingles(words: Sequence[str]) -> Hashes:
-    """Hashes of all six-word shingles of a text, in their order; none of fewer words."""
+    """Return the hashes of all six-word shingles of a text in order; none for fewer words."""
     known = {word: crc32(word.encode("utf-8", "surrogatepass")) for word in set(words)}
     ids = np.fromiter((known[word] for word in words), np.uint64, len(words))
     mixed = np.zeros(max(0, len(ids) - SHINGLE + 1), np.uint64)
@@ -65,13 +65,13 @@ def shingles(words: Sequence[str]) -> Hashes:
 
 
 def distinct_shingles(parts: Iterable[str]) -> Hashes:
-    """Hashes of the distinct six-word shingles of a text's passages, ascending."""
+    """Return the hashes of the distinct six-word shingles of a text's passages, ascending."""
     every = [_of_passage(part) for part in parts]
     return np.unique(np.concatenate(every)) if every else np.zeros(0, np.uint64)
 
 
 def is_within(part: Hashes, whole: Hashes) -> bool:
-    """Return whether more than half of a text's distinct shingles stand in another one."""
+    """Return whether more than half of a text's distinct shingles are in another one."""
     return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
 
 
@@ -83,7 +83,7 @@ def _of_passage(text: str) -> Hashes:
 def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
     """Find the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
 
-    An inverted index: shingles that one text alone has are left out, and each text is counted against all at once.
+    Uses an inverted index without shingles of a single text.
     """
     names = sorted(name for name, own in shingles_of.items() if len(own))
     if not names:
@@ -101,14 +101,14 @@ def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str],
                 yield (names[j], name), both / (sizes[i] + sizes[j] - both)
 
 
-_OWN = 1 / 12  # most of a copy's words that the others lack, or one
+_OWN = 1 / 12  # maximum share of a copy's words that the others lack, or one word
 
 
 def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Group positions of passages with the same content, the one to show first; groups are ordered by lowest position.
 
     The first passage is shown, unless a later one has all of its content and more. A passage may also repeat several
-    others together.
+    others.
     """
     shown: dict[int, list[int]] = {}
     for i, text in enumerate(texts):
@@ -131,7 +131,7 @@ def repeats(text: str, others: Sequence[str]) -> bool:
 
 
 def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Find the runs of a text's words that are in no shingle of others, nor in them with other hyphens or spaces."""
+    """Find the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
     words = _words(text)
     known = frozenset[int]().union(*map(_distinct, others))
     is_own = [True] * len(words)

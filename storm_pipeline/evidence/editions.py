@@ -19,24 +19,23 @@ from storm_pipeline.evidence.copies import (
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Section, Sentence, Snippet, Source
 
-_SENTENCE = 2 * SHINGLE  # fewest words in a row, of a passage that is otherwise another's, that are shown again
-_MOST = 3  # most passages of a page that together may have the content of one of another page
+_SENTENCE = 2 * SHINGLE  # minimum run of new words for which a repeated passage is shown again
+_MOST = 3  # maximum passages of a page that together may have the content of a passage of another page
 
 
 @dataclass(frozen=True)
 class Editions:
     """The pages of a run, grouped by text.
 
-    Everything follows from the pages, not from their order. See :func:`storm_pipeline.evidence.copies.same_texts`
-    for what one text is. Two pages of one site have one text only under one title, since a site's menus are on all its
-    pages.
+    The order of the pages has no effect. See :func:`storm_pipeline.evidence.copies.same_texts` for equality of texts.
+    Two pages of one site have one text only under one title, since a site's menus are on all its pages.
     """
 
     pages: tuple[Source, ...]
 
     @cached_property
     def groups(self) -> tuple[tuple[Source, ...], ...]:
-        """Groups of two or more pages with the same text; the first, most like the others, represents its group."""
+        """Groups of two or more pages with the same text; the first one, most similar to the others, represents it."""
         by_id = {page.id: page for page in self.pages}
 
         def may_be_same(one: str, other: str) -> bool:
@@ -60,7 +59,7 @@ class Editions:
 
     @cached_property
     def _source_of(self) -> dict[str, str]:
-        """Page → the page as which it is cited; a collection that contains the text is cited as itself."""
+        """Page → the page that is cited instead; a collection that contains the text is cited itself."""
         found: dict[str, str] = {}
         for first, *others in self.groups:
             whole = _shingles(first)
@@ -114,7 +113,7 @@ class Editions:
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
     def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
-        """Return citations of the first page's passages with the cited content; else the citation itself."""
+        """Return citations of the first page's passages with the same content; else the citation."""
         group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
         if not group or own is None or group[0].id == own.source_id:
             return (citation,)
@@ -135,9 +134,10 @@ def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
 
 
 def _is_of(page: Source, snippet: Snippet) -> bool:
-    """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own.
+    """Return whether a passage of another page is part of a page's text, without a new sentence or number.
 
-    Numbers that are not in its shared parts must be on the page or, if the dates of the two differ, may not occur.
+    Other numbers than those in its shared parts must be on the page, or must not occur if the dates of the pages
+    differ.
     """
     similar = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
     runs = own_runs(snippet.text, [own.text for own in similar])
@@ -181,7 +181,7 @@ def one_source_per_text(article: Article, editions: Editions) -> Article:
 
 
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
-    """Return the sections with each sentence replaced in reading order or left out, without what is then empty."""
+    """Return the sections with each sentence replaced in reading order or left out, without empty parts."""
     edited: list[Section] = []
     for own in sections:
         changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
@@ -194,6 +194,6 @@ def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sent
 
 
 def citing(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
-    """Return the sentence with only those of its citations that are kept; None if it had only others."""
+    """Return the sentence with its kept citations only; None if it had only others."""
     left = tuple(filter(is_kept, sentence.citations))
     return replace(sentence, citations=left) if left or not sentence.citations else None

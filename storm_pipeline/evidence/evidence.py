@@ -11,14 +11,14 @@ from storm_pipeline.types import Heading, Outline, Sentence
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _OVERSHOOT = 1.1  # factor by which the requested length exceeds the target: repetition is cut later
-_YIELD = 0.7  # words of article text that one word of evidence supports
+_YIELD = 0.7  # words of article text per word of evidence
 _SHORTEST = 60  # minimum target length of a text in words
 
 
 def words_asked(article_words: int, evidence_words: float = math.inf) -> int:
     """Return the words that a prompt asks for: one rule for every method, so that comparisons are fair.
 
-    ``evidence_words``: words of the passages that the text is written from, which bound it.
+    ``evidence_words``: words of the text's passages, which bound it.
     """
     return max(_SHORTEST, round(min(article_words * _OVERSHOOT, _YIELD * evidence_words)))
 
@@ -48,7 +48,7 @@ def words_of_sections(article_words: int, parts: Sequence[float], evidence_words
 class FindingNotes:
     """Notes on findings, which are identified by their texts."""
 
-    same: Mapping[str, str] = field(default_factory=dict)  # a finding → one that says the same, and more
+    same: Mapping[str, str] = field(default_factory=dict)  # a finding → a more complete one with the same statement
     contradicting: tuple[tuple[str, str], ...] = ()  # pairs
     doubtful: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # off the topic, or about the sources

@@ -8,13 +8,13 @@ from storm_pipeline.text.languages import detect, has_spaces, split_sentences, s
 from storm_pipeline.types import Brief, Citation, Snippet
 
 _POSSESSIVE = "的之のにはへを"  # particles that follow a topic in a Chinese or Japanese heading
-_MOST = 3  # parts that a statement rests on
-_ADDED = 0.15  # share of a statement that a further part has to add
+_MOST = 3  # maximum parts that support a statement
+_ADDED = 0.15  # minimum share of a statement that a further part must add
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One sentence of a snippet; ``citation`` points at the snippet."""
+    """A sentence of a snippet, with a citation of it."""
 
     text: str
     title: str
@@ -35,7 +35,7 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
 
 
 def numbered(facts: Sequence[Fact]) -> str:
-    """Return ``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as part of a prompt."""
+    """Return ``[1] Title: sentence`` lines. A fact is one line, so that a quotation cannot imitate a prompt."""
     return "\n".join(
         f"[{i}] {' '.join(fact.title.split())}: {' '.join(fact.text.split())}" for i, fact in enumerate(facts, 1)
     )
@@ -58,10 +58,10 @@ def recall(needed: frozenset[str], had: frozenset[str]) -> float:
 
 
 def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
-    """Return the positions of the parts, three at most, that together have most of ``needed``, the best first.
+    """Return the positions of at most three parts that together have most of ``needed``, best first.
 
-    Each part adds a minimum share of ``needed`` that those before it lack, and from the second at least ``least``
-    elements; empty if no part has enough.
+    Each part adds a minimum share of ``needed``, and from the second part at least ``least`` elements; empty if no part
+    has enough.
     """
     chosen: list[int] = []
     left = needed

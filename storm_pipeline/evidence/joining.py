@@ -14,7 +14,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
-_REST = 45  # most tokens that complete a sentence which breaks off
+_REST = 45  # maximum tokens that complete a truncated sentence
 _PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")  # punctuation and spaces, except between two digits: 3.5 is not 35
 
 
@@ -59,9 +59,9 @@ class Piece:
 
 @lru_cache(maxsize=2048)
 def piece_of(snippet: Snippet) -> Piece:
-    """Return a snippet as a piece, without the ellipses with which search engines mark cut text.
+    """Return a snippet as a piece, without the ellipses of search engines.
 
-    Cached with its plain tokens: a page's snippets are compared for every section that shows one of them.
+    Cached with its plain tokens, since the snippets of a page are compared for every section that shows one.
     """
     text = snippet.text.strip().strip("…").removeprefix("...").removesuffix("...").strip()
     return Piece(tuple(_TOKEN.findall(text)), (snippet,))
@@ -70,7 +70,7 @@ def piece_of(snippet: Snippet) -> Piece:
 def joined(page: Sequence[Snippet]) -> list[Piece]:
     """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
-    Snippets whose places are known do not overlap, and stay as they are, so that each can be cited alone. Among the
+    Snippets with known places do not overlap and are not joined, so that each can be cited alone. Among the
     others, the longest overlaps are joined first; a snippet contained in another one is merged into it. Snippets
     without text are dropped. Those with places come first, in the order of the page, then the others by their first
     snippet's position. Time is quadratic in the number of snippets without a place.
@@ -90,8 +90,8 @@ def _placed(page: Sequence[Snippet]) -> list[Piece]:
 def split_by_snippet(piece: Piece) -> list[Piece]:
     """Split a joined text into one piece for each of its snippets, without what they share.
 
-    A snippet that is cut within a sentence goes on to the end of the sentence, if that is near, and its piece then
-    includes the following snippet too. A snippet within another one stays with it.
+    A truncated snippet is extended to the end of its sentence, if that is near; its piece then includes the following
+    snippet too. A snippet within another one stays with it.
     """
     spans = {snippet: _span_in(piece, snippet) for snippet in piece.snippets}
     outer = sorted(
@@ -124,7 +124,7 @@ def _is_within(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
-    """Return the end of the sentence that is cut at token ``at``, or ``at`` itself if no end is near."""
+    """Return the end of the sentence truncated at token ``at``, or ``at`` if no end is near."""
     near = range(at, min(at + _REST, last) + 1)
     return next((end for end in near if _ENDS.search(tokens[end - 1])), at)
 
@@ -145,7 +145,7 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
     for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
         holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
         holders.setdefault(holder, []).extend(pieces[i].snippets)
-    held = ((pieces[i], tuple(own)) for i, own in sorted(holders.items()))  # a piece itself knows its plain tokens
+    held = ((pieces[i], tuple(own)) for i, own in sorted(holders.items()))  # plain tokens are cached in the piece
     return [piece if len(own) == len(piece.snippets) else Piece(piece.tokens, own) for piece, own in held]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 Fetch = Callable[[str], Page]  # URL → page; raises PageError
 _STATED = ("title", "published", "author", "site", "language", "publisher", "doi", "accessed")
-MOST_PASSAGES = 1000  # passages of a page that are kept, its first ones: some 110,000 words
+MOST_PASSAGES = 1000  # maximum passages kept per page: its first 110,000 words
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class _IndexedPage:
     page: Page
     passages: tuple[PagePassage, ...]
     index: LexicalIndex
-    lost: tuple[str, ...]  # a sentence on the passages that were left out
+    lost: tuple[str, ...]  # a sentence on omitted passages
 
 
 class PageReader:
-    """Reads the pages that searches find, each once. Thread-safe; close it after use.
+    """Reader of search results' pages, each read once. Thread-safe; close it after use.
 
     A result has some passages of each page that match the query, and all up to :data:`MOST_PASSAGES` as ``pages``. If a
-    page cannot be fetched, does not match the query, or is not ready in time, the engine's own snippets are used; a
-    snippet's ``origin`` says which it is, and the result says why. A late page is ready for the next search. Filter by
-    URL afterwards too: a page that redirects has its final URL.
+    page cannot be fetched, does not match the query, or is not ready in time, the engine's snippets are used; a
+    snippet's ``origin`` and the result record this. A late page is ready for the next search. Filter by URL afterwards
+    too: a page that redirects has its final URL.
 
     Args:
         passages: maximum number of passages per page in a search, >= 1.
@@ -130,7 +130,7 @@ class PageReader:
         try:
             reading = future.result(timeout=max(0.0, deadline - time.monotonic()))
         except (TimeoutError, CancelledError):
-            future.cancel()  # if it has not started; a later search may submit it again
+            future.cancel()  # unless started; a later search may submit it again
             return unread(f"was not read within {self._seconds:g} s")
         except PageError as error:
             return unread(str(error))
@@ -157,7 +157,7 @@ def _heading(above: str, title: str) -> str:
 
 
 def _about(hit: Snippet, page: Page) -> Snippet:
-    """Return a hit with the metadata that its page states."""
+    """Return a hit with the metadata of its page."""
     stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
     return replace(hit, url=page.url, page=None, origin="page", **stated)
 

@@ -21,7 +21,7 @@ _GAP, _SAME_PAGE = "[…]", "the same page"
 
 @dataclass(frozen=True)
 class Passage:
-    """A contiguous text of one page, perhaps in several overlapping snippets, and perhaps on other pages too."""
+    """A contiguous text of a page, of one or several overlapping snippets, and its copies on other pages."""
 
     text: str  # on one line
     snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
@@ -59,7 +59,7 @@ class Passage:
         return self.snippets[0].heading
 
     def goes_on(self, before: "Passage") -> bool:
-        """Return whether it follows another passage of its page without a gap; False where their places are unknown."""
+        """Return whether it follows another passage of its page without a gap; False if their places are unknown."""
         ends = [[snippet.place for snippet in one.snippets if snippet.place is not None] for one in (before, self)]
         return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
 
@@ -69,7 +69,7 @@ class Passage:
         return count_words(self.text)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return citations of its own snippets: a copy is not a second support."""
+        """Return citations of its own snippets, not of copies."""
         return tuple(Citation(snippet.source_id, snippet.id) for snippet in self.snippets)
 
     def pieces(self) -> tuple["Passage", ...]:
@@ -86,7 +86,7 @@ class Passage:
 
 
 def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
-    """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
+    """Join and clean snippets, and merge copies; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, unless their places are known. A text that
     repeats one of another page becomes one passage with it: the first, or the one with all of the other's content
@@ -128,7 +128,7 @@ def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None, *, first: int = 1) -> str:
-    """Return ``[1] Title › Heading (authors, site, date): text`` lines, one a passage; none can pose as prompt text.
+    """Return ``[1] Title › Heading (authors, site, date): text`` lines, one per passage.
 
     A passage after another one of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
     does not continue it.

@@ -27,7 +27,7 @@ from storm_pipeline.types import Exclusion, Snippet
 if TYPE_CHECKING:
     from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader
 
-_SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
+_SPARE_TOKENS = 72  # fewer than the embedder reads, so that ten passages fit an answer
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Engine:
 
     search: Search  # the engine, with its cache
     spec: str  # its name, as in the settings
-    why: str = ""  # why it was chosen, as the end of a sentence; empty if the user chose it
-    custom: bool = False  # whether it is an object that the user passed
+    why: str = ""  # reason of the automatic choice, as the end of a sentence; else empty
+    custom: bool = False  # whether the user passed it as an object
     problems: tuple[str, ...] = ()  # sources that could not be read, such as files of the user's documents
-    contents: ContentsSource | None = None  # its source of tables of contents, if it has one
+    contents: ContentsSource | None = None  # its source of tables of contents, if any
     is_private: bool = False  # whether it searches the user's own texts alone
-    offline: bool = False  # whether the network was found to be down when it was chosen
+    offline: bool = False  # whether the network was down when it was chosen
     cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
@@ -99,7 +99,7 @@ def open_engine(
 
 
 class RunSearch:
-    """The search of one run: the engine's results, filtered by source policy, with full pages where configured.
+    """The search of a run: the engine's results, filtered by source policy, with full pages if configured.
 
     Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
     out to copy an excluded text.
@@ -185,7 +185,7 @@ def _dated(result: SearchResult) -> SearchResult:
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:
-    """Return a function that cuts texts to the embedder's input length, or to 150 words if it states none."""
+    """Return a function that splits texts at the embedder's input length, or at 150 words if unknown."""
 
     def cut(text: str) -> list[str]:
         # Evaluated lazily: the attributes of an embedder may load its model.

@@ -19,7 +19,7 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run
 from storm_pipeline.types import Citation, Sentence
 
-_SUGGESTED = 3  # passages shown with a remark besides those that the sentence cites
+_SUGGESTED = 3  # additional passages shown with a remark
 _MARKED = re.compile(r"\[(\d+)\]")
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…|(?<=[.!?。]) ")
 _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
@@ -32,12 +32,12 @@ class Limits:
     Similarities are means of cosine and share of words, in [0, 1].
     """
 
-    keep: float = 0.30  # least similarity to what a sentence cites at which its citations stay
-    recite: float = 0.55  # least similarity of a passage that is cited instead of these, or too
-    window: int = 45  # words of a passage that are embedded together
-    step: int = 30  # words from the start of such a window to that of the next
-    run: int = 16  # most words in a row shared with a passage, without capitalised ones and numbers
-    quotation: int = 4  # least words of a quotation that proves something
+    keep: float = 0.30  # minimum similarity of a sentence to its cited passages
+    recite: float = 0.55  # minimum similarity of a passage that is cited instead or in addition
+    window: int = 45  # words of an embedded window
+    step: int = 30  # words between the starts of windows
+    run: int = 16  # maximum run of words shared with a passage, without capitalised words and numbers
+    quotation: int = 4  # minimum words of a quotation that counts
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,14 @@ class Screen:
         self._vectors: dict[str, Vector] = {}
 
     def as_written(self, claim: Claim) -> Sentence:
-        """Return the sentence with its writer's own citations, unchecked."""
+        """Return the sentence with its writer's citations, unchecked."""
         return Sentence(claim.text, self._citations(claim.text, claim.cited))
 
     def judge(self, claims: Sequence[Claim], *, will_be_read: bool = False) -> list[Judged]:
         """Return the verdicts on the sentences, in the same order.
 
         Args:
-            will_be_read: whether a judge reads what each sentence cites, so that its citations stay however unlike.
+            will_be_read: whether a judge reads the cited passages, so that citations are kept regardless of similarity.
         """
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
         self._embedded([own for claim in doubtful for own in (claim.text, *self._windows_of(claim.cited))])
@@ -111,8 +111,7 @@ class Screen:
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that a writer needs to fix a problem.
 
-        Those that the claim cites, with their neighbours on their pages, those that the problem names, and the most
-        similar ones.
+        The cited ones with their neighbours on their pages, those named by the problem, and the most similar ones.
         """
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
@@ -165,13 +164,13 @@ class Screen:
         return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
     def _stands(self, claim: Claim) -> bool:
-        """Return whether a sentence is similar to what it cites, or cites a passage in another language."""
+        """Return whether a sentence is similar to its cited passages, or cites a passage in another language."""
         return self._shares_enough(claim) or (
             bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
         )
 
     def _shares_enough(self, claim: Claim) -> bool:
-        """Return whether a sentence's citations stay whatever the cosine: enough shared words, or another language."""
+        """Return whether a sentence's citations are kept without the cosine: by shared words, or another language."""
         if any(self._languages[i] not in {"", self._language} for i in claim.cited):
             return True
         return self._share(claim.text, claim.cited) >= 2 * self._limits.keep

@@ -22,9 +22,9 @@ class SnippetIndex:
         self._by_id: dict[str, Snippet] = {}
         self._by_text: dict[str, list[str]] = {}
         self._by_source: dict[str, list[str]] = {}
-        self._held: set[str] = set()  # ids of passages of pages that no search returned and nothing shows
-        self._changes = 0  # number of times that a snippet was added, removed, or replaced by another form of it
-        self._editions, self._editions_of = Editions(()), (0, 0)  # and at which changes and held passages
+        self._held: set[str] = set()  # ids of passages neither returned by a search nor shown
+        self._changes = 0  # number of changes: snippets added, removed or replaced
+        self._editions, self._editions_of = Editions(()), (0, 0)  # and the state for which they were computed
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class SnippetIndex:
             return self._store(offered)
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets that are not listed in :meth:`sources` until they are kept too; return the new ones."""
+        """Store snippets that :meth:`sources` does not list until they are kept; return the new ones."""
         with self._lock:
             new = self._store(snippets)
             self._held.update(snippet.id for snippet in new)
@@ -113,7 +113,7 @@ class SnippetIndex:
     def editions(self) -> Editions:
         """Return which of the sources have the same text."""
         with self._lock:
-            state = self._changes, len(self._held)  # what is held becomes a source when it is kept
+            state = self._changes, len(self._held)  # held snippets become sources when kept
             if self._editions_of != state:
                 self._editions, self._editions_of = Editions(self.sources()), state
             return self._editions

@@ -19,7 +19,7 @@ from storm_pipeline.evidence.snippet_index import SnippetIndex
 from storm_pipeline.types import Snippet
 
 MOST_FOUND = 20_000
-"""Snippets that searches of the store find; of more, those at the beginnings of their pages."""
+"""Maximum snippets searched in the store; beyond it, those at the beginnings of their pages."""
 _BATCH = 512  # snippets per embedding batch: enough to sort by length, few enough to close the store quickly
 
 
@@ -43,7 +43,7 @@ class ReferenceStore(SnippetIndex):
         self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
         self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
-        self._indexed = (0, 0, 0)  # numbers that never decrease: equal ones mean that nothing changed since
+        self._indexed = (0, 0, 0)  # increasing numbers; equal ones mean no change
         self._indexing = threading.Lock()
         self._holds = False  # whether whole pages are held, most of whose passages are embedded when a search needs it
         self._closed = False

@@ -10,17 +10,17 @@ from storm_pipeline.text.words import folded_words, words
 from storm_pipeline.types import Brief, Snippet
 
 NEAR = 0.3
-"""Least cosine of a snippet to the topic, or to the question, from which its page bears on the topic."""
+"""Minimum cosine of a snippet to the topic or the question that makes its page related."""
 
 
 def bare_name(name: str) -> str:
-    """Return a name without what follows in brackets and without "the"; unchanged if nothing else is in it."""
+    """Return a name without a final part in brackets and without "the"; unchanged if nothing is left."""
     bare = name.partition(" (")[0].partition("（")[0].strip()
     return (bare[4:].strip() if bare[:4].casefold() == "the " else bare) or name.strip()
 
 
 def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, question: str = "") -> tuple[Snippet, ...]:
-    """Return the snippets of the pages that bear on the topic, in order.
+    """Return the snippets of the pages related to the topic, in order.
 
     Such a page has the topic's bare name, in any case, in its title or text, or a snippet whose cosine to the topic or
     to the question is at least 0.3. Pages in another language are kept, which few encoders can compare.
@@ -50,7 +50,7 @@ class Subject:
     topic: str
     page_ids: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
     definition: str = ""  # the first sentence of that page
-    proper: bool = False  # whether it is a proper name: that page writes it, within sentences, with a capital alone
+    proper: bool = False  # whether it is a proper name: always capitalised within sentences of that page
     language: str = "en"  # of that page, ISO 639-1
 
     @property
@@ -70,7 +70,7 @@ class Subject:
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
     def named_apart(self, text: str, title: str = "") -> bool:
-        """Return whether a sentence names the topic outside its page's title and, for a common noun, outside names.
+        """Return whether a sentence names the topic outside its page's title and outside longer names.
 
         Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.
         """
@@ -82,7 +82,7 @@ class Subject:
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
-        """Return whether a text that names the topic has the words in the topic's brackets too, which say its sense."""
+        """Return whether a text that names the topic also has the words in the topic's brackets."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
 

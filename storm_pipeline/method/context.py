@@ -54,8 +54,8 @@ class RunContext:
     ledger: Ledger
     run: RunStore
     user_pieces: UserPieces = UserPieces()
-    chosen: tuple[ModelChoice, ...] = ()  # whom each role asks, and who chose that
-    judge: Judge | None = None  # judges the sentences besides the screen; None: no judge
+    chosen: tuple[ModelChoice, ...] = ()  # the model of each role, and the origin of the choice
+    judge: Judge | None = None  # the judge of sentences besides the screen, if any
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:

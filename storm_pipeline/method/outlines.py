@@ -10,13 +10,13 @@ from storm_pipeline.text.words import EMPHASIS, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120  # maximum length of a title in characters; longer lines are prose
-_LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
-_MOST_LEVELS = 50  # headings in headings; a deeper heading is placed at the last of these levels
+_LONGEST_LINE = 10 * MAX_TITLE  # maximum characters of a line with a title, its marks and links
+_MOST_LEVELS = 50  # maximum nesting of headings; deeper headings get this level
 _BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
     frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()
 )
 _BACK_MATTER = _BACK_MATTER_IN_ENGLISH | _FOREIGN_BACK_MATTER
-_CONTENTS = "contents"  # back matter as a section; below one, what a book or a collection has in it
+_CONTENTS = "contents"  # back matter as a section; and below one, the contents of a book or a collection
 _HASH = re.compile(r"\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)")
 _HASHES = re.compile(r"^#+\s+|\s+#+$")
 _BOLD = re.compile(r"(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:–—-].*)?$")
@@ -87,7 +87,7 @@ def outline_to_markdown(outline: Outline) -> str:
 
 
 def is_foreign_back_matter(title: str) -> bool:
-    """Return whether a heading in a language other than English is that of references, notes, links or a conclusion."""
+    """Return whether a heading in another language than English is one of references, notes, links or a conclusion."""
     return title.casefold() in _FOREIGN_BACK_MATTER
 
 
@@ -108,7 +108,7 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(line: str) -> tuple[str, str]:
-    """Return the kind of a line's mark (empty for none), and the line without it and what follows a bold title."""
+    """Return the kind of a line's mark (empty for none), and the line without it and text after a bold title."""
     bold = _BOLD.match(line)
     body = bold[1].strip() if bold else line
     if found := _MARK.match(body):

@@ -25,7 +25,7 @@ from storm_pipeline.types import Article, Conversation, Outline, Section
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
 T = TypeVar("T")
-_RECIPE = "storm"  # of a run that does one stage
+_RECIPE = "storm"  # recipe of a run with a single stage
 _REPEATED_WITHIN = 5.0  # seconds
 _Key = tuple[str, tuple[int, ...]]  # hash of a call's task and prompts, and the ids of its models
 
@@ -48,11 +48,11 @@ class Runs(Protocol):
 class StormProgram(SafeModule):
     """Research and writing as one module, whose predictors are all programs of a run under their names.
 
-    Copies share the ``Storm`` that it was made from and have programs of their own; a saved state holds the programs
-    alone. Each call is a run in a temporary folder. A call for the same topic with the same programs and models while
-    one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
+    Copies share the ``Storm`` and have their own programs; a saved state contains only the programs. Each call is a run
+    in a temporary folder. A call with the same topic, programs and models as an active one waits for it, since
+    ``dspy.Evaluate`` submits calls of over two minutes twice.
 
-    Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
+    Models of ``set_lm`` take precedence over those of the ``Storm``, and these over ``dspy.context``.
     """
 
     def __init__(self, storm: Runs, makes: Makes = "article") -> None:
@@ -64,16 +64,16 @@ class StormProgram(SafeModule):
         self._runs = _Runs(storm)
 
     def forward(self, topic: str, *, lm: dspy.BaseLM | None = None, **given: Any) -> dspy.Prediction:
-        """Write about a topic, or do one stage of that.
+        """Write about a topic, or run one stage.
 
         Args:
             topic: of the article.
             lm: asked by all programs in this call; by default their own models, else those of the roles.
-            **given: what a stage works with: nothing for ``research``; its ``conversations`` for ``outline``;
+            **given: inputs of a stage: nothing for ``research``; its ``conversations`` for ``outline``;
                 ``outline``, ``conversations`` and a ``heading`` for ``section``; finished ``sections`` for ``lead``.
 
         Returns:
-            What the stage makes, under its name; ``article``, ``outline`` and ``conversations`` of an article.
+            The result of the stage under its name; ``article``, ``outline`` and ``conversations`` for an article.
         """
         programs = self.programs
         if lm is not None:
@@ -143,10 +143,10 @@ _STAGES: dict[str, Callable[..., object]] = {
 
 @dataclass
 class _Call:
-    """A call under way, or one that ended and was repeated."""
+    """An active call, or an ended one that was repeated."""
 
     result: Future[dspy.Prediction]
-    models: Sequence[object]  # which stay alive, so that ids are theirs
+    models: Sequence[object]  # kept alive so that ids stay unique
     repeated: bool = False
     ended: float | None = None
 
@@ -156,7 +156,7 @@ class _Call:
 
 
 class _Runs:
-    """The state that copies of a module share: a Storm, and the calls that are under way or were repeated."""
+    """The state shared by copies of a module: a Storm, and active or repeated calls."""
 
     def __init__(self, storm: Runs) -> None:
         self.storm = storm
@@ -167,9 +167,9 @@ class _Runs:
         return self
 
     def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """Return the result of ``make``, or of a call under way with the same prompts and models.
+        """Return the result of ``make``, or of an active call with the same prompts and models.
 
-        A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
+        A repetition shortly after the end of a repeated call gets its result too.
         """
         key, mine = (prompts, tuple(map(id, models))), _Call(Future(), models)
         with self._lock:

@@ -20,7 +20,7 @@ from storm_pipeline.text.formatting import printable
 _OF_THE_USER = frozenset(
     "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate".split()
 )
-"""Settings on which no request and no word of the article depends: the user's of now, whatever a run was made with."""
+"""Settings without effect on requests and article: the user's current ones apply to resumed runs."""
 
 
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
@@ -41,10 +41,10 @@ def resumed_settings(
     Args:
         place: its folder, for messages.
         saved: its settings.
-        given: settings that the user gives for it, which come before the saved.
+        given: settings given for it, which override saved ones.
         own: his configuration. It has to agree with what was saved, but for the settings that say what is written,
             which stay, caps and paths, which are his.
-        costs: what another model would buy again, as the end of a sentence.
+        costs: cost of using another model, as the end of a sentence.
 
     Raises SettingsError: neither of them names a model, an engine or the like with which the run was made; or the saved
     settings are no longer valid.
@@ -72,7 +72,7 @@ def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
 def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
     """Return saved settings that matter beyond content and are neither given now nor equal to the user's settings.
 
-    What was saved as not set is the user's, but for a role's model: that was ``lm``.
+    For settings saved as not set the user's apply, except a role's model: that was ``lm``.
     """
     said = word.model_dump(mode="json")
     found = {}
@@ -90,9 +90,9 @@ def pinned_engine(search: str, engine: object) -> str:
 
     Args:
         search: the setting.
-        engine: what the run's ``run.json`` says, which may be another's word.
+        engine: the one in the run's ``run.json``, which is untrusted.
 
-    Raises SettingsError: the engine's searches are paid for, and ``auto`` would not choose it now.
+    Raises SettingsError: the engine is paid, and ``auto`` would not choose it now.
     """
     info = engine_info(engine) if isinstance(engine, str) else None
     if search != "auto" or info is None:

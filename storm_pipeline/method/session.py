@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class StormRun(dspy.Module):
-    """Does the work of one run; its name is that of the run's span."""
+    """A run's work as a module, named like the run's span."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class StormRun(dspy.Module):
         self.made: Any = None
 
     def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
-        """Do the work; return what a span shows of the result, an article or outline, as Markdown."""
+        """Do the work; return the article or outline as Markdown for the span."""
         self.made = self._work()
         return dspy.Prediction(**_as_markdown(self.made))
 
@@ -63,7 +63,7 @@ def _as_markdown(made: object) -> dict[str, str]:
 
 
 def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
-    """Return the result of ``work``, all of whose model calls DSPy's callbacks see as calls of one module."""
+    """Return the result of ``work``, with its model calls as calls of one module for DSPy's callbacks."""
     run = StormRun(work)
     run(topic=topic, recipe=recipe)
     made: T = run.made
@@ -135,7 +135,7 @@ def session(
         stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         run.begin(settings, given.chosen_by)
-        # At once: a user who knows the folder can resume.
+        # At once, so that a user who knows the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         is_set_up = False
         try:
@@ -162,7 +162,7 @@ def session(
             was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
             run.end("stopped" if was_stopped else "failed")
             kept = is_set_up or was_stopped or not run.is_new
-            with suppress(RunError):  # the log's disk is full, which the error that ends the run reports
+            with suppress(RunError):  # the log's disk is full, which the run's error reports
                 events.emit(RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
             if not kept:
                 run.discard()
@@ -207,7 +207,7 @@ def _advice(name: str) -> str:
 
 
 def _model_notice(settings: Settings) -> str:
-    """Return a note that a provider's key is set though no model was chosen and none is asked; else empty."""
+    """Return a note if a provider's key is set although no model is chosen; else empty."""
     provider = provider_with_key()
     if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
         return ""
@@ -218,14 +218,14 @@ def _model_notice(settings: Settings) -> str:
 
 
 def _fetch_notice(settings: Settings) -> str:
-    """Return a note that a sentence encoder is fetched first, which may take minutes; empty if it is here."""
+    """Return a note if a sentence encoder must be fetched first, which may take minutes; else empty."""
     if settings.embedder == EMBEDDER or is_here(settings.embedder, settings.cache):
         return ""
     return f"the sentence encoder {settings.embedder} is not on this machine, and is fetched from the model hub first"
 
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
-    """Return a note that the pinned encoder is English though the article is not; else empty."""
+    """Return a note if the pinned encoder is English but the article is not; else empty."""
     if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
         return ""
     return (

@@ -8,15 +8,15 @@ from typing import Literal, Protocol
 from storm_pipeline.text.words import has_word
 
 Label = Literal["supported", "partly", "not", "contradicted"]
-"""How far passages support a claim: all of it, some of it, nothing of it, or something that contradicts it."""
+"""Support of a claim by passages: full, partial, none, or contradiction."""
 Parameters = Mapping[str, str | int | float]
-"""The inputs that decide a judge's verdicts: model, threshold, a hash of the prompt. Printed with all its figures."""
-_CACHED = 20_000  # verdicts that are remembered: about those of a hundred articles
+"""The parameters of a judge's verdicts: model, threshold, hash of the prompt. Printed with its figures."""
+_CACHED = 20_000  # cached verdicts: about those of a hundred articles
 
 
 @dataclass(frozen=True)
 class Question:
-    """A claim, one sentence without citation markers, and the texts that may support it, together or one of them."""
+    """A claim, a sentence without citation markers, and the passages that may support it, alone or together."""
 
     claim: str
     passages: tuple[str, ...]
@@ -24,7 +24,7 @@ class Question:
 
     @property
     def has_words(self) -> bool:
-        """Whether the claim and a passage have words, without which there is nothing to judge."""
+        """Whether the claim and a passage have words, as a verdict requires."""
         return has_word(self.claim) and any(map(has_word, self.passages))
 
 
@@ -34,25 +34,25 @@ class Span:
 
     passage: int  # position among the question's passages, from 0
     start: int  # first character, from 0
-    end: int  # behind the last character
+    end: int  # after the last character
 
 
 @dataclass(frozen=True)
 class Verdict:
     """A judge's verdict on whether passages support a claim."""
 
-    label: Label  # supported exactly where ``probability`` reaches the judge's threshold
-    probability: float  # that all of the claim follows, in [0, 1]; comparable within one judge only
-    spans: tuple[Span, ...] = ()  # the words that decide, the most important first (:mod:`.spans` finds them)
-    reason: str = ""  # what is missing or contradicted, in a few words that a writer can act on
+    label: Label  # supported if and only if ``probability`` reaches the judge's threshold
+    probability: float  # probability that the whole claim follows, in [0, 1]; comparable within one judge only
+    spans: tuple[Span, ...] = ()  # the deciding words, most important first (:mod:`.spans` finds them)
+    reason: str = ""  # a short reason for the writer: missing or contradicted parts
     supporting: tuple[int, ...] = ()  # positions of the passages that the judge names for a supported claim
 
 
 class Judge(Protocol):
     """A judge of whether passages support claims. Called from several threads.
 
-    A verdict depends on its own question alone; without words in claim or passages it is ``not`` with probability 0.
-    ``threshold`` is the least probability of a supported claim, in [0, 1].
+    A verdict depends on its question alone; without words in claim or passages it is ``not`` with probability 0.
+    ``threshold`` is the minimum probability of a supported claim, in [0, 1].
     """
 
     @property
@@ -78,7 +78,7 @@ class JudgeWrapper:
 
 
 class CachingJudge(JudgeWrapper):
-    """A judge that remembers another one's verdicts on the latest questions, and asks it in one thread at a time."""
+    """A judge that caches another one's latest verdicts and asks it in one thread at a time."""
 
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge)
@@ -103,7 +103,7 @@ class CachingJudge(JudgeWrapper):
 
 
 def label_of(probability: float, threshold: float) -> Label:
-    """Return the label for a probability: below half the threshold nothing counts as supported."""
+    """Return the label for a probability: ``not`` below half the threshold."""
     if probability >= threshold:
         return "supported"
     return "partly" if probability >= threshold / 2 else "not"

@@ -19,11 +19,11 @@ _BATCH = 16  # windows in one forward pass
 
 
 class CrossEncoderJudge:
-    """Any cross-encoder of one score, or with labels (``id2label``) of which one names entailment.
+    """Any cross-encoder with one score, or with a label (``id2label``) for entailment.
 
-    The probability is the logistic function of the one score, or the softmax share of entailment. Passages that do not
-    fit are read in windows of whole sentences, of which the best one counts. The ``model``, a folder or a name on the
-    hub, is loaded on first use, from safetensors alone; nothing that its files name is run.
+    The probability is the logistic function of the score, or the softmax share of entailment. Long passages are read in
+    windows of whole sentences, of which the best one counts. The ``model``, a folder or a name on the hub, is loaded on
+    first use, from safetensors alone; nothing that its files name is run.
     """
 
     def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:
@@ -55,14 +55,14 @@ class CrossEncoderJudge:
 
 @dataclass(frozen=True)
 class _Model:
-    """A loaded model, how many tokens it reads, and the index of entailment; None: it has one score."""
+    """A loaded model, its maximum tokens, and the index of entailment; None: it has one score."""
 
     encoder: Any
     longest: int
     entailment: int | None
 
     def windows(self, question: Question) -> Iterator[tuple[str, str]]:
-        """Return each part of the passages that fits beside the claim, with the claim."""
+        """Return the claim paired with each part of the passages that fits into a window."""
         tokenizer, claim = self.encoder.tokenizer, encodable(question.claim)
 
         def count(text: str) -> int:
@@ -73,7 +73,7 @@ class _Model:
         return ((part, claim) for part in token_chunks(text, max(room, self.longest // 4), count))
 
     def scores(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """Return the probability of entailment of each pair; what is too long is cut."""
+        """Return the probability of entailment of each pair, truncated if too long."""
         values = np.asarray(self.encoder.predict(pairs, batch_size=_BATCH, show_progress_bar=False), np.float64)
         if self.entailment is None:
             return list(map(float, 1 / (1 + np.exp(-values))))

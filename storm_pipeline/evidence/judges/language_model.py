@@ -15,7 +15,7 @@ _THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
-_ATTEMPTS = 2  # calls for sentences on which a reply says nothing
+_ATTEMPTS = 2  # maximum calls for sentences that replies omit
 AT_ONCE = 40  # sentences in one call: a section has fewer
 _WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
 
@@ -61,13 +61,13 @@ class LanguageModelJudge:
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
-    """Return a sentence with the numbers of its passages, and its numbers that they do not have in this form."""
+    """Return a sentence with the numbers of its passages, and a note on numbers that they lack in this form."""
     unfound = f" (do they say {', '.join(question.unfound)} in another form?)" if question.unfound else ""
     return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + unfound
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
-    """Yield each sentence's number with its label and the text after that."""
+    """Yield each sentence's number with its label and the text after the label."""
     for line in text.splitlines():
         if found := _LINE.match(line):
             label: Label = found[2].casefold()  # type: ignore[assignment]
@@ -87,7 +87,7 @@ def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest:
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Group the questions in order, as many together as fit into one call."""
+    """Group the questions in order, as many as fit into a call."""
     batch: list[Question] = []
     shown: dict[str, int] = {}
     for question in questions:

@@ -20,7 +20,7 @@ class ScreenJudge:
     """A judge that scores a question by similarity (:class:`~storm_pipeline.evidence.judges.base.Judge`).
 
     The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
-    of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
+    of the claim's stems in the passages; halved if a quantity of the claim is in no passage.
     """
 
     def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:

@@ -13,7 +13,7 @@ from storm_pipeline.types import Article, Citation
 
 
 class ExplainingJudge(JudgeWrapper):
-    """A judge that adds the deciding words and, for unsupported claims, a reason where the wrapped judge gives none."""
+    """A judge that adds the deciding words and, for unsupported claims, a reason if the wrapped judge gives none."""
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge as :meth:`~storm_pipeline.evidence.judges.base.Judge.judge`."""
@@ -36,7 +36,7 @@ def lacking(question: Question) -> str:
 def deciding(question: Question) -> tuple[Span, ...]:
     """Return at most three sentences of the passages that have most of a claim's words, the most important first.
 
-    Empty if no passage has any of them. Across languages, only names and numbers can be found.
+    Empty without matching words. Across languages, only names and numbers match.
     """
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)

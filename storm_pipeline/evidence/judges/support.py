@@ -23,7 +23,7 @@ class AlceVerdict:
 def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]:
     """Judge sentences with the passages that they cite, in order, in at most three batches.
 
-    A citation is precise if the sentence is supported, and it supports it alone or the others do not without it.
+    A citation is precise if the sentence is supported, and the citation supports it alone or is needed by the others.
     """
     judge = CachingJudge.of(judge)
     judge.judge([_joint(one) for one in sentences if one.passages])
@@ -62,7 +62,7 @@ def _joint(sentence: Question) -> Question:
 
 
 class Verdicts:
-    """The latest verdict on each sentence that a run's judge has judged, by its text. Thread-safe."""
+    """The latest verdict of a run's judge on each sentence, by its text. Thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[str, Verdict] = {}

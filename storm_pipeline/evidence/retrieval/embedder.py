@@ -23,7 +23,7 @@ PINNED = EMBEDDER
 """The paper's sentence encoder (section 3.4); the download is hash-checked."""
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
-TINY = 1e-6  # length below which a vector is not made a unit vector
+TINY = 1e-6  # minimum length of a vector that is normalised
 
 
 class Embedder(Protocol):
@@ -54,7 +54,7 @@ class CountsTokens(Protocol):
 
 
 class HashingEmbedder:
-    """A test double without a model: hashed words and letter trigrams, so that texts that share words are similar."""
+    """A test double without a model: hashed words and letter trigrams, so that texts with common words are similar."""
 
     def __init__(self, dimension: int = 128) -> None:
         self.name = f"hashing-{dimension}"
@@ -192,11 +192,11 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
         name: ``all-MiniLM-L6-v2`` for the pinned model, else that of a sentence-transformers model, as for
             :class:`SentenceTransformerEmbedder`.
         progress: called with ``(name, bytes done, total bytes)`` during the download.
-        exact: in float32, even where int8 is nearly as good and faster.
+        exact: use float32, even if int8 is nearly as good and faster.
 
     Raises:
         AssetError: the pinned model is missing and cannot be downloaded.
-        SettingsError: another one is neither here nor can the model hub be reached.
+        SettingsError: another one is not local, and the model hub cannot be reached.
     """
     from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
     from storm_pipeline.evidence.retrieval.model_files import local_folder, require_hub
@@ -254,7 +254,7 @@ def project_out(shared: Vector, vectors: Vectors) -> Vectors:
 
 
 def require_working(embedder: Embedder) -> None:
-    """Embed one word, unless the embedder is the pinned one, whose download is checked and which loads later.
+    """Check an embedder by embedding one word; the pinned one is skipped.
 
     Raises SettingsError: it cannot be loaded, fails, or gives something other than one vector of its dimension.
     """
@@ -264,7 +264,7 @@ def require_working(embedder: Embedder) -> None:
         vectors, dimension = np.asarray(embedder.embed(["storm"])), embedder.dimension
     except StormError:
         raise
-    except Exception as error:  # it may be the user's own, or of any library
+    except Exception as error:  # it may be any object
         raise SettingsError(
             f"the embedder {embedder.name!r} failed on its first text ({type(error).__name__}: {error}): "
             f"give another, such as {PINNED!r}"

@@ -32,7 +32,7 @@ _MODULE = re.compile(
 """sentence-transformers' own modules, but for ``Router`` and ``WordEmbeddings``, whose files name further classes."""
 _ACTIVATION = re.compile(r"torch\.nn\.modules\.(?:activation|linear)\.\w+")
 _CALLS = {"activation_function", "activation_fn", "sbert_ce_default_activation_function"}
-"""Entries that name a class of torch, which sentence-transformers makes an object of."""
+"""Entries that name a class of torch, which sentence-transformers instantiates."""
 _MODEL_OPTIONS = {
     *("add_pooling_layer", "attn_implementation", "dtype", "low_cpu_mem_usage", "torch_dtype"),
     *("trust_remote_code", "use_safetensors"),
@@ -53,16 +53,16 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
 
 
 def local_folder(model: str | Path) -> Path | None:
-    """Return the folder or file of a model that is written as a path; None for a name on the model hub.
+    """Return the folder or file of a model given as a path; None for a name on the model hub.
 
     A text is a path if it is absolute or begins with ``./``, ``../`` or ``~``. A plain name that happens to exist in
     the current folder is never loaded: it may be another person's file.
 
-    Raises SettingsError: something of that name lies there, which the libraries would load.
+    Raises SettingsError: the current folder has such a name, which the libraries would load.
     """
     text = str(model)
     if isinstance(model, Path) or Path(text).is_absolute() or text.startswith(("./", "../", "~", ".\\", "..\\")):
-        with suppress(RuntimeError):  # there is no such user
+        with suppress(RuntimeError):  # no such user
             return Path(text).expanduser().absolute()
         return Path(text).absolute()
     if found := next((one for one in (text, f"sentence-transformers/{text}") if os.path.lexists(one)), ""):
@@ -74,7 +74,7 @@ def local_folder(model: str | Path) -> Path | None:
 
 
 def require_hub(source: str, remedy: str) -> None:
-    """Raise SettingsError if the model hub cannot be reached, at once and not after the library's retries."""
+    """Raise SettingsError at once if the model hub cannot be reached, without the library's retries."""
     import httpx
     from huggingface_hub import constants
 

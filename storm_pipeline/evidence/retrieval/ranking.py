@@ -13,7 +13,7 @@ from storm_pipeline.text.lexical import LexicalIndex, load_bm25, rank_scores
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]  # indices of snippets, best first
-EMBEDDED_A_QUERY = 16  # texts that one query of a search embeds at most
+EMBEDDED_A_QUERY = 16  # maximum texts embedded per query
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:

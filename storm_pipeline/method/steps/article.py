@@ -54,7 +54,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 
 
 def search_for_answer(ctx: RunContext) -> tuple[Snippet, ...]:
-    """Search for the question and for queries that a model makes of it, as many in all as the settings say.
+    """Search for the question and for a model's queries for it, up to the number in the settings.
 
     Raises:
         ModelError: the model fails.
@@ -116,11 +116,11 @@ def as_article(
 ) -> Article:
     """Return the article with its sources and the research behind it; a lead without sections becomes a section.
 
-    Pages with one text are one source, and each citation says which words of its passage carry the sentence.
+    Pages with one text are one source, and each citation has the spans of the supporting words.
 
     Raises NothingFoundError: there is neither.
 
-    ``note``: what its readers must know, of an extract, whose lead may stand alone.
+    ``note``: for readers of an extract, whose sections may be empty.
     """
     if not (note and body.lead):
         if not body.sections and body.lead:

@@ -20,7 +20,7 @@ _THANKS_WITHIN = ("شكر", "谢谢", "謝謝", "感谢", "感謝", "ありが�
 _QUESTION_MARKS = "?？؟"
 _LABELS = frozenset("writer question frage pregunta domanda вопрос سؤال 问题 問題 質問".split())
 
-_DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
+_DEEPER = 2  # depth factor of a repeated search if half of the results were shown before
 _IN_ITS_LANGUAGE = (
     "where the topic belongs to a place whose people mainly write in another language, one of the queries in that one"
 )
@@ -193,7 +193,7 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     if not questions:
         return "\n".join(exchanges)
     numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*exchanges, ""], 1))
-    return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
+    return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, for an equal beginning of every prompt
 
 
 def _titles_found(turn: Turn) -> str:

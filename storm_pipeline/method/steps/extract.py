@@ -35,9 +35,9 @@ _NOTE = (
 )
 _ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
 _LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
-_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
-_HEADING_DEPTH = 2  # that of the search for a heading
-_LITTLE = 8  # sentences that name the topic below which the run says that the extract will be short
+_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and with a local engine
+_HEADING_DEPTH = 2  # depth of the search for a heading
+_LITTLE = 8  # minimum sentences that name the topic, below which a note warns of a short extract
 _SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
@@ -46,7 +46,7 @@ def extract(ctx: RunContext) -> Article:
 
     Sections are the user's, each searched for, or pages under their titles. If the topic has no page of its own, the
     sentences nearest to it are quoted.
-    Raises NothingFoundError: nothing that is found names the topic.
+    Raises NothingFoundError: no result names the topic.
     """
     subject = _look_up(ctx)
     headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
@@ -89,8 +89,7 @@ def extract_answer(ctx: RunContext) -> Article:
 def _look_up(ctx: RunContext) -> Subject:
     """Search for the topic, add the related results to the store, and return their subject.
 
-    If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
-    does.
+    Records if few sentences name it, except in the user's documents. Raises NothingFoundError: none does.
     """
     topic, depth = ctx.brief.topic, _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):

@@ -15,7 +15,7 @@ _HEADINGS_SHOWN = 14
 
 
 def related_contents(ctx: RunContext) -> str:
-    """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
+    """Return the contents of related articles, one line per article: ``Title: heading; heading; …``.
 
     An article whose contents are not available is left out: its title gives the model no information that it did not
     supply itself. If the contents cannot be fetched, that is recorded once.
@@ -42,7 +42,7 @@ def related_contents(ctx: RunContext) -> str:
 
 
 def _covered(ctx: RunContext, title: str) -> str | SearchError:
-    """Return on one line what an article covers, empty if unknown or excluded, or the SearchError of the request."""
+    """Return an article's contents on one line, empty if unknown or excluded, or the SearchError of the request."""
     try:
         found = ctx.contents.table_of_contents(title)
     except SearchError as error:
@@ -53,7 +53,7 @@ def _covered(ctx: RunContext, title: str) -> str | SearchError:
 
 
 BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
-"""p0 of the paper: takes part in every run, whatever perspectives are found."""
+"""p0 of the paper: takes part in every run."""
 
 
 def find_perspectives(ctx: RunContext) -> tuple[Perspective, ...]:
@@ -136,7 +136,7 @@ def _most_turns(ctx: RunContext) -> int:
 
 
 def hold_interviews_without_perspectives(ctx: RunContext) -> Conversations:
-    """Hold as many interviews as :func:`hold_interviews`, by writers who have no perspective."""
+    """Hold as many interviews as :func:`hold_interviews`, without perspectives."""
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
     with ctx.events.in_stage("conversations", total=_most_turns(ctx)):
         held = parallel_map(lambda perspective: converse(ctx, perspective), nobody, workers=len(nobody))

@@ -19,7 +19,7 @@ from storm_pipeline.text.languages import count_words, detect, opening_of
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Snippet, Turn
 
 _WORDS_A_SECTION, _FEWEST_SECTIONS = 350, 3
-"""Words that a section should be able to have, and the least number of sections."""
+"""Target words per section, and the minimum number of sections."""
 _ONCE = (
     "the article's opening, written later, is the overview: no section gives one, or the main data alone, and none "
     "tells again what another one tells"
@@ -97,7 +97,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 def _ask(ctx: RunContext, program: Program, **inputs: str) -> Outline:
     """Return the outline in a model's reply, structured or plain text. Raises ModelError: no reply has a heading."""
-    named = ctx.brief.topic_with_note if inputs else ctx.brief.topic_with_preview  # a draft has no other source
+    named = ctx.brief.topic_with_note if inputs else ctx.brief.topic_with_preview  # a draft has no sources
     common = {"language": ctx.brief.language_name, "wanted": wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
@@ -119,7 +119,7 @@ def _ask(ctx: RunContext, program: Program, **inputs: str) -> Outline:
 
 
 def wanted_sections(settings: Settings) -> str:
-    """Return how many sections a prompt asks for: as many as can have a few hundred words each."""
+    """Return the number of sections that a prompt asks for, at a few hundred words each."""
     number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
     return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_ONCE}"
 

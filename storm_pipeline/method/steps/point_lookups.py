@@ -17,18 +17,18 @@ _PASSAGES = 6  # snippets for a question, without their neighbours
 _SEARCHED = 12  # maximum points of a run that are searched for on the web
 
 Sections = Sequence[tuple[str, Sequence[str]]]
-"""Titles of sections with the questions that are open there, the most important first."""
+"""Titles of sections with their open questions, most important first."""
 
 
 def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:
     """Return each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from the run's passages. Questions that these do not answer are
-    searched for once with the queries that the model names, at most twelve questions, the first of each section first,
-    and answered in one more call. A call that fails is recorded, and leaves its questions open.
+    searched for with the model's queries, at most twelve questions, the first of each section first, and answered in
+    another call. A failing call is recorded and leaves its questions open.
 
     Args:
-        read: ids of the snippets that were read from end to end, and so cannot answer what is still open.
+        read: ids of the snippets that were read completely and cannot answer open questions.
     """
     questions = [question for _, own in wanted for question in own]
     # Searched before the answers add to the store, so that results do not depend on their order.
@@ -66,7 +66,7 @@ def _answered(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion)
 def _searched(
     ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
-    """Return for each question new web results in turn with passages of the store that its section was not shown."""
+    """Return for each question new web results alternating with passages not shown for its section."""
     questions = list(queries)
     found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
     told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}

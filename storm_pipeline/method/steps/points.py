@@ -128,7 +128,7 @@ def _noted(
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
     placed = {text: section.heading.title for section in reversed(planned) for text in texts(section.findings)}
-    for group in map(texts, reply.same):  # one that is not merged is placed with the first of its group
+    for group in map(texts, reply.same):  # an unmerged one is placed with the first of its group
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
     notes = FindingNotes(

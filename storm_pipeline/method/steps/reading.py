@@ -20,8 +20,8 @@ from storm_pipeline.text.languages import count_words, detect, opening_of
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import READING, Conversation, Conversations, Perspective, Sentence, Snippet, Source, Turn
 
-_PAGES = 8  # maximum pages of a run that are read
-_OPENING = 30  # words of a passage that show what a page says
+_PAGES = 8  # maximum pages read in a run
+_OPENING = 30  # words of a passage that represent a page
 _RANKED = 200  # passages by which pages are ranked
 _TOKENS_A_WORD = 4 / 3
 
@@ -29,7 +29,7 @@ PAGE_READER = Perspective("Page reader", READING)
 
 
 def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
-    """Let a model choose pages to read in full; return the conversations with one more, of the pages' content.
+    """Read pages chosen by a model in full; return the conversations and another one with the pages' content.
 
     At most eight pages are read, each up to ``evidence_words``, and all together up to ``reading_tokens``. If a page is
     longer, its passages nearest to the topic are read. A page that cannot be read, and a choice that fails, are

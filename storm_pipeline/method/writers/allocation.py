@@ -36,10 +36,10 @@ _TITLES = 6
 _STRAYS = 8  # maximum number of findings shown to the outliner because no heading seems to cover them
 _EQUAL_SHARE = 0.2  # share of the article's length that is split equally among the sections
 _FILLED = 0.5  # share of a section's room that snippets fill which no finding cites
-_ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
+_ENOUGH = 300  # words of the snippets cited by a section's findings from which it needs few others
 _FIRST = 4
-"""Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
-_SNIPPETS = 16  # retrieved for a section at least
+"""Number of first results of a section's headings that it is shown even if they fit another section better."""
+_SNIPPETS = 16  # minimum snippets retrieved for a section
 _WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for a section
 
 
@@ -60,8 +60,8 @@ def allocate(
 ) -> Evidence:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
-    Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings; where they
-    say of none where it belongs, the outliner is asked.
+    Citations of removed pages are ignored. ``notes``: of the conversations' findings; without placements, the outliner
+    is asked.
     """
     if not outline.sections:
         return Evidence(outline, ())
@@ -148,7 +148,7 @@ def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conve
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
     distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
     relevant = keep_relevant(ctx.brief, distinct, ctx.store.embed)
-    others = relevant or tuple(distinct)  # with nothing relevant, similarity to the headings decides alone
+    others = relevant or tuple(distinct)  # without related pages, only similarity to the headings counts
     snippets = (*required, *others)
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
     return _Candidates(

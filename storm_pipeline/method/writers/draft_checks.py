@@ -47,7 +47,7 @@ def checked_draft(
 def answered_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -> str:
     """Return the writer's reply to remarks on a text. Raises ModelError: the model fails.
 
-    ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
+    ``where``: name of the text. ``passages``: those that support or may support its sentences, numbered.
     """
     inputs = {"section": where if where != ctx.brief.topic else "", "passages": passages, "remarks": remarks}
     return str(ctx.ask("writer", ctx.programs.remarks, **ctx.brief.inputs, style=ctx.brief.style, **inputs).text)
@@ -79,7 +79,7 @@ def _report_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
     """Record that a whole reply cites nothing; it is a failure if nothing of it is kept."""
     if is_lost:
         error = ModelError(f"{NO_MARKERS}; use another model with --lm")
-        ctx.events.failed(where, error, counts=False)  # the run ends if every reply is so
+        ctx.events.failed(where, error, counts=False)  # the run ends if every reply is like this
     else:
         ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
 

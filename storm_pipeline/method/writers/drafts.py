@@ -19,7 +19,7 @@ _UNDERLINED = re.compile(rf"^(?! |[#>*-])([^\n]{{1,100}}[^\s.!?:{mark(0)[-1]}])\
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 _LONGEST_TITLE = 10  # maximum length of an emphasised title in words
-_END = 300  # trailing characters of a line that decide whether the next line continues it
+_END = 300  # final characters of a line that show whether the next line continues it
 
 
 @dataclass(frozen=True)

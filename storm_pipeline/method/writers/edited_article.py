@@ -71,7 +71,7 @@ class EditedArticle:
         return "\n".join(refused)
 
     def behind(self, edit: Edit) -> tuple[str, ...]:
-        """Return what the article says where an edit is made, with its sources, and the passages that it names."""
+        """Return the sentences at the place of an edit with their sources, and the passages that the edit names."""
         sentences, named = self._sentences, self._named(edit)
         numbers = (edit.sentence - 1, edit.sentence, edit.other)
         told = dict.fromkeys([*(sentences[n] for n in numbers if n in sentences), *named])
@@ -86,7 +86,7 @@ class EditedArticle:
         return self._read(edit.text)[0]
 
     def add_passages(self, sentence: int, found: Sequence[Passage]) -> str:
-        """Return what a sentence cites and passages found for it, numbered; none twice. It is shown once more."""
+        """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
         self._checks.know(found)
         if sentence in self._sentences:
             self._changed.add(sentence)

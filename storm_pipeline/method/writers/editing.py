@@ -64,7 +64,7 @@ def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]
     if not questions:
         return ""
     search_all(ctx, questions)
-    gone = ctx.search.excluded_ids()  # what the article cites already stays
+    gone = ctx.search.excluded_ids()  # keep cited snippets
     lines = []
     for lookup, ranked in zip(lookups, ctx.store.search(questions, _FOR_A_LOOKUP), strict=True):
         found = [snippet for snippet in ranked if snippet.source_id not in gone]
@@ -89,7 +89,7 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
 
 
 def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict[Edit, str]:
-    """Return for each new text that the judge doubts the reason; for each that a language model supports, "".
+    """Return for each doubted new text the reason; for each that a language model supports, "".
 
     The judge reads what the editor saw: the article, the titles of its sources, and passages found.
     """

@@ -20,7 +20,7 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
-_MANY = 24  # minimum findings at which their common direction is left out of the comparison with headings
+_MANY = 24  # minimum findings for removing their common direction from the comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 
 
@@ -77,7 +77,7 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
 
 
 def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
-    """Map the text of each repeated finding to the text of the one that is kept, the first of its group.
+    """Map the text of each repeated finding to the text of the first one of its group.
 
     A finding with a number that the first one lacks is not merged.
 
@@ -96,7 +96,7 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
 
 
 def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
-    """Merge each repeated finding into the one that is kept, with all citations."""
+    """Merge each repeated finding into the kept one, with all citations."""
     by_text = {finding.text: finding for finding in findings}
     for text, kept in same.items():
         if text in by_text and kept in by_text:

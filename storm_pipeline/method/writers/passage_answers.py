@@ -23,7 +23,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
-_FEW = 3  # results shown if none is related to topic or question: the best ones, so that the model may say so
+_FEW = 3  # best results shown if none is related to topic or question
 _SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
 _PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
 _SHORTEST = 4  # minimum words of a finding
@@ -89,7 +89,7 @@ def supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passag
     else:
         answered = [verdict.sentence for verdict in screen.judge(claims)]
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
-    # a finding has to stand alone, unlike the rest of a list or of a table
+    # a finding must be self-contained, unlike items of lists and tables
     whole = (finding for finding in findings if is_complete(finding.text) and count_words(finding.text) >= _SHORTEST)
     sentences = tuple(sentence for sentence in whole if sentence.citations)
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))

@@ -18,7 +18,7 @@ from storm_pipeline.types import UNTITLED, Heading, Paragraph, Sentence, Snippet
 
 SHORTEST = 5
 """Minimum words of a usable sentence; a shorter text is mostly a heading."""
-_PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
+_PARAGRAPH = 3  # minimum sentences of a paragraph, if possible
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Candidate:
     """A sentence of a source that an article may use."""
 
     fact: Fact
-    place: tuple[int, int]  # number of its snippet, and of the sentence in it
+    place: tuple[int, int]  # numbers of its snippet and of the sentence
     opening: Fact  # the first usable sentence of its page if that is one passage, else the sentence itself
-    nearness: float  # to the topic, in [-1, 1]
+    nearness: float  # cosine to the topic, in [-1, 1]
 
 
 def sentences_of(snippet: Snippet) -> list[Fact]:
@@ -68,7 +68,7 @@ def candidates(
 def _on_topic(subject: Subject, snippet: Snippet, heading_stems: Set[str], page_stems: Set[str]) -> list[Fact]:
     """Return the sentences of a passage that are on the subject.
 
-    All sentences of the user's own documents. If the subject has no page of its own: the sentences that name it, or
+    All sentences of the user's documents. If the subject has no page of its own: the sentences that name it, or
     whose page's title does. If it has one: the first sentences, as long as they name it, of pages on a part of it. The
     title of such a page has its name and other words, all of them on its own page (``page_stems``); or, without the
     name, only words of the user's headings (``heading_stems``).
@@ -106,7 +106,7 @@ def by_heading(
 ) -> dict[str, list[Candidate]]:
     """Map the title of each heading to its candidates, in order: passages go to their nearest heading.
 
-    The nearest heading has the highest cosine above its mean, so that none attracts all that is near to the topic.
+    The nearest heading has the highest cosine above its mean, so that none attracts everything near the topic.
     """
     shares: dict[str, list[Candidate]] = {heading.title: [] for heading in headings}
     if not usable:
