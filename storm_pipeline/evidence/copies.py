@@ -81,7 +81,7 @@ def _of_passage(text: str) -> Hashes:
 
 
 def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
-    """Find the pairs of ids, the lower one first, of which one text contains the other, and their Jaccard similarity.
+    """Find the pairs of ids, the lower one first, with a text that contains the other, and their Jaccard similarity.
 
     Uses an inverted index without shingles of a single text.
     """

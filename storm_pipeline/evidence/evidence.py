@@ -80,7 +80,7 @@ class PassageEvidence:
     """The evidence for one section: passages, and the interview findings drawn from them."""
 
     heading: Heading
-    passages: tuple[Passage, ...] = ()  # in the order in which they are shown
+    passages: tuple[Passage, ...] = ()  # in display order
     findings: tuple[Sentence, ...] = ()  # sentences of interview answers that are assigned to this section
     related: tuple[Sentence, ...] = ()  # those of other sections that cite these passages
     target_words: int = 0  # target length of the section

@@ -115,7 +115,7 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
 
 
 def _questions(article: Article) -> tuple[list[Sentence], list[Question]]:
-    """Return the sentences that have words, and each with the texts that it cites."""
+    """Return the sentences with words, and each with its cited texts."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
     sentences = [sentence for sentence in article.sentences() if has_word(sentence.text)]
     cited = (dict.fromkeys(citation.snippet_id for citation in sentence.citations) for sentence in sentences)

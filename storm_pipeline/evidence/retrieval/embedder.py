@@ -248,7 +248,7 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
 
 
 def project_out(shared: Vector, vectors: Vectors) -> Vectors:
-    """Project ``shared`` out of unit vectors and rescale them to length 1; shorter where hardly anything is left."""
+    """Project ``shared`` out of unit vectors and normalise them; nearly zero vectors stay shorter."""
     rest = vectors - np.outer(vectors @ shared, shared)
     return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), TINY), dtype=np.float32)
 
