@@ -197,16 +197,16 @@ class _Found:
         # kind → item, None for all records → number of records that were read before its last mark
         self._forgotten: dict[str, dict[tuple[str, str] | None, int]] = defaultdict(dict)
 
-    def add(self, own: tuple[str, str], value: Any) -> None:
-        self._records[own].append((self._read, value))
+    def add(self, key: tuple[str, str], value: Any) -> None:
+        self._records[key].append((self._read, value))
         self._read += 1
 
-    def reject(self, own: tuple[str, str], hashed: str) -> None:
+    def reject(self, key: tuple[str, str], hashed: str) -> None:
         """Drop the last record with this hash, if there is one."""
-        records, places = self._records[own], self._places.setdefault(own, defaultdict(list))
-        for place in range(self._hashed[own], len(records)):
+        records, places = self._records[key], self._places.setdefault(key, defaultdict(list))
+        for place in range(self._hashed[key], len(records)):
             places[fingerprint(records[place][1])].append(place)
-        self._hashed[own] = len(records)
+        self._hashed[key] = len(records)
         if places.get(hashed):
             records[places[hashed].pop()] = (-1, None)
 
@@ -217,8 +217,8 @@ class _Found:
     def left(self) -> dict[tuple[str, str], deque[Any]]:
         """Return the records that were not dropped."""
         return {
-            own: deque(value for read, value in records if read >= 0 and not self._is_forgotten(own[0], read, value))
-            for own, records in self._records.items()
+            key: deque(value for read, value in records if read >= 0 and not self._is_forgotten(key[0], read, value))
+            for key, records in self._records.items()
         }
 
     def _is_forgotten(self, kind: str, read: int, value: Any) -> bool:
