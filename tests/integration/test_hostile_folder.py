@@ -113,20 +113,15 @@ def saved(hostile: Hostile, name: str) -> str:
     [
         *(["write", "Silk Road"], ["outline", "Silk Road"], ["estimate", "Silk Road"], ["batch", "topics.csv"]),
         *(["compile", "draft", "--train", "notes"], ["resume", "{run}"], ["check", "{run}"], ["refresh", "{run}"]),
-        *(["write", "Silk Road", "--programs", "compiled"], ["experiment", "run", "experiment.toml"]),
-        *(["serve", "--api"], ["mcp"]),
+        *(["write", "Silk Road", "--programs", "compiled"], ["serve", "--api"], ["mcp"]),
     ],
 )
 def test_what_would_ask_models_is_refused(hostile: Hostile, command: list[str]) -> None:
-    is_experiment = command[0] == "experiment"
-    for file in ("storm.toml", "pyproject.toml") if is_experiment else ():
-        (hostile.folder / file).unlink()
     result = run(*(part.format(run=saved(hostile, "run.json")) for part in command))
     assert result.exit_code == 2, result.output
     *_, line = result.stderr.splitlines()
-    says = {"experiment": "add --trust", "resume": "was made with --lm"}
-    assert says.get(command[0], "a folder's file says only what is written") in line
-    assert ("api_key_env" if is_experiment else "--api-base") in line
+    assert ("was made with --lm" if command[0] == "resume" else "a folder's file says only what is written") in line
+    assert "--api-base" in line
     assert not any(key in result.output for key in KEYS.values())
     hostile.check()
 

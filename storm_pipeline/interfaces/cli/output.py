@@ -165,7 +165,7 @@ class EventLines:
         if self._lost:
             return
         try:
-            line = json.dumps({"event": kind, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
+            line = json.dumps({"event": kind, "at": round(time.time(), 3)} | fields)
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
         except OSError as error:

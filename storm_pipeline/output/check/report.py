@@ -60,7 +60,7 @@ def to_record(checked: Checked) -> dict[str, Any]:
 
 def to_json(checked: Checked) -> str:
     """Return the value of :func:`to_record` as JSON without lone surrogates."""
-    return encodable(json.dumps(to_record(checked), ensure_ascii=False, indent=1))
+    return encodable(json.dumps(to_record(checked), indent=1))
 
 
 def to_page(checked: Checked) -> str:
