@@ -10,7 +10,7 @@ from llm import FakeModel
 from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 
-from storm_pipeline import Article, NothingFoundError, Storm
+from storm_pipeline import NothingFoundError, Storm
 from storm_pipeline.sources.search.fake import FakeSearch
 
 QUESTION = "Silk Road"
@@ -71,15 +71,6 @@ def test_an_answer_is_shorter_than_an_article(server: FakeModel, tmp_path: Path,
     (asked_for,) = re.findall(r"^Words: (\d+)$", server.of("AnswerQuestion")[0].user, re.M)
     assert int(asked_for) <= words
     assert int(asked_for) > words / 3
-
-
-def test_an_answer_is_resumed_without_asking_again(server: FakeModel, tmp_path: Path) -> None:
-    article = storm(server, tmp_path).answer(QUESTION)
-    (folder(tmp_path) / "article.json").unlink()  # so that there is something to do
-    before = len(server.asked)
-    resumed = storm(server, tmp_path).resume(folder(tmp_path), Article)
-    assert len(server.asked) == before
-    assert resumed.to_markdown() == article.to_markdown()
 
 
 def test_nothing_found_is_said_with_the_question(server: FakeModel, tmp_path: Path) -> None:

@@ -203,11 +203,6 @@ def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
     assert not two[0].asked
 
 
-def test_plans_before_texts_leave_a_program_its_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
-    storm(two[0], tmp_path, programs=with_own_section(own(two[1])), answers="outlined").write(TOPIC)
-    assert {one.signature for one in two[1].asked} == {"OutlineText", "WriteSection"}
-
-
 def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(
     tmp_path: Path, two: tuple[FakeModel, FakeModel]
 ) -> None:

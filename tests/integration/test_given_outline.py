@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from llm import FakeModel
 from test_pipeline import folder, storm
 from typer.testing import CliRunner
@@ -65,14 +63,6 @@ def test_a_file_that_is_no_outline_is_refused_before_anything_is_bought(tmp_path
     assert f"--outline {path}" in str(error.value)
     assert not server.asked
     assert not (tmp_path / "runs").exists()
-
-
-@given(st.text(max_size=400), st.text(max_size=20))
-def test_whatever_is_taken_for_an_outline_has_headings(text: str, topic: str) -> None:
-    where = Outline(topic, (Heading("History"),))
-    assert parse_pieces("x", {"outline": read_outline(where, topic or "x")}).outline is not None
-    made = parse_pieces(topic, {"outline": f"# History\n{text}"}).outline
-    assert made is None or made.sections
 
 
 @pytest.mark.parametrize("number", [51, 20_000])

@@ -4,14 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from found_pages import world
 from llm import FakeModel, completion
 from servers import Reply
 from test_pipeline import folder
 from test_resume import answers, storm, text
-
-from storm_pipeline import Snippet
-from storm_pipeline.sources.search.fake import FakeSearch
 
 HALF = "\ud83d"
 
@@ -48,10 +44,3 @@ def test_half_a_pair_in_a_reply_ends_no_run(tmp_path: Path, signature: str) -> N
     text(article).encode("utf-8")
     article.to_html().encode("utf-8")
     article.to_json().encode("utf-8")
-
-
-def test_half_a_pair_in_a_hit_ends_no_run(steady: FakeModel, tmp_path: Path) -> None:
-    hits = [Snippet(s.url + HALF, s.title + HALF, f"{HALF}{s.text}", author=HALF, site=HALF) for s in world("silk")]
-    article = storm(steady, tmp_path, search=FakeSearch(lambda _: hits)).write("Silk Road")
-    text(article).encode("utf-8")
-    article.to_html().encode("utf-8")

@@ -213,11 +213,6 @@ def test_the_schema_travels_only_where_it_is_wanted(server: FakeModel) -> None:
     assert schema["additionalProperties"] is False
 
 
-def test_sampling_defaults_are_the_papers(server: FakeModel) -> None:
-    related(models(server.lm))
-    assert (server.asked[0].body["temperature"], server.asked[0].body["top_p"]) == (1.0, 0.9)
-
-
 @pytest.mark.parametrize("end", ["", "/", "/v1"])
 @pytest.mark.parametrize("provider", ["ollama", "ollama_chat"])
 def test_addresses_of_ollama(server: FakeModel, monkeypatch: pytest.MonkeyPatch, provider: str, end: str) -> None:

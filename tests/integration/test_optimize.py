@@ -25,7 +25,6 @@ from storm_pipeline.errors import (
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.estimate.formula import ASKED
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
@@ -199,17 +198,6 @@ def test_the_metric_of_outlines_rewards_what_editors_have_and_tells_what_is_miss
     assert "Trade" in half.feedback and "Decline" in half.feedback
     cluttered = metric(gold, outlined("Origin", "Trade", "Decline", "Origin", "Trade", "Decline"))
     assert cluttered.score < whole.score and "6" in cluttered.feedback
-
-
-def test_the_manual_says_which_recipe_asks_what() -> None:
-    manual = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
-    rows = (line.split("|")[1:3] for line in manual.splitlines() if line.count("|") == 3)
-    told = {recipe: names(asked) for own, asked in rows for recipe in names(own) & set(ASKED)}
-    assert told == ASKED
-
-
-def names(cell: str) -> frozenset[str]:
-    return frozenset(re.findall(r"`([^`]+)`", cell))
 
 
 def command(*arguments: str) -> Result:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -118,15 +117,6 @@ def test_a_library_that_fails_costs_only_the_page(reader: Make) -> None:
     assert result.snippets[1].origin == "page"
     assert [one.url for one in result.unread] == ["https://a.org/1"]
     assert "damaged" in result.unread[0].reason
-
-
-def test_pages_are_had_once_whoever_asks(reader: Make) -> None:
-    asked: list[str] = []
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}, asked))
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda topic: engine.search(f"sold {topic}", 5).snippets, TOPICS * 3))
-    assert sorted(asked) == ["https://a.org/1", "https://b.org/2"]
-    assert all(topic in snippets[0].text for topic, snippets in zip(TOPICS * 3, found, strict=True))
 
 
 def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reader: Make) -> None:

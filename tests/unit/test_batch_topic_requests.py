@@ -73,13 +73,6 @@ def test_tables_come_back(tmp_path: Path, requests: list[TopicRequest], delimite
 
 
 @ANY
-@given(names=st.lists(TOPICS.filter(lambda text: not text.startswith("#")), min_size=1, max_size=8))
-def test_lines_come_back(tmp_path: Path, names: list[str]) -> None:
-    text = "# topics\n\n" + "\n\n".join(f"  {name}\t" for name in names)
-    assert topics(write(tmp_path, "t.txt", text)) == names
-
-
-@ANY
 @given(data=st.binary(max_size=300), name=st.sampled_from(["t.txt", "t.csv", "t.jsonl"]))
 def test_any_bytes_are_read_or_refused_in_one_sentence(tmp_path: Path, data: bytes, name: str) -> None:
     try:

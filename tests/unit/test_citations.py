@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, articles
 
-from storm_pipeline.evidence.citations import CitedText, parse_cited
+from storm_pipeline.evidence.citations import parse_cited
 from storm_pipeline.output.render.links import shared_address
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.text.markers import MARKS
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Sentence
+from storm_pipeline.types import Article, Citation
 
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
 
@@ -81,15 +81,6 @@ def test_parsed_text_is_clean_and_citations_are_shown_ones(text: str) -> None:
         assert not MARKS.search(sentence.text)
         assert set(sentence.citations) <= set(SHOWN)
         assert len(set(sentence.citations)) == len(sentence.citations)
-
-
-@given(st.lists(st.lists(st.integers(-3, 12).map(abs), max_size=4), max_size=6))
-def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
-    text = " ".join("It ran." + "".join(f"[{n}]" for n in row) for row in numbers)
-    expected = tuple(
-        Sentence("It ran.", tuple(dict.fromkeys(SHOWN[n - 1] for n in row if 1 <= n <= 5))) for row in numbers
-    )
-    assert parse_cited(text, SHOWN) == CitedText(expected, sum(not 1 <= n <= 5 for row in numbers for n in row))
 
 
 @given(articles())

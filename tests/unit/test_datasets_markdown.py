@@ -12,24 +12,6 @@ from storm_pipeline.output.articles.markdown_blocks import (
     without_title,
 )
 
-LINES = [
-    ("Plain text, and no more.", "Plain text, and no more."),
-    ("A **bold** and *slanted* and ***both*** and `code` word.", "A bold and slanted and both and code word."),
-    ('A [link](https://a.example/x_(y) "Title") here.', "A link here."),
-    ("[![Image 1: a dam](https://a.example/i.png)](https://a.example)", ""),
-    ("![Image 2](https://a.example/i.png)Seen from above.", "Seen from above."),
-    *(("- [x] one point", "one point"), ("> quoted", "quoted"), ("| 1931 | **The dam** |", "1931 The dam")),
-    *(("===============", ""), ("22\\. Surf Wax America<br>", "22. Surf Wax America")),
-    ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
-    ("M*A*S*H of 1972 and *Cheers* of 1982", "M*A*S*H of 1972 and Cheers of 1982"),
-    ("***M*A*S*H*** is a film", "M*A*S*H is a film"),
-]
-
-
-@pytest.mark.parametrize(("line", "plain"), LINES)
-def test_plain_text_of_a_line(line: str, plain: str) -> None:
-    assert plain_markdown(line) == plain
-
 
 def test_headings_and_paragraphs() -> None:
     text = "# Lake Orrin #\n\nA lake.\n---\n## *History*\nIt was dug.\n**Later years:**\nIt grew.\n**It** stayed."

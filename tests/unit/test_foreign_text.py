@@ -12,7 +12,6 @@ from storm_pipeline.text.languages import (
     length_in_words,
     references_heading,
     scripts_of,
-    stem_set,
     windows,
 )
 from storm_pipeline.text.words import foreign_script_share
@@ -27,18 +26,6 @@ def test_windows_of_any_text_are_short_and_lose_nothing(text: str, size: int) ->
     parts = windows(text, size, size)
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert all(length_in_words(part) <= size + 1 for part in parts)
-
-
-@given(st.from_regex(r"[a-z]{2,9}", fullmatch=True), st.sampled_from(["'s", "’s", "'", "’"]))
-def test_an_english_genitive_has_the_stem_of_its_word(word: str, ending: str) -> None:
-    assert stem_set(f"{word}{ending} dam") == stem_set(f"{word} dam")
-    assert stem_set("O’Reilly's") == stem_set("o'reilly")
-
-
-@given(st.text(max_size=200), st.sampled_from(["en", "de", "fr", "es", "ru", "ar", "zh", "ja", "xx", ""]))
-def test_stems_of_any_text_are_words(text: str, language: str) -> None:
-    assert all(stem and not stem.isspace() for stem in stem_set(text, language))
-    assert stem_set(text, language) == stem_set(text.upper().lower(), language) or text.lower() != text.upper().lower()
 
 
 @pytest.mark.parametrize(

@@ -183,12 +183,6 @@ def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited
     assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, a.org)"
 
 
-def test_the_authors_of_a_page_count_as_words_of_its_passages() -> None:
-    dam = replace(DAM, author="Ada Roe", published="1936-05-02")
-    _, (call,), _ = by_model(f"{SAID} [1]", [dam], "1: supported")
-    assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, Ada Roe, a.org, 1936-05-02)"
-
-
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
 def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
     doubt = "1: not - no passage says so"

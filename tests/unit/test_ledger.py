@@ -1,7 +1,5 @@
 """What a run's ledger and timeline tell, and that neither depends on which thread was first."""
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +7,8 @@ from strategies import happenings
 
 from storm_pipeline import CallbackSink, CallFinished
 from storm_pipeline.run.events import (
-    COUNTED,
-    Counted,
     Event,
     Events,
-    RunStarted,
 )
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.timeline import timeline
@@ -22,29 +17,11 @@ stages = st.sampled_from(["conversations", "lead", "sections"])
 costs = st.lists(st.floats(0, 100), min_size=1, max_size=12)
 
 
-def after(events: Sequence[Event]) -> Ledger:
-    ledger = Ledger()
-    for event in events:
-        ledger.emit(event)
-    return ledger
-
-
-def call(cost: float | None) -> CallFinished:
-    return CallFinished("sections", "writer", "m", 100, 40, 10, 2.0, cost)
-
-
 def test_a_misspelt_count_is_refused_at_once() -> None:
     told: list[Event] = []
     with pytest.raises(TypeError, match="dropped_unsuported"):
         Events(CallbackSink(told.append)).count(dropped_unsuported=1)
     assert not told
-
-
-@given(st.lists(st.tuples(st.sampled_from([*sorted(COUNTED), "of another version"]), st.integers(0, 9))))
-def test_counts_add_up_and_unknown_ones_never_end_a_run(counts: list[tuple[str, int]]) -> None:
-    report = after([Counted("sections", name, number) for name, number in counts]).report()
-    for name in COUNTED:
-        assert getattr(report, name) == sum(number for own, number in counts if own == name)
 
 
 happenings_of_runs = happenings(st.sampled_from(["conversations", "sections", "outline", "run"]), st.text(max_size=9))
@@ -69,10 +46,3 @@ def test_any_events_in_any_order_give_what_the_ledger_sums_up(events: list[tuple
     known = [cost for cost in costs if cost is not None]
     assert made.usage.cost == (pytest.approx(sum(known)) if known == costs else None)
     assert all(stage.searches >= 0 and stage.seconds >= 0 for session in made.sessions for stage in session.stages)
-
-
-@given(st.lists(st.tuples(moments, calls), max_size=10), st.lists(moments, min_size=1, max_size=3))
-def test_the_time_is_what_the_ledger_restores(told: list[tuple[float, Event]], starts: list[float]) -> None:
-    begun = [(at, RunStarted("run", "T", "", number)) for number, at in enumerate(sorted(starts), 1)]
-    events = sorted([*begun, *((begun[0][0] + at, call) for at, call in told)], key=lambda pair: pair[0])
-    assert timeline(events).usage.seconds == pytest.approx(Ledger().restore(events).seconds, abs=0.06)

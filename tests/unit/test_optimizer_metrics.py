@@ -12,7 +12,7 @@ from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import job_for
-from storm_pipeline.optimize.metrics import Examples, Metric, names_in
+from storm_pipeline.optimize.metrics import Examples, Metric
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -164,7 +164,3 @@ def test_a_training_set_is_a_folder_or_a_data_set_by_name(tmp_path: Path) -> Non
     assert read_training(str(tmp_path)) == read_articles(tmp_path)
     with pytest.raises(DatasetError, match="nothing reads the data set 'nothing'"):
         read_training(f"nothing:{tmp_path}")
-
-
-def test_names_are_words_that_are_always_capitalised_and_numbers() -> None:
-    assert names_in("Carts went to Selby in 1204. No carts came back.") == {"selby", "1204", "no"}

@@ -181,8 +181,3 @@ SNIPPETS = st.lists(
 def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
     facts = [fact for snippet in snippets for fact in facts_of(snippet)]
     assert len(numbered(facts).split("\n")) == max(1, len(facts))
-
-
-@given(st.text(min_size=1).filter(lambda text: text.strip() and word_count(text) < 5))
-def test_what_is_too_short_for_a_sentence_still_gives_a_fact(text: str) -> None:
-    assert facts_of(Snippet("https://x.org", "t", text))

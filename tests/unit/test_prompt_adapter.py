@@ -33,11 +33,6 @@ def test_a_reply_of_ten_megabytes_is_refused_at_once(signature: type[dspy.Signat
     assert time.monotonic() - start < 2
 
 
-def test_a_long_reply_that_a_section_may_need_is_read() -> None:
-    text = (SENTENCE * 500).strip()
-    assert PromptAdapter().parse(AskQuestion, text) == {"question": text}
-
-
 def test_long_thinking_before_a_short_reply_is_no_fault() -> None:
     reply = f"<think>{SENTENCE * 5000}</think> Who carried the salt?"
     assert PromptAdapter().parse(AskQuestion, reply) == {"question": "Who carried the salt?"}

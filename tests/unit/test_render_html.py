@@ -16,7 +16,6 @@ from strategies import HOSTILE, URLS, articles, spans_of, texts
 
 from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark, passage_link
-from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     Article,
@@ -340,8 +339,3 @@ def test_a_notebook_shows_the_page_in_a_frame(article: Article) -> None:
     assert attributes["srcdoc"] == to_html(article)
     assert "allow-same-origin" not in (attributes["sandbox"] or "")
     assert shown.text == []
-
-
-def test_days_in_words() -> None:
-    words = ["2 May 2019", "December 2019", "2019", "2019-13", ""]
-    assert [day(iso) for iso in ("2019-05-02", "2019-12", "2019", "2019-13", "")] == words

@@ -62,20 +62,6 @@ def test_an_article() -> None:
     )
 
 
-def paged(url: str, *pages: int) -> Article:
-    """An article that cites a passage on each of these pages, and holds one more that it does not cite."""
-    passages = tuple(Snippet(url, "Port books", f"Passage {n}.", page=n) for n in pages)
-    source = Source(passages[0].source_id, url, "Port books", (*passages, Snippet(url, "Port books", "x", page=99)))
-    sentences = tuple(Sentence(f"Sentence {s.page}.", (Citation(source.id, s.id),)) for s in passages)
-    return Article("Trade", sections=(Section("Ships", (Paragraph(sentences),)),), sources=(source,))
-
-
-def test_pages_stand_in_the_reference() -> None:
-    assert "\n1. Port books — a.pdf, p. 3\n" in to_markdown(paged("file:///home/me/a.pdf", 3))
-    assert "\n1. Port books — a.pdf, pp. 3, 12\n" in to_markdown(paged("file:///a.pdf", 12, 3))
-    assert "\n1. Port books — corpus:a, p. 3\n" in to_markdown(paged("corpus:a", 3))
-
-
 def shown(token: Token) -> str:
     """The characters that a viewer shows for an inline token."""
     assert all(child.type in {"text", "softbreak", "text_special"} for child in token.children or ()), token.children

@@ -57,12 +57,6 @@ def test_forms_of_a_word_meet(one: str, other: str) -> None:
     assert terms(one) == terms(other) != []
 
 
-def test_marks_that_tell_words_apart_are_kept() -> None:
-    assert terms("がく") != terms("かく")
-    assert terms("中国の首都") == ["中国", "国の", "の首", "首都"]
-    assert terms("水 x東京z") == ["水", "x", "東京", "z"]
-
-
 @given(st.lists(st.text(max_size=40), max_size=8), st.text(max_size=40))
 def test_any_texts_and_query(texts: list[str], query: str) -> None:
     built = index(texts)

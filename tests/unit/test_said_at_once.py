@@ -11,7 +11,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import hub_folder, is_here, open_embedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
-from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.settings import Settings
 
 NAME = "paraphrase-multilingual-MiniLM-L12-v2"
@@ -52,8 +51,3 @@ def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypa
     assert "the first run fetches it from the model hub" in next(
         one.detail for one in found if one.subject == f"sentence encoder {NAME}"
     )
-
-
-def test_number_signs_in_sentences_are_text() -> None:
-    texts = [claim.text for claim in read_draft("C# is a language [1]. It is number # 3 of all [1].", 1).claims()]
-    assert texts == ["C# is a language.", "It is number # 3 of all."]

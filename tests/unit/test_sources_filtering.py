@@ -50,10 +50,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert second.reason.startswith("generally unreliable: generally unreliable, by Wikipedia")
 
 
-def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
-    assert filtered(*GOOD).search("silk", 2).seen == ()
-
-
 @given(
     st.lists(st.sampled_from([*GOOD, *NEUTRAL, *BAD, SILK]), max_size=14),
     st.sampled_from(POLICIES),

@@ -120,12 +120,6 @@ def test_copies_are_recognised_by_what_a_search_shows_of_the_page_and_what_is_kn
     assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
 
 
-def test_what_a_copy_adds_of_its_own_is_not_held_against_others() -> None:
-    truth = GroundTruth(texts=[PROSE])
-    assert truth.recognise("https://copy.example/1", "", f"{PROSE} {OTHER_PROSE}")
-    assert truth.recognise("https://other.example/1", "", OTHER_PROSE) is None
-
-
 @given(st.lists(st.sampled_from("silk road horse jade salt bead".split()), min_size=15, max_size=40), st.data())
 def test_the_bound_divides_copies_from_others(known: list[str], data: st.DataObject) -> None:
     share = data.draw(st.floats(0.05, 1.0))

@@ -1,10 +1,8 @@
 """Sentences, words, scripts and overlap."""
 
-import base64
 import time
-import unicodedata
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +12,10 @@ from storm_pipeline.sources.reliable.ground_truth import folded_title
 from storm_pipeline.sources.search.queries import bare_words
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
-from storm_pipeline.text.identity import in_form, normalised_text
+from storm_pipeline.text.identity import normalised_text
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.languages import stem_set
-from storm_pipeline.text.plain import plain_text, readable_title
+from storm_pipeline.text.plain import readable_title
 
 PROSE = st.lists(
     st.sampled_from(
@@ -87,11 +85,6 @@ def test_splitting_loses_nothing(text: str) -> None:
     assert all(part and part == part.strip() for part in parts)
 
 
-def test_words() -> None:
-    assert t.words("Don’t say “1,000.5”, हिन्दी état 北京 x_y!") == "Don’t say 1,000.5 हिन्दी état 北 京 x y".split()
-    assert t.word_count("東京 is big") == 4
-
-
 LATIN = st.text(st.sampled_from("aZ9é²ªºʼ’'‘“”–—…._,- \n\u200b\u2070"), max_size=20)
 
 
@@ -130,25 +123,6 @@ def test_foreign_script_share() -> None:
 WORDY = st.lists(st.sampled_from(["a", "b", "C", "d,", "e."]), max_size=12).map(" ".join)
 
 
-def slow_run(a: list[str], b: list[str]) -> int:
-    best = 0
-    for i in range(len(a)):
-        for j in range(len(b)):
-            n = 0
-            while i + n < len(a) and j + n < len(b) and a[i + n] == b[j + n]:
-                n += 1
-            best = max(best, n)
-    return best
-
-
-@given(WORDY, WORDY, st.integers(1, 5))
-def test_longest_common_run_agrees_with_the_plain_search(a: str, b: str, at_least: int) -> None:
-    fold = [w.casefold() for w in t.words(a)], [w.casefold() for w in t.words(b)]
-    run = t.longest_common_run(a, b)
-    assert len(run) == slow_run(*fold) == len(t.longest_common_run(b, a))
-    assert t.longest_common_run(a, b, at_least) == (run if len(run) >= at_least else [])
-
-
 @given(st.text(st.characters()))
 def test_tidy_is_one_writable_line(text: str) -> None:
     once = t.tidy(text)
@@ -179,15 +153,6 @@ def test_titles_as_people_read_them(title: str | None, readable: str) -> None:
     assert readable_title(title) == readable
 
 
-@given(st.text(max_size=60))
-def test_a_title_in_base64_is_decoded_and_nothing_breaks(title: str) -> None:
-    plain = plain_text(title)
-    assert len(readable_title(title)) <= max(len(plain), 1)
-    words = "".join(char for char in plain if char.isalpha() or char == " ").strip()
-    coded = base64.b64encode(words.encode()).decode()
-    assert readable_title(coded) in {readable_title(words), coded}
-
-
 @pytest.mark.parametrize(
     "reads", [t.folded_words, terms, stem_set, normalised_text, folded_title, bare_words], ids=lambda one: one.__name__
 )
@@ -195,13 +160,6 @@ def test_very_many_marks_on_one_letter_take_no_long_time(reads: Callable[[str], 
     begun = time.process_time()
     assert reads("丝绸之路 a" + "\u0301\u0323" * 40_000)
     assert time.process_time() - begun < 5
-
-
-@given(
-    st.text(st.sampled_from("aé漢ｶﾞ\u0301\u0323\u0f73\u0344²ﷺ한"), max_size=29), st.sampled_from(("NFC", "NFKC", "NFKD"))
-)
-def test_forms_of_ordinary_text_are_those_of_unicode(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> None:
-    assert in_form(text, form) == unicodedata.normalize(form, text)
 
 
 @given(WORDY, WORDY, st.integers(1, 5))
