@@ -115,14 +115,14 @@ class Settings(BaseModel):
         default=None,
         ge=2048,
         le=_MOST,
-        description="Tokens that a model's context window holds, prompt and reply together; default: what LiteLLM's "
-        "table says of the model, the embedded server's own, else 16384 are assumed.",
+        description="Tokens that a model's context window holds, prompt and reply together; default: from LiteLLM's "
+        "table or the embedded server, else 16384.",
     )
     structured: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
     )
-    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Seconds in which a reply must be whole.")
+    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Time limit of a reply in seconds.")
     call_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
     parse_attempts: int = Field(
         default=3, ge=1, le=10, description="Replies drawn per call until one has the requested form."
@@ -137,7 +137,7 @@ class Settings(BaseModel):
     max_cost: float | None = Field(
         default=None,
         gt=0,
-        description="Cap on a run's cost in dollars; research may use part of it, so that the article gets written.",
+        description="Cap on a run's cost in dollars; research may use only a part, which leaves enough for writing.",
     )
     max_tokens: int | None = Field(
         default=None,
@@ -172,8 +172,8 @@ class Settings(BaseModel):
     )
     wikipedia_contents: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
-        "own are searched, of which nothing then leaves the machine but what the model is asked, and DOIs (`dois`).",
+        description="Whether those tables of contents are looked up in Wikipedia; auto: unless only your own documents "
+        "are searched; then only model requests and DOIs (`dois`) leave the machine.",
     )
 
     search: EngineName = Field(
@@ -184,8 +184,8 @@ class Settings(BaseModel):
     )
     dois: Literal["ask", "never"] = Field(
         default="ask",
-        description="Whether Crossref is asked who wrote your own documents whose DOI is known but not their author, "
-        "year or journal; it learns these DOIs alone.",
+        description="Whether Crossref is asked for author, year and journal of your own documents with a DOI but "
+        "without these; only the DOIs are sent.",
     )
     top_k: Content[int] = Field(
         default=5, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
@@ -262,8 +262,8 @@ class Settings(BaseModel):
     length: Content[Length] = Field(
         default="standard",
         json_schema_extra={"type": ["string", "integer"], "minimum": 100, "maximum": 99999},
-        description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
-        "(2400), long (4800), or a number of at least 100; of an answer short is 150, standard 400, long 900.",
+        description="Target words of an article (not of an extract), if its sources suffice: short (800), standard "
+        "(2400), long (4800), or a number of at least 100; for answers, short is 150, standard 400, long 900.",
     )
     evidence: Content[int | None] = Field(
         default=None,

@@ -43,7 +43,7 @@ def argument(metavar: str, text: str) -> Any:
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
 Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
 _OUTLINE = (
-    "The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
+    "The sections to write, instead of a generated outline: '#' headings or a list, one per line. A file "
     "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
 )
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]

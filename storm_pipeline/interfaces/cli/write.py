@@ -46,7 +46,7 @@ T = TypeVar("T")
 _FROM = (
     "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead of TOPIC."
 )
-_YES = "Go on although files of the run were lost or changed, and buy what is missing."
+_YES = "Continue although files of the run were lost or changed, and repeat the missing paid calls."
 _Yes = Annotated[bool, flag("--yes -y", _YES)]
 
 
