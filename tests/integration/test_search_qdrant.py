@@ -1,28 +1,24 @@
-"""Qdrant: a server that speaks its REST interface, and collections in folders that the test makes."""
+"""Qdrant: a server that speaks its REST interface."""
 
 import dataclasses
 import gzip
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from qdrant_client import QdrantClient
-from qdrant_client.models import Distance, PointStruct, ScoredPoint, VectorParams
+from qdrant_client.models import ScoredPoint
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
 from storm_pipeline.evidence import run_search
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch
+from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch, VectorCollection
 from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import open_search
-from storm_pipeline.sources.search.vectors import VectorCollection
 from storm_pipeline.sources.transport.bounded import Bounded
 
 EMBEDDER = HashingEmbedder(64)
@@ -202,64 +198,6 @@ def test_any_payload_gives_sound_snippets_or_an_error(payloads: list[dict[str, A
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A database whose collection `notes` holds the texts."""
-    client = QdrantClient(path=str(tmp_path / "db"))
-    client.create_collection("notes", vectors_config=VectorParams(size=64, distance=Distance.COSINE))
-    vectors = EMBEDDER.embed(list(TEXTS.values()))
-    client.upsert(
-        "notes",
-        [
-            PointStruct(id=n, vector=vector.tolist(), payload=payload(url))
-            for n, (url, vector) in enumerate(zip(TEXTS, vectors, strict=True))
-        ],
-    )
-    client.close()
-    return tmp_path / "db"
-
-
-def in_folder(folder: Path) -> QdrantSearch:
-    return QdrantSearch(VectorCollection(folder, "notes"), EMBEDDER)
-
-
-def test_a_folder(folder: Path) -> None:
-    found = in_folder(folder).search("Who traded silk for horses?", 2)
-    assert len(found) == 2
-    assert (found[0].url, found[0].text, found[0].page) == ("https://a.org/silk", "Silk was traded for horses.", 7)
-
-
-def test_threads_and_engines_share_a_folder(folder: Path) -> None:
-    engines = [in_folder(folder), in_folder(folder)]
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: engines[n % 2].search("jade from Khotan", 1)[0].url, range(40)))
-    assert set(found) == {"https://a.org/jade"}
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library leaves its lock file open
-def test_a_folder_is_released(folder: Path) -> None:
-    engine = in_folder(folder)
-    assert engine.search("silk", 1)
-    del engine
-    client = QdrantClient(path=str(folder))
-    with pytest.raises(CorpusError, match="in use by another program"):
-        in_folder(folder)
-    client.close()
-    assert in_folder(folder).search("silk", 1)
-
-
-def test_folders_of_no_use_are_named_and_left_alone(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"no collection 'x'; it has: notes"):
-        VectorCollection(folder, "x")
-    with pytest.raises(CorpusError, match="not a folder of a Qdrant database"):
-        VectorCollection(tmp_path / "absent", "notes")
-    assert not (tmp_path / "absent").exists()
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "meta.json").write_text("{")
-    with pytest.raises(CorpusError, match="cannot be opened"):
-        VectorCollection(tmp_path / "bad", "notes")
-
-
-@pytest.fixture
 def small_embedder(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Opens the hashing embedder whatever is asked for; the names that were."""
     asked: list[str] = []
@@ -272,29 +210,27 @@ def small_embedder(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_specifications(folder: Path, small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_specifications(small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(spec: str) -> Search:
         return run_search.open_engine(Settings(search=spec)).search
 
-    assert opened(f"qdrant:{folder}#notes").search("silk horses", 1).snippets[0].title == "T"
-    other = opened(f"qdrant:{folder}#notes?title=url&embedder=mine")
-    assert other.search("silk", 1).snippets[0].title.startswith("http")
     monkeypatch.setenv("QDRANT_API_KEY", KEY)
     with ScriptedServer(info(), points({"body": "Silk."})) as server:
-        found = opened(f"qdrant:{server.url}/#notes?text=body").search("silk", 1).snippets
+        found = opened(f"qdrant:{server.url}/#notes?text=body&embedder=mine").search("silk", 1).snippets
         assert [s.text for s in found] == ["Silk."]
         assert server.requests[0].path == "/collections/notes"
         assert server.requests[0].headers["api-key"] == KEY
-    assert small_embedder == ["all-MiniLM-L6-v2", "mine", "all-MiniLM-L6-v2"]
+    assert small_embedder == ["mine"]
 
 
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("qdrant", "needs a place and a collection"),
-        ("qdrant:db", "needs a place and a collection"),
-        ("qdrant:#notes", "needs a place and a collection"),
-        ("qdrant:db#notes?texts=x", r"has no option texts; it has: embedder, page"),
+        ("qdrant", "needs a server and a collection"),
+        ("qdrant:db", "needs a server and a collection"),
+        ("qdrant:#notes", "needs a server and a collection"),
+        ("qdrant:db#notes", "not the address of a server"),
+        ("qdrant:http://a#notes?texts=x", r"has no option texts; it has: embedder, page"),
         ("qdrant:ftp://a#notes", "not the address of a server"),
     ],
 )
@@ -303,10 +239,10 @@ def test_specifications_that_cannot_be(spec: str, said: str) -> None:
         open_search(spec)
 
 
-def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(small_embedder: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
     with pytest.raises(MissingExtraError, match=r"storm-pipeline\[qdrant\]"):
-        open_search(f"qdrant:{folder}#notes")
+        run_search.open_engine(Settings(search="qdrant:http://127.0.0.1:9#notes"))
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])

@@ -1,15 +1,16 @@
-"""Semantic search in the user's Qdrant vector database on a server or in a folder."""
+"""Semantic search in a collection of the user's on a Qdrant server, through qdrant-client."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
-from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.errors import SearchError, SettingsError, needs_extra
 from storm_pipeline.run.assets import EMBEDDER
+from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_passages
-from storm_pipeline.sources.search.vectors import KEY_VARIABLE, VectorCollection
+from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.text.configuration.addresses import is_web_address, redacted
 from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.plain import iso_date, one_line, page_number, plain_text
@@ -20,16 +21,18 @@ if TYPE_CHECKING:
 
     from storm_pipeline.evidence.retrieval.embedder import Embedder
 
+T = TypeVar("T")
+KEY_VARIABLE = "QDRANT_API_KEY"
 INFO = EngineInfo(
-    "qdrant:PLACE#COLLECTION",
-    needs=f"the extra `qdrant`, and a server (its key, if any, in {KEY_VARIABLE}) or a folder",
+    "qdrant:SERVER#COLLECTION",
+    needs=f"the extra `qdrant`, and a server (its key, if any, in {KEY_VARIABLE})",
     free=True,
     returns="passages of your own vector database, found by semantic search",
     open_web=False,
     remote=False,
     is_private=True,
 )
-_FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
+_FORM = "qdrant:http://HOST:6333#COLLECTION"
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,20 @@ class Payload:
 
 
 def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
-    """Open the engine of ``qdrant:PLACE#COLLECTION?OPTIONS``.
+    """Open the engine of ``qdrant:SERVER#COLLECTION?OPTIONS``.
 
     Options are names of payload fields (``text=body&url=metadata.source``, see :class:`Payload`), ``vector``, the
     vector's name if a collection has several, and ``embedder``, the model that made the vectors.
     """
     place, _, rest = argument.partition("#")
     name, _, query = rest.partition("?")
-    require_argument("qdrant", place and name, "a place and a collection", _FORM)
+    require_argument("qdrant", place and name, "a server and a collection", _FORM)
     options = dict(parse_qsl(query))
     payload_names = {field.name for field in fields(Payload)}
     if unknown := sorted(options.keys() - payload_names - {"vector", "embedder"}):
         known = ", ".join(sorted(payload_names | {"vector", "embedder"}))
         raise SettingsError(f"the search engine `qdrant` has no option {', '.join(unknown)}; it has: {known}")
-    if "://" in place and not is_web_address(place):
+    if not is_web_address(place):
         raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
     collection = VectorCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
     if config.open_embedder is None:
@@ -65,6 +68,85 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     embedder = config.open_embedder(options.pop("embedder", EMBEDDER))
     vector = options.pop("vector", None)
     return QdrantSearch(collection, embedder, payload=replace(Payload(), **options), vector=vector)
+
+
+class VectorCollection:
+    """A collection for nearest-neighbour search on a server (Qdrant 1.10 or later). Thread-safe.
+
+    Args:
+        address: of the server, such as ``http://localhost:6333``.
+        name: of the collection.
+        key: of the server; empty if it needs none.
+        rate: requests per second.
+
+    Raises:
+        MissingExtraError: qdrant-client is not installed.
+        SearchError: the server refused the request or could not be reached.
+    """
+
+    def __init__(
+        self, address: str, name: str, key: str = "", *, patience: Patience | None = None, rate: float = 50.0
+    ) -> None:
+        self.name, self._patience = name, patience or Patience()
+        with needs_extra("qdrant", "a qdrant database"):
+            from qdrant_client import QdrantClient
+
+            from storm_pipeline.sources.transport.bounded import bound
+
+        self._client = QdrantClient(
+            address,
+            port=None,
+            timeout=max(1, round(self._patience.read)),
+            headers={"Accept-Encoding": "identity"} | ({"api-key": key} if key else {}),
+            check_compatibility=False,
+            event_hooks={"response": [bound]},
+        )
+        self._gate = gate("qdrant", urlsplit(address).netloc, Rate(rate))
+        vectors: Any = self._call(lambda: self._client.get_collection(name).config.params.vectors)
+        named = vectors if isinstance(vectors, dict) else {"": vectors} if vectors else {}
+        self.sizes: dict[str, int] = {kind: vector.size for kind, vector in named.items()}
+        """Dimension by vector name; the name is empty if there is only one unnamed vector."""
+
+    def nearest(self, vector: Sequence[float], count: int, using: str) -> "list[ScoredPoint]":
+        """Return up to ``count`` points with their payloads, nearest first, by the named vector ``using``.
+
+        Raises SearchError: the collection could not be searched.
+        """
+        query, using_name = list(vector), using or None
+        return self._call(
+            lambda: self._client.query_points(self.name, query=query, limit=count, using=using_name).points
+        )
+
+    def _call(self, ask: Callable[[], T]) -> T:
+        """Ask the server within its rate, with retries; translate the library's errors, which may quote the key."""
+        from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+        from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+        def attempt() -> T:
+            try:
+                return ask()
+            except ResourceExhaustedResponse as error:
+                raise TransientError("qdrant answered 429: too many requests", error.retry_after_s) from error
+            except UnexpectedResponse as error:
+                raise self._refusal(error.status_code or 0) from error
+            except ResponseHandlingException as error:
+                if isinstance(error.source, ValueError):
+                    raise _unknown_format() from error
+                raise TransientError("qdrant could not be reached, or did not answer in time") from error
+            except (AssertionError, LookupError, TypeError, AttributeError, ValueError) as error:
+                raise _unknown_format() from error
+
+        return self._gate.call(attempt, self._patience)
+
+    def _refusal(self, status: int) -> SearchError:
+        refused = f"set {KEY_VARIABLE} to a key that may read the collection {self.name!r}"
+        absent = f"there is no collection {self.name!r}; check its name and the server's address"
+        remedy = {401: refused, 403: refused, 404: absent}.get(status, "check the server, or try again later")
+        return (TransientError if status in RETRIED_STATUSES else SearchError)(f"qdrant answered {status}: {remedy}")
+
+
+def _unknown_format() -> SearchError:
+    return SearchError("qdrant answered in an unknown format; check the server's address and version (1.10 on)")
 
 
 class QdrantSearch:
