@@ -71,18 +71,7 @@ def written(command: Path, args: argparse.Namespace, folder: Path) -> str:
     start = time.monotonic()
     with nullcontext() if args.embedded else serving(folder / "calls.jsonl") as bench:
         lm = ["--lm", bench.lm("written") if bench else "embedded:1.5b"]
-        asked = [
-            "write",
-            "Renaissance",
-            "--search",
-            "wiki-leads",
-            *lm,
-            "--perspectives",
-            "1",
-            "--turns",
-            "1",
-            "--quiet",
-        ]
+        asked = [*"write Renaissance --search wiki-leads --perspectives 1 --turns 1 --quiet".split(), *lm]
         run(command, *asked, "--cache", cache, folder=work, OPENAI_API_KEY="none")
     (path,) = work.glob("runs/*/article.json")
     article = from_json(path.read_text(encoding="utf-8"))

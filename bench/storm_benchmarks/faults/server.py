@@ -10,13 +10,15 @@ import json
 import select
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -25,9 +27,9 @@ from urllib.request import Request, urlopen
 from pydantic import TypeAdapter
 
 from storm_benchmarks.faults.kinds import OK, Plan, Sent, sent_for
-from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process, texts_of
 from storm_benchmarks.scripted import mark_of, number_of, pages, scripted_reply
 
+_BENCH = Path(__file__).resolve().parents[2]
 _HITS, _WORDS = 12, 20  # hits per result page, more than any search requests
 _GOODS = "silk spice glass paper jade amber ivory cotton salt wool copper lacquer".split()
 _PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby Corvane".split()
@@ -117,25 +119,62 @@ class FaultBench:
 @contextmanager
 def serving(log: Path) -> Iterator[FaultBench]:
     """Run the server in a separate process within the block; the log is appended to a file."""
-    with separate_process(__name__, str(log)) as url:
-        yield FaultBench(url)
+    command = [sys.executable, "-m", __name__, str(log.absolute())]
+    with subprocess.Popen(command, cwd=_BENCH, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield FaultBench(process.stdout.readline().strip())
+        finally:
+            process.kill()
 
 
-class _Server(LocalServer):
+class _Server(ThreadingHTTPServer):
+    """A threading server on a free port of loopback, without a concurrency limit."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
     def __init__(self, log: Path) -> None:
-        super().__init__(_Handler)
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.log = Log(log)
         self.plans: dict[str, Plan] = {}
 
+    def handle_error(self, *request: Any) -> None:
+        """Ignore connections dropped by killed clients."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*request)
 
-class _Handler(JsonHandler):
+
+class _Handler(BaseHTTPRequestHandler):
+    """Reads and writes JSON over persistent connections."""
+
     server: _Server
+    disable_nagle_algorithm = True  # Nagle's algorithm adds up to 40 ms to a reply
+    wbufsize = -1
+    protocol_version = "HTTP/1.1"
 
-    def do_PUT(self) -> None:  # noqa: N802 - the base class's contract
+    def log_message(self, *args: Any) -> None:
+        """Stay silent."""
+
+    def read(self) -> Any:
+        """Return the body of the request."""
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def send(self, data: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        """Send a complete response."""
+        self.send_response(status)
+        all_headers = {"Content-Type": "application/json", "Content-Length": str(len(data))} | dict(headers or {})
+        for name, value in all_headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def do_PUT(self) -> None:
         self.server.plans[self._run()] = TypeAdapter(Plan).validate_python(self.read())
         self.send(b"{}")
 
-    def do_GET(self) -> None:  # noqa: N802 - the base class's contract
+    def do_GET(self) -> None:
         if self.path.endswith("/log"):
             self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
             return
@@ -143,12 +182,16 @@ class _Handler(JsonHandler):
         query, page = asked["q"][0], asked.get("pageno", ["1"])[0]
         self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
 
-    def do_POST(self) -> None:  # noqa: N802 - the base class's contract
+    def do_POST(self) -> None:
         request = self.read()
         prompt = json.dumps(request["messages"], ensure_ascii=False)
-        kind, text = scripted_reply(*texts_of(request), mark_of(prompt))
-        tokens = len(prompt.split()), len(text.split())
-        self._reply(kind, prompt, completion(request["model"], mark_of(prompt), text, tokens))
+        system, user = (request["messages"][place]["content"] for place in (0, -1))
+        kind, text = scripted_reply(system, user, mark_of(prompt))
+        sent, came = len(prompt.split()), len(text.split())
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": sent, "completion_tokens": came, "total_tokens": sent + came}
+        made = {"id": mark_of(prompt), "object": "chat.completion", "created": 0, "model": request["model"]}
+        self._reply(kind, prompt, made | {"choices": [choice], "usage": usage})
 
     def _run(self) -> str:
         return unquote(self.path.split("/")[1])
@@ -209,4 +252,6 @@ _TEXTS = _fictional_texts()
 
 
 if __name__ == "__main__":
-    _Server(Path(sys.argv[1])).run()
+    server = _Server(Path(sys.argv[1]))
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
