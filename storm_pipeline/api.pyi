@@ -45,6 +45,7 @@ from storm_pipeline.sources.search.registry import choose as choose, engine_info
 from storm_pipeline.sources.reliable.ground_truth import (
     GroundTruth as GroundTruth, repeats_wikipedia as repeats_wikipedia, wikipedia_article as wikipedia_article,
 )  # fmt: skip
+from storm_pipeline.settings import CAPS as CAPS
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.index_terms import terms as terms

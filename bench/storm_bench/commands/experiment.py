@@ -148,14 +148,17 @@ def _read_config(
     """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
     from storm_bench.folders import folder_to_write
-    from storm_pipeline.api import configured
+    from storm_pipeline.api import CAPS, configured
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = folder_to_write(values.pop("out", default))
-    cache = configured({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    own = configured({name: values[name] for name in ("cache", *CAPS) if name in values})
+    caps = {name: cap for name in CAPS if (cap := getattr(own, name)) is not None}
+    values.pop("cache", None)
     read = read_config(config, allow_code=allow_code)
-    return read.sized(size).with_overrides(topics=topics, settings=values), folder, cache
+    chosen = read.sized(size).with_overrides(topics=topics, settings=values)
+    return chosen.model_copy(update={"caps": caps}), folder, own.cache
 
 
 def _forecast_lines(expected: "Forecast") -> str:

@@ -52,6 +52,7 @@ class ExperimentConfig(ConfigTable):
     # where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No file sets
     # it
     code: Path | None = None
+    caps: Mapping[str, Any] = {}  # what the user's configuration allows of an article, and of a judge. No file sets it
 
     @field_validator("resources")
     @classmethod
@@ -179,7 +180,7 @@ class ExperimentConfig(ConfigTable):
     @property
     def fingerprint(self) -> str:
         """Hash of the configuration."""
-        return fingerprint(self.model_dump(mode="json", exclude={"code"}))
+        return fingerprint(self.model_dump(mode="json", exclude={"code", "caps"}))
 
 
 class _ExperimentFile(ExperimentConfig):
@@ -211,6 +212,8 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     place = f"{path}: "
     if "code" in values:
         raise SettingsError(f"{place}code: no file allows code to be run; --allow-code does")
+    if "caps" in values:
+        raise SettingsError(f"{place}caps: set max_cost, max_tokens and max_minutes under settings")
     values |= {"code": path.parent.absolute()} if allow_code else {}
     config = _validated(ExperimentConfig, _validated(_ExperimentFile, values, place).expanded(), place)
     try:

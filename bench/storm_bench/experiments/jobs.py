@@ -188,7 +188,9 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
         return human_article(topic)
     folders = {"out": job.folder, "cache": job.cache}
     # All settings are given, so that a resumed run does not keep one that made it fail.
-    settings = Settings.build({**settings_of(config, topic, job.unit).model_dump(), **folders})
+    values = settings_of(config, topic, job.unit).model_dump()
+    caps = {name: cap for name, cap in config.caps.items() if values[name] is None or cap < values[name]}
+    settings = Settings.build({**values, **caps, **folders})
     resources = resources_of(config, job.cache)
     engine = engine_of(config.search_of(method), topic, config.data, resources, seed=job.unit.seed or 0)
     _keep_embedder(settings.embedder, job.cache)
@@ -259,4 +261,5 @@ def _resources(given: str, cache: Path) -> Resources:
 
 def _resources_text(config: ExperimentConfig) -> str:
     settings = {name: value for name, value in config.settings.items() if name in _SHARED_WITH_JUDGES}
+    settings |= {name: cap for name, cap in config.caps.items() if name != "max_minutes"}  # a judge waits for articles
     return json.dumps({**config.resources, "settings": settings}, sort_keys=True, default=str)

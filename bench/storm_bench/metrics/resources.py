@@ -119,6 +119,8 @@ class Resources:
         from storm_bench.judges.grading import LanguageModelGrader
         from storm_bench.judges.model_judge import open_judge
 
+        if self.judge_form == "plain":
+            return LanguageModelGrader(self.judge_model)  # one model's calls count against one cap
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
     def _embedder(self, name: str, *, exact: bool = False) -> "Embedder":
@@ -127,9 +129,12 @@ class Resources:
         return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
 
     def _open_judge(self, name: str) -> "CachingJudge":
+        from storm_bench.judges.model_judge import LanguageModelJudge
         from storm_bench.judges.open_judge import open_support_judge
         from storm_pipeline.evidence.judges.base import CachingJudge
 
+        if name == f"lm:{self.judge_lm}":
+            return CachingJudge.of(LanguageModelJudge(self.judge_model))
         return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2])))
 
     def _settings(self, judge: str) -> "Settings":

@@ -531,6 +531,26 @@ def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Pa
     assert "WARNING" not in other.stderr
 
 
+@pytest.mark.parametrize("method", ['recipe = "rr"', 'name = "rr"\nhuman = true'])
+@pytest.mark.parametrize("option", [(), ("--max-tokens", "600")])
+def test_the_users_caps_hold_for_articles_and_judges(
+    method: str, option: tuple[str, ...], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STORM_MAX_TOKENS", "10000000" if option else "600")
+    with FakeModel(JUDGING) as model:
+        file = config_file(model, tmp_path)
+        said = f'call_attempts = 1\nmax_tokens = 5000000\n[resources]\njudge_lm = "{model.lm}"\n[[methods]]\n{method}'
+        text = file.read_text("utf-8").replace('[[methods]]\nrecipe = "rr"', "").replace('"shape"]', '"rubric"]')
+        file.write_text(text.replace("call_attempts = 1", said), "utf-8")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(tmp_path / "cache"))
+        done = command("run", str(file), *there, *option)
+        assert done.exit_code == 1 and "max-tokens" in done.output, done.output
+        assert len(model.asked) <= 1
+        monkeypatch.setenv("STORM_MAX_TOKENS", "5000000")
+        again = command("run", str(file), *there)
+    assert again.exit_code == 0, again.output
+
+
 def test_citations_are_judged_by_the_judge_that_is_named_or_by_nobody(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         file = config_file(model, tmp_path)
