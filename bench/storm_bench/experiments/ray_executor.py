@@ -9,7 +9,7 @@ import sysconfig
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,7 +107,9 @@ class RayExecutor(Executor):
         on_main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
-            self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+            # Ray puts the folder that is current then on its workers' import path, where another's modules may lie.
+            with chdir(Path.cwd().anchor):
+                self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             raise SettingsError(
                 f"the executor 'ray' cannot use {self._address or 'a new Ray on this machine'} ({one_line(error)}): "

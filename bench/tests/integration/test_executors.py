@@ -36,6 +36,33 @@ def session() -> Iterator[tuple[RayExecutor, Path]]:
             yield executor, Path(folder)
 
 
+def test_workers_import_no_module_of_the_current_folder(tmp_path: Path) -> None:
+    for name in ("storm_bench", "executor_jobs", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()", "utf-8")
+    program = """
+from executor_jobs import Job, work
+from storm_bench.experiments.opening import open_executor
+with open_executor("ray", at_once=1) as executor:
+    ((_, done),) = executor.run(work, [Job("square", 3)])
+print(done.number, done.folder)
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "RAY_TMPDIR": str(tmp_path.parent)[:40],
+        },
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.stdout.split() == ["9", str(tmp_path)], done.stderr
+    assert not (tmp_path / "imported").exists()
+
+
 @pytest.fixture(params=["local", "ray"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """An executor of its own with two places; Ray is shared by all."""
