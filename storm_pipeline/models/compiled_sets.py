@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.errors import ProgramError
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.text.files import cannot_write, read_bounded, write_atomically
+from storm_pipeline.text.files import cannot_write, read_json, write_atomically
 
 FORMAT = 1  # version of the folder's format
 _SET = "set.json"
@@ -104,7 +104,7 @@ def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, ve
 
 def _read(file: Path) -> bytes:
     try:
-        return read_bounded(file, _MOST)
+        return read_json(file, _MOST)
     except FileNotFoundError as error:
         raise ProgramError(f"{file} is missing: name the folder of a set (`storm compile` makes one)") from error
     except OSError as error:

@@ -21,6 +21,7 @@ from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 _LARGEST = 2**26  # bytes of a file, decompressed
+_MOST_VALUES = 2_000_000  # of JSON in it: each takes more memory than it has characters
 
 
 @dataclass(frozen=True)
@@ -163,13 +164,20 @@ def read_json(file: Path) -> Any:
     Raises DatasetError: it cannot be read or is not JSON.
     """
     try:
-        return json.loads(file_bytes(file))
+        return json.loads(_few_values(file, file_bytes(file)))
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise DatasetError(f"{file} is damaged: it cannot be decompressed; download it again") from error
     except OSError as error:
         raise DatasetError(f"{file} cannot be read ({error.strerror}); download or rebuild it") from error
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{file} is damaged: it is not JSON; download or rebuild it") from error
+
+
+def _few_values(file: Path, data: bytes) -> bytes:
+    """Return the JSON of a file. Raises OSError: reading it would take too much memory."""
+    if sum(map(data.count, (b"[", b"{", b","))) > _MOST_VALUES:
+        raise OSError(errno.EFBIG, f"it holds more than {_MOST_VALUES:,} values", str(file))
+    return data
 
 
 def write_json(file: Path, value: Any) -> None:

@@ -137,9 +137,12 @@ def test_what_is_no_file_is_skipped(tmp_path: Path, kind: str) -> None:
         read_freshwiki(tmp_path)
 
 
-def test_a_small_file_is_not_unpacked_into_gigabytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "unpacked", [bytes(80_000_000), b"[" + b"{}," * 2_000_000 + b"0]", b"[" + b"0," * 2_000_001 + b"0]"]
+)
+def test_a_small_file_is_not_unpacked_into_gigabytes(tmp_path: Path, unpacked: bytes) -> None:
     file = tmp_path / "lake.json.gz"
-    file.write_bytes(gzip.compress(bytes(80_000_000), 1))
+    file.write_bytes(gzip.compress(unpacked, 1))
     with pytest.raises(DatasetError, match="cannot be read"):
         read_json(file)
 
