@@ -1,4 +1,4 @@
-"""Reads a model's reply: the text of one field, or the values of one JSON object, whatever is around it.
+"""Parsing of a model's reply: the text of a field, or the values of a JSON object, without wrappers.
 
 Thinking, channels, special tokens, fences, tags and labels around a reply are taken off. JSON that is invalid is
 repaired by json_repair, unless words would be lost. A mark in backticks is mentioned, not used.
@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from storm_pipeline.text.words import encodable_values
 
 R = TypeVar("R", bound=BaseModel)
-_DECODER = json.JSONDecoder(strict=False)  # takes line breaks within strings, as models write them
+_DECODER = json.JSONDecoder(strict=False)  # accepts line breaks within strings
 _NAME = r"[\w:]{0,20}?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection)(?:_\w{1,20})?"
 _THINKING = re.compile(
     rf"[<◁\[](?:(?P<closes>(?i:(?<=<)\s?/\|?{_NAME}\|?\s?>|(?<=◁)/{_NAME}▷|(?<=<)\|end_(?:of_)?{_NAME}\|>)"
@@ -32,7 +32,7 @@ _MESSAGE = re.compile(
     r"(?:<\|(?:end|return|call)\|>|(?=<\|(?:start|channel)\|>)|\Z)",
     re.S,
 )
-"""A message of gpt-oss: its channel, and what it says."""
+"""A message of gpt-oss: channel and text."""
 _SPECIAL = (
     r"(?:<[|｜](?!\s|(?:channel|message|constrain)\|)[^<>|｜\n]{1,60}[|｜]>|</?s>|<(?:eos|bos|pad|unk|turn\||\|turn)>"
     r"|</?(?:start|end)_of_\w+>|\[/?INST\]|\[TOOL_CALLS\])"
@@ -42,7 +42,7 @@ _AT_END = re.compile(rf"(?:{_SPECIAL}|\[\[ ## completed ## \]\])\Z")
 _END_OF_TURN = re.compile(rf"(?<![ `'\"(“‘]){_SPECIAL}(?!`)")
 _LONGEST_TOKEN = 70  # characters
 _BLANK = " \t\r\n\ufeff\u200b\x00"
-_LEVELS = 24  # more than anything real has around it
+_LEVELS = 24  # more than any real reply has
 _FENCED = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*(?:\n|\Z)(.*?)(?:^[ \t]*(?:`{3,}|~{3,})[ \t]*$|\Z)", re.M | re.S
 )
@@ -55,17 +55,17 @@ _QUOTED = (*(('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("「", "
 _KEY = re.compile(r"[{,]\s*[\"'“]?([\w -]{1,60})[\"'”]?\s*:")
 _ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+|\\[nrtbf/\"\\])")
 _MOST_TRIED, _MOST_TO_REPAIR = 2000, 10_000
-"""Opening brackets of a reply; characters of JSON that is repaired, in a time that grows with their square."""
+"""Maximum opening brackets tried; maximum characters of JSON to repair, since the time grows with their square."""
 
 
 class ReplyFormError(ValueError):
-    """A reply has not the requested form."""
+    """A reply does not have the requested form."""
 
 
 def strip_thinking(text: str) -> str:
     """Remove a reasoning model's thinking: ``<think>…</think>``, ``[THINK]…[/THINK]``, channels; strip the rest.
 
-    Text before an unmatched closing mark (chat templates open it in the prompt), and after an opening one, goes.
+    Also removes text before an unmatched closing mark (chat templates open it in the prompt), and after an opening one.
     """
     if "<|message|>" in text:
         final = [body for channel, body in _MESSAGE.findall(text) if "final" in channel]
@@ -77,7 +77,7 @@ def strip_thinking(text: str) -> str:
             continue
         closes = mark["closes"]
         if not is_open and closes and (not begins or text[mark.end() :].strip()):
-            parts.clear()  # the mark that opened it is in the prompt
+            parts.clear()  # its opening mark is in the prompt
         elif not is_open:
             parts.append(text[begins : mark.start()])
         begins, is_open = mark.end(), not closes
@@ -87,7 +87,7 @@ def strip_thinking(text: str) -> str:
 def read_text(reply: str, field: str) -> str:
     """Return the text of a reply that is the value of one output field.
 
-    Raises ReplyFormError: the reply is empty, or an object of several texts of which none has the field's name.
+    Raises ReplyFormError: the reply is empty, or an object of several texts without the field's name.
     """
     levels: tuple[Callable[[str], str], ...] = (
         _without_tokens,
@@ -139,7 +139,7 @@ def _without_json(text: str, field: str) -> str:
 
 
 def _text_in(value: Any, field: str) -> str | None:
-    """Return the text in a JSON value that has the field's name, else the only one."""
+    """Return the text of a JSON value under the field's name, else its only text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
@@ -151,7 +151,7 @@ def _text_in(value: Any, field: str) -> str | None:
 
 
 def _entries(value: Any, level: int = 0) -> list[tuple[str, Any]]:
-    """Return keys and values of an object and of all in it, without thinking; JSON in strings is read."""
+    """Return keys and values of nested objects, without thinking; JSON in strings is parsed."""
     pairs = (
         value.items() if isinstance(value, dict) else [("", part) for part in value] if isinstance(value, list) else []
     )
@@ -165,7 +165,7 @@ def _entries(value: Any, level: int = 0) -> list[tuple[str, Any]]:
 
 
 def _without_fence(text: str) -> str:
-    """Return the text in a fence around all or most of it; a closing fence that is left goes."""
+    """Return the text in a fence around all or most of it, without a stray closing fence."""
     fences = list(_FENCED.finditer(text))
     if len(fences) != 1:
         return text
@@ -177,7 +177,7 @@ def _without_fence(text: str) -> str:
 
 
 def _without_tags(text: str, field: str) -> str:
-    """Return the text between tags around all of it, or between those of the field's name around most of it."""
+    """Return the text between tags around all of it, or between tags of the field's name around most of it."""
     whole = _TAGGED.fullmatch(text)
     if whole and f"</{whole[1]}" not in whole[2]:
         return whole[2].strip()
@@ -194,7 +194,7 @@ def _without_tags(text: str, field: str) -> str:
 
 
 def _without_label(text: str, field: str) -> str:
-    """Return the text behind the field's name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
+    """Return the text after the field's name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
     name = re.escape(field).replace("_", "[ _-]")
     markers = list(re.finditer(rf"\[\[ \#\# {name} \#\# \]\]\s*", text, re.I))
     if markers:
@@ -214,7 +214,7 @@ def _without_quotes(text: str) -> str:
 
 
 def _without_rules(text: str) -> str:
-    """Return what is between two rules, if that is most of the text, or beside one at its start or end."""
+    """Return the text between two rules, if it is most of the text, or without a rule at its start or end."""
     parts = [part.strip() for part in _RULE.split(text)]
     kept = [part for part in parts if part]
     if len(parts) == 3 and 2 * len(parts[1]) > len(text):
@@ -223,9 +223,9 @@ def _without_rules(text: str) -> str:
 
 
 def read_object(reply: str, reply_type: type[R]) -> R:
-    """Return the values of a reply that is to be one JSON object: the last one in it that fits.
+    """Return the values of the last fitting JSON object in a reply.
 
-    Raises ReplyFormError: no object fits, the last one is cut off behind a whole one, or a repair would lose content.
+    Raises ReplyFormError: no object fits, the last one is cut off after a whole one, or a repair would lose content.
     """
     text = _without_tokens(reply)
     for _ in range(_LEVELS):
@@ -241,7 +241,7 @@ def read_object(reply: str, reply_type: type[R]) -> R:
 
 
 def _last_object(text: str, reply_type: type[R]) -> R | None:
-    """Return the last object that fits; the start of one that is cut off, or broken and repaired, if it is the only."""
+    """Return the last fitting object; if it is the only one, also a truncated or repaired one."""
     fitting: R | None = None
     position = end_of_turn = 0
     ends = len(text)
@@ -268,7 +268,7 @@ def _last_object(text: str, reply_type: type[R]) -> R | None:
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Return whether JSON is not invalid, but ends too early."""
+    """Return whether JSON is valid but truncated."""
     if error.msg.startswith("Unterminated string"):
         return not text.rstrip().endswith("}")
     rest = text[error.pos : error.pos + 40].strip("` \n")
@@ -276,7 +276,7 @@ def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def _read_start(text: str, reply_type: type[R]) -> R | None:
-    """Return the part of an object before it was cut off, without an unfinished last value."""
+    """Return the part of a truncated object without an unfinished last value."""
     with suppress(ValueError):
         begun = text.rstrip("` \n").rstrip("-+.0123456789eE")
         return _fit(encodable_values(from_json(begun, allow_partial=True)), reply_type, is_cut=True)
@@ -284,7 +284,7 @@ def _read_start(text: str, reply_type: type[R]) -> R | None:
 
 
 def _repaired(text: str, reply_type: type[R]) -> R:
-    """Return the reply that invalid JSON was meant to be. Raises ReplyFormError: a repair would lose some of it."""
+    """Return the repaired reply of invalid JSON. Raises ReplyFormError: a repair would lose content."""
     raw = text[: text.rfind("}") + 1]
     is_balanced = raw.count("{") == raw.count("}") and raw.count("[") == raw.count("]")
     quote = '"' if '"' in raw else "'"
@@ -311,13 +311,13 @@ def _letters(text: str) -> str:
 
 
 def _has_key(text: str, start: int, reply_type: type[BaseModel], *, anywhere: bool) -> bool:
-    """Return whether the first key of an object that begins at an offset, or any behind it, is one of the reply."""
+    """Return whether the first key of the object at an offset, or ``anywhere`` after it, is a key of the reply."""
     keys = _KEY.finditer(text, start) if anywhere else filter(None, [_KEY.match(text, start)])
     return not {_plain(key[1]) for key in keys}.isdisjoint(map(_plain, reply_type.model_fields))
 
 
 def _fit(value: Any, reply_type: type[R], *, is_cut: bool = False, level: int = 0) -> R | None:
-    """Return the last reply that a value is, or holds outside thinking; without an unfinished last item if cut."""
+    """Return the last reply in a value, outside thinking; without an unfinished last item if truncated."""
     if isinstance(value, str):
         value = _whole_value(value.strip())
     within = value if isinstance(value, list) else []
@@ -338,7 +338,7 @@ def _fit(value: Any, reply_type: type[R], *, is_cut: bool = False, level: int = 
 
 
 def _bare_value(text: str, reply_type: type[R]) -> R | None:
-    """Return the reply of one field that comes as its value alone: a list, items one by one, or a word."""
+    """Return a reply that is only the value of its single field: a list, separate items, or a word."""
     if len(reply_type.model_fields) != 1:
         return None
     (field,) = reply_type.model_fields
@@ -370,12 +370,12 @@ def _valid(value: dict[str, Any], reply_type: type[R]) -> R | None:
 
 
 def _whole_value(text: str) -> Any:
-    """Return the JSON object, list or string that a text is; None if it is not one."""
+    """Return the JSON object, list or string of a text; None for other texts."""
     with suppress(ValueError, RecursionError):
         return encodable_values(_DECODER.decode(text)) if text[:1] in {"{", "[", '"'} else None
     return None
 
 
 def _plain(key: str) -> str:
-    """Return a key without case and separators, since models write ``relatedTopics`` and ``Related topics``."""
+    """Return a key in lower case without separators, since models write ``relatedTopics`` and ``Related topics``."""
     return "".join(filter(str.isalnum, key)).casefold()

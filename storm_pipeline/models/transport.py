@@ -1,4 +1,4 @@
-"""The transports that clients of language models are given: they bound a reply's size and time while it is read.
+"""Transports for clients of language models, which bound a reply's size and time while it is read.
 
 Requests within :func:`bounded_replies` are bounded, others pass as they are.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 from dspy import lm15
-from dspy._vendor.lm15 import transports  # DSPy names no other place for it
+from dspy._vendor.lm15 import transports  # not exported elsewhere by DSPy
 from dspy.clients.engines import LM15Engine
 from dspy.lm15 import RouterConfig
 from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
@@ -100,7 +100,7 @@ class _Bounded(httpx.SyncByteStream):
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Carries requests as an ``httpx.Client`` does, by the environment's proxies; for OpenAI's client and LiteLLM."""
+    """Transport like that of an ``httpx.Client`` with the environment's proxies; for OpenAI's client and LiteLLM."""
 
     def __init__(self) -> None:
         self._client = httpx.Client()
@@ -109,7 +109,7 @@ class BoundedTransport(httpx.BaseTransport):
         """Return the answer to a request, with a bounded body."""
         bounds = _bounds.get()
         if bounds:
-            request.headers["Accept-Encoding"] = "identity"  # a small reply may unpack to a large one
+            request.headers["Accept-Encoding"] = "identity"  # a small reply may expand to a large one
         response = self._client.send(request, stream=True)
         if bounds:
             bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
@@ -122,7 +122,7 @@ class BoundedTransport(httpx.BaseTransport):
 
 
 class _KeptTransport(BoundedTransport):
-    """One that stays open, since many clients share it."""
+    """A transport that stays open, since many clients share it."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -133,14 +133,14 @@ class _KeptTransport(BoundedTransport):
 
 
 class _KeptClient(httpx.Client):
-    """One that stays open likewise."""
+    """A client that stays open."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 class BoundedNativeTransport(transports.StdlibTransport):
-    """The same for DSPy's own client, which asks for no compression."""
+    """A bounded transport for DSPy's client, which does not request compression."""
 
     def stream(self, request: Any) -> Any:
         """Return the answer to a request, with a bounded body."""
@@ -155,11 +155,11 @@ class BoundedNativeTransport(transports.StdlibTransport):
 
 @dataclass(frozen=True)
 class NativeEngine:
-    """An engine of ``dspy.LM`` for providers that DSPy asks itself: one request, one reply, no retries."""
+    """An engine of ``dspy.LM`` for providers of DSPy's client: one request, one reply, no retries."""
 
-    provider: str  # as DSPy names it
+    provider: str  # DSPy's name
     api_base: str  # empty: the provider's
-    api_key: str = field(repr=False)  # empty: that of the environment
+    api_key: str = field(repr=False)  # empty: from the environment
     timeout: float  # seconds to wait for the next bytes of a reply
 
     @cached_property
@@ -178,7 +178,7 @@ class NativeEngine:
 
 
 def give_litellm_transport() -> None:
-    """Have LiteLLM carry requests by a :class:`BoundedTransport`, unless the user gave it a client of their own."""
+    """Set a :class:`BoundedTransport` for LiteLLM's requests, unless the user set a client."""
     import litellm
 
     if litellm.client_session is None and getattr(litellm, "sync_transport", None) is None:

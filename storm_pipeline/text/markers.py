@@ -15,7 +15,7 @@ from storm_pipeline.text.identity import in_form
 _OPENING, _CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`mark`
 _HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(_OPENING + _CLOSING)}
-"""Brackets that mark no citation → characters in their place, so that nothing takes them for markers."""
+"""Brackets that are not markers → characters in their place."""
 _SHOWN = {hidden: char for char, hidden in _HIDDEN.items()}
 _DIGITS = {ord(str(digit)): 0xFDE0 + digit for digit in range(10)}
 _PLAIN_DIGITS = {reserved: digit for digit, reserved in _DIGITS.items()}
@@ -39,7 +39,7 @@ _CODE = re.compile(r"(?<!`)(`{1,4})([^`\n]{1,200})\1(?!`)|(?<![\w$])\$(?=\S)([^$
 _ENDS = frozenset("|｜*_~`<—" + _OPENING + _CLOSING).union(chr(_HIDDEN[ord(char)]) for char in _CLOSING)
 _ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
-"""Punctuation directly behind a bracket after which the clause goes on."""
+"""Punctuation directly after a bracket that continues the clause."""
 _STOPPED = re.compile(r"[.!?…．؟۔।॥։።။។。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
 _WRAPPED = re.compile(
     rf"[`_{{(]((?:{MARKS.pattern})+)[`_}})]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
@@ -50,13 +50,13 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A part of a text that has the form of a marker, wherever it is."""
+    """A part of a text in the form of a marker, at any place."""
 
     start: int
     end: int
     form: str  # ``mark`` or ``bracket``
-    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; of a mark none
-    lead: int = -1  # where the first of the candidates starts that are before it, joined with it
+    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; none for a mark
+    lead: int = -1  # start of the first candidate joined with it
 
     @property
     def is_single(self) -> bool:
@@ -64,7 +64,7 @@ class _Candidate:
         return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
 
     def is_within(self, shown: int | None) -> bool:
-        """Return whether each of its numbers was shown; any but 0 if it is not known how many were."""
+        """Return whether each of its numbers was shown; if their count is unknown, any number but 0."""
         most = 10**9 if shown is None else shown
         return all(1 <= number <= most for item in self.items for number in item)
 
@@ -128,15 +128,13 @@ def without_markers(text: str, fill: str = "") -> str:
 
 
 def _markers(text: str, shown: int | None) -> list[_Candidate]:
-    """Return the candidates in places of markers: at the end of a clause, or in places like those."""
+    """Return the candidates in positions of markers: at the end of a clause, or in a similar position."""
     options = list(_candidates(text, shown))
     ends = _kept(text, options)
     spaced = {_is_spaced(text, candidate) for candidate in ends if candidate.form != "mark"} or {True, False}
 
     def may_cite(candidate: _Candidate) -> bool:
-        after = text[
-            candidate.end : candidate.end + 1
-        ]  # a word, which is not glued to it where scripts put spaces between words
+        after = text[candidate.end : candidate.end + 1]  # a word, separated in scripts with spaces between words
         is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
         return (
             _is_spaced(text, candidate) in spaced
@@ -149,7 +147,7 @@ def _markers(text: str, shown: int | None) -> list[_Candidate]:
 
 
 def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
-    """Yield, in order, what has a form of markers and can cite what was shown; code and formulas cite nothing."""
+    """Yield, in order, the parts in the form of markers that can cite a number shown, outside code and formulas."""
     text, at = _without_code(text), 0
     before = _Candidate(-1, -1, "")
     while match := _ANY_FORM.search(text, at):
@@ -161,7 +159,7 @@ def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
 
 
 def _are_joined(text: str, candidate: _Candidate, following: _Candidate) -> bool:
-    """Return whether only what joins markers is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    """Return whether only a comma or conjunction is between two candidates: ``[1], [2]``, ``[1] and [2]``."""
     gap = following.start - candidate.end
     return candidate.end >= 0 and gap < _LONGEST_JOIN and bool(_JOINED.fullmatch(text, candidate.end, following.start))
 
@@ -175,7 +173,7 @@ def _without_code(text: str) -> str:
 
 
 def _read(match: re.Match[str], shown: int | None) -> _Candidate | None:
-    """Return a match as a candidate; None if its contents, or what is before it, are something else."""
+    """Return the candidate of a match; None if its content, or the text before it, is not of a citation."""
     core = _PLACE.sub("", _NESTED.sub(";", in_form(match["body"], "NFKC"))).strip(_AROUND)
     if not _ITEMS.fullmatch(core):
         return None
@@ -200,7 +198,7 @@ def _value(digits: str) -> int:
 def _kept(
     text: str, options: Sequence[_Candidate], is_kept: Callable[[_Candidate], bool] = lambda _: False
 ) -> list[_Candidate]:
-    """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
+    """Return the candidates at the ends of clauses, those before markers, and those that ``is_kept`` accepts."""
     kept: list[_Candidate] = []
     for candidate in reversed(options):
         if candidate.form == "mark" or _ends_clause(text, candidate, kept[-1] if kept else None) or is_kept(candidate):
@@ -213,7 +211,7 @@ def _is_spaced(text: str, candidate: _Candidate) -> bool:
 
 
 def _ends_clause(text: str, candidate: _Candidate, marker: _Candidate | None) -> bool:
-    """Return whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
+    """Return whether a clause ends after a candidate: in the text, or in the marker after it."""
     if marker and _are_joined(text, candidate, marker):
         return candidate.is_single or not text[candidate.end : marker.start].isspace()  # aged [5-8] [2]
     after = text[candidate.end : candidate.end + 1]
@@ -241,7 +239,7 @@ def _is_ending(char: str) -> bool:
 
 
 def _with_spans(markers: Sequence[_Candidate], text: str) -> list[_Candidate]:
-    """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
+    """Return the markers, with two joined by a dash as one range: ``[1]–[3]``."""
     made: list[_Candidate] = []
     for candidate in markers:
         is_span = made and text[made[-1].end : candidate.start].strip() in ("-", "–", "—")
@@ -253,7 +251,7 @@ def _with_spans(markers: Sequence[_Candidate], text: str) -> list[_Candidate]:
 
 
 def _numbers(candidate: _Candidate, shown: int) -> Iterator[int]:
-    """Yield the numbers shown that a marker cites, and 0 for each end of a range that was not."""
+    """Yield the numbers that a marker cites: those shown, and 0 for each end of a range that was not shown."""
     for ends in candidate.items:
         invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
         yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

@@ -90,7 +90,7 @@ def tune_unlikely(
     weight: float = 0.004,
     folder: Path | None = None,
 ) -> list[curves.Row]:
-    """Unlikelihood: factual answers are made more likely and the others less, at the same time.
+    """Tune by unlikelihood: make factual answers more likely and the others less likely.
 
     Args:
         model: trained in place.

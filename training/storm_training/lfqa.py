@@ -1,4 +1,4 @@
-"""Sets of outline-enhanced long-form answers (FoRAG 4.2): questions with passages, answered anew by a teacher.
+"""Sets of outline-enhanced long-form answers (FoRAG 4.2): questions with passages, answered by a teacher.
 
 Departures from the paper: any teacher, not GPT-4 alone; answers whose outline breaks the rules of appendix A (one to
 five points, each naming one material that there is) are left out and counted; questions like those of a test set are

@@ -18,7 +18,7 @@ from storm_training.batches import Example
 def sample(
     model: Any, prompts: Sequence[tuple[int, ...]], *, ending: int, most: int, seed: int, temperature: float = 1.0
 ) -> list[Example]:
-    """Return one answer a prompt, all at once.
+    """Return one answer per prompt, sampled in one batch.
 
     Args:
         model: a causal language model.
