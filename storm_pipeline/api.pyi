@@ -48,7 +48,7 @@ from storm_pipeline.sources.reliable.ground_truth import (
 from storm_pipeline.settings import CAPS as CAPS
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
-from storm_pipeline.text.index_terms import terms as terms
+from storm_pipeline.text.lexical import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers
 from storm_pipeline.text.sentences import is_complete as is_complete, split_sentences as split_sentences
 from storm_pipeline.text.words import (

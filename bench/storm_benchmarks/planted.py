@@ -27,7 +27,7 @@ from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_emb
 from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.lexical import terms
 from storm_pipeline.types import Snippet
 
 _WORDS, _PARTS, _OTHERS = 150, 3, 9  # of a passage; passages of its source that a sentence cites; of other sentences

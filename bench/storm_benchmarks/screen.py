@@ -32,8 +32,8 @@ from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.evidence.screen import Judged, Screen
 from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.languages import detect
+from storm_pipeline.text.lexical import terms
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
 

@@ -15,7 +15,7 @@ from typing import Any
 from storm_pipeline.errors import AssetError
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.identity import in_form
-from storm_pipeline.text.index_terms import english_stop_words, stem
+from storm_pipeline.text.lexical import english_stop_words, stem
 from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 from storm_pipeline.text.words import GENITIVE, HAN_KANA, word_count, words
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from storm_pipeline.text.files import table_beside
-from storm_pipeline.text.index_terms import english_stop_words
+from storm_pipeline.text.lexical import english_stop_words
 from storm_pipeline.text.markers import without_markers
 from storm_pipeline.text.words import has_word
 

@@ -11,7 +11,7 @@ from storm_pipeline.sources.documents.file_reader import read_html, read_markdow
 from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.sources.pages.extract import extract
 from storm_pipeline.sources.pages.fetch import Fetched
-from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.lexical import terms
 from storm_pipeline.text.plain import plain_text
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words

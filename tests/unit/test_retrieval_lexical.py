@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.engines.wiki_leads import WikiLeads
-from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.lexical import LexicalIndex
+from storm_pipeline.text.lexical import LexicalIndex, terms
 
 TEXTS = [
     "The Black Death was a bubonic plague pandemic that spread through Europe on the fleas of rats.",

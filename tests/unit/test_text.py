@@ -13,8 +13,8 @@ from storm_pipeline.sources.search.queries import bare_words
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
 from storm_pipeline.text.identity import normalised_text
-from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.languages import stem_set
+from storm_pipeline.text.lexical import terms
 from storm_pipeline.text.plain import readable_title
 
 PROSE = st.lists(

@@ -8,7 +8,7 @@ from functools import lru_cache
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.identity import source_id
-from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.lexical import terms
 from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
 
 

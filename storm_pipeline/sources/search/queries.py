@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from storm_pipeline.sources.search.engine_info import SearchOptions
 from storm_pipeline.text.identity import in_form
-from storm_pipeline.text.index_terms import english_stop_words
+from storm_pipeline.text.lexical import english_stop_words
 from storm_pipeline.text.plain import one_line, plain_text
 
 T = TypeVar("T")
