@@ -159,7 +159,7 @@ def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.Monk
     with FakeModel(answers()) as model, service(model, tmp_path) as runs:
         names = [runs.start(order(topic), ANNA) for topic in ("Silk Road", "Amber Road")]
         assert [ended(runs, name) for name in names] == ["finished"] * 2
-        with pytest.raises(ConflictError, match=r"a caller may have 2 runs, .* and you have 2: delete some"):
+        with pytest.raises(ConflictError, match=r"a caller may have 2 runs, .* you have 2: delete some"):
             runs.start(order("Salt Road"), ANNA)
         others = [runs.start(order("Salt Road"), whose) for whose in (BERT, OWNER, OWNER, OWNER)]
         assert [ended(runs, name) for name in others] == ["finished"] * 4
