@@ -69,7 +69,7 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
     """
     claims, invented = parse_marked(marked(text, len(shown)), len(shown), language, names)
     return CitedText(
-        tuple(Sentence(own.text, tuple(dict.fromkeys(shown[i] for i in own.cited))) for own in claims), invented
+        tuple(Sentence(claim.text, tuple(dict.fromkeys(shown[i] for i in claim.cited))) for claim in claims), invented
     )
 
 
@@ -142,8 +142,8 @@ def locator(names: Sequence[str]) -> str:
 def cited_page_names(article: Article) -> dict[str, tuple[str, ...]]:
     """Map the id of each paged source to the names of its cited pages, in order."""
     cited = cited_snippet_ids(article.sentences())
-    found = {source.id: page_names(one for one in source.snippets if one.id in cited) for source in article.references}
-    return {name: pages for name, pages in found.items() if pages}
+    pages = {source.id: page_names(s for s in source.snippets if s.id in cited) for source in article.references}
+    return {name: pages for name, pages in pages.items() if pages}
 
 
 def cited_pages(article: Article) -> dict[str, str]:
@@ -153,14 +153,14 @@ def cited_pages(article: Article) -> dict[str, str]:
 
 def _without_links(text: str) -> str:
     """Reduce links to their text, raised tags to raised digits, and remove "citation needed" notes."""
-    plain = _LINK.sub(lambda found: found["text"].strip("[]"), text)
-    return _SUPERSCRIPT.sub(lambda found: found[1].translate(_RAISED), _NEEDED.sub("", plain))
+    plain = _LINK.sub(lambda match: match["text"].strip("[]"), text)
+    return _SUPERSCRIPT.sub(lambda match: match[1].translate(_RAISED), _NEEDED.sub("", plain))
 
 
 def _take_marks(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[int]]:
     """Split a sentence into its text without marks and the numbers of its marks, in order."""
     text = tidy(raw)
-    numbers = [marked_number(found) for found in MARKS.findall(text)]
+    numbers = [marked_number(match) for match in MARKS.findall(text)]
     bare = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, text))
     bare = tidy(_BEFORE_WORD.sub(" ", _OPENING.sub("", _BRACKETED.sub("", bare))))
     return with_brackets(spaced.sub(r"\1", bare)), numbers

@@ -35,7 +35,7 @@ def cleaned(text: str) -> str:
     kept. Letters in a wrong character set are decoded again: "cafÃ©" becomes "café".
     """
     lines = [" ".join(line.split()) for line in _BREAK.split(_unmarked(text))]
-    kept = [own for line in lines if (own := _up_to_last_stop(line))]
+    kept = [part for line in lines if (part := _up_to_last_stop(line))]
     return " ".join(kept or filter(None, lines))
 
 

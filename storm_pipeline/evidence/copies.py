@@ -39,17 +39,17 @@ def same_texts(
         The groups of two or more, in the order of their lowest ids. In each the text that is most like the others comes
         first; of equal ones the longer, then the lower id.
     """
-    found = {name: distinct_shingles(parts) for name, parts in texts.items()}
-    likeness = {pair: like for pair, like in _pairs(found) if may_be_same(*pair)}
+    shingles_of = {name: distinct_shingles(parts) for name, parts in texts.items()}
+    likeness = {pair: like for pair, like in _pairs(shingles_of) if may_be_same(*pair)}
     group_of: dict[str, frozenset[str]] = {}
     for pair in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
-        one, other = (group_of.get(name, frozenset((name,))) for name in pair)
-        if one != other and all((min(a, b), max(a, b)) in likeness for a in one for b in other):
-            group_of |= dict.fromkeys(one | other, one | other)
+        first, other = (group_of.get(name, frozenset((name,))) for name in pair)
+        if first != other and all((min(a, b), max(a, b)) in likeness for a in first for b in other):
+            group_of |= dict.fromkeys(first | other, first | other)
 
     def place(name: str) -> tuple[float, int, str]:
-        others = (likeness[min(name, own), max(name, own)] for own in group_of[name] if own != name)
-        return -sum(sorted(others)), -len(found[name]), name
+        others = (likeness[min(name, member), max(name, member)] for member in group_of[name] if member != name)
+        return -sum(sorted(others)), -len(shingles_of[name]), name
 
     return [tuple(sorted(group, key=place)) for group in sorted(set(group_of.values()), key=min)]
 
@@ -85,7 +85,7 @@ def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str],
 
     Uses an inverted index without shingles of a single text.
     """
-    names = sorted(name for name, own in shingles_of.items() if len(own))
+    names = sorted(name for name, distinct in shingles_of.items() if len(distinct))
     if not names:
         return
     sizes = [len(shingles_of[name]) for name in names]
@@ -123,11 +123,11 @@ def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
 
 def repeats(text: str, others: Sequence[str]) -> bool:
     """Return whether ``others`` together contain a passage's content: all but a few words, and all of its numbers."""
-    own = own_runs(text, others)
-    if any(len(run) >= SHINGLE for run in own) or sum(map(len, own)) > max(1, _OWN * len(_words(text))):
+    runs = own_runs(text, others)
+    if any(len(run) >= SHINGLE for run in runs) or sum(map(len, runs)) > max(1, _OWN * len(_words(text))):
         return False
     theirs = (run for other in others for run in own_runs(other, [text]) if len(run) < SHINGLE)
-    return not any(map(counts, (*own, *theirs)))
+    return not any(map(counts, (*runs, *theirs)))
 
 
 def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
@@ -139,7 +139,7 @@ def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
         if shingle in known:
             is_own[start : start + SHINGLE] = [False] * SHINGLE
     glued = " ".join(map(_glued, others))
-    runs = [[i for i, _ in run] for own, run in groupby(enumerate(is_own), lambda one: one[1]) if own]
+    runs = [[i for i, _ in run] for is_run, run in groupby(enumerate(is_own), lambda pair: pair[1]) if is_run]
     around = ("".join(words[max(0, run[0] - 1) : run[-1] + 2]) for run in runs)
     return [words[run[0] : run[-1] + 1] for run, text in zip(runs, around, strict=True) if text not in glued]
 
@@ -157,10 +157,10 @@ def numbers_in(text: str) -> frozenset[str]:
 
 def shared_shingles(text: str, other: str) -> int:
     """Count the shingles that two texts share; if one is shorter than a shingle, return whether the other has it."""
-    one, two = sorted((_words(text), _words(other)), key=len)
-    if len(one) >= SHINGLE:
+    shorter, two = sorted((_words(text), _words(other)), key=len)
+    if len(shorter) >= SHINGLE:
         return len(_distinct(text) & _distinct(other))
-    return f" {' '.join(one)} " in f" {' '.join(two)} "
+    return f" {' '.join(shorter)} " in f" {' '.join(two)} "
 
 
 @lru_cache(1 << 12)

@@ -38,8 +38,8 @@ class Editions:
         """Groups of two or more pages with the same text; the first one, most similar to the others, represents it."""
         by_id = {page.id: page for page in self.pages}
 
-        def may_be_same(one: str, other: str) -> bool:
-            return _site(by_id[one]) != _site(by_id[other]) or by_id[one].title == by_id[other].title
+        def may_be_same(first: str, other: str) -> bool:
+            return _site(by_id[first]) != _site(by_id[other]) or by_id[first].title == by_id[other].title
 
         texts = {page.id: [snippet.text for snippet in page.snippets] for page in self.pages}
         return tuple(tuple(by_id[name] for name in group) for group in same_texts(texts, may_be_same))
@@ -60,11 +60,11 @@ class Editions:
     @cached_property
     def _source_of(self) -> dict[str, str]:
         """Page → the page that is cited instead; a collection that contains the text is cited itself."""
-        found: dict[str, str] = {}
+        cited_as: dict[str, str] = {}
         for first, *others in self.groups:
             whole = _shingles(first)
-            found |= {page.id: first.id for page in (first, *others) if is_within(_shingles(page), whole)}
-        return found
+            cited_as |= {page.id: first.id for page in (first, *others) if is_within(_shingles(page), whole)}
+        return cited_as
 
     def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Drop from a ranking the snippets that repeat a page with the same text of which a snippet ranks higher."""
@@ -89,10 +89,10 @@ class Editions:
     def cited(self, sentence: Sentence) -> Sentence:
         """Return the sentence citing :meth:`sources`, with content that several pages share cited once."""
         kept: dict[Citation, Snippet | None] = {}
-        for own in (new for citation in sentence.citations for new in self._said_first(citation)):
-            snippet = self._snippets.get(own.snippet_id)
-            if snippet is None or not any(one and self._are_copies(one, snippet) for one in kept.values()):
-                kept[replace(own, source_id=self._source_of.get(own.source_id, own.source_id))] = snippet
+        for moved in (new for citation in sentence.citations for new in self._said_first(citation)):
+            snippet = self._snippets.get(moved.snippet_id)
+            if snippet is None or not any(known and self._are_copies(known, snippet) for known in kept.values()):
+                kept[replace(moved, source_id=self._source_of.get(moved.source_id, moved.source_id))] = snippet
         return _citing(sentence, kept)
 
     def _are_copies(self, first: Snippet, second: Snippet) -> bool:
@@ -114,10 +114,10 @@ class Editions:
 
     def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
         """Return citations of the first page's passages with the same content; else the citation."""
-        group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
-        if not group or own is None or group[0].id == own.source_id:
+        group, snippet = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
+        if not group or snippet is None or group[0].id == snippet.source_id:
             return (citation,)
-        return tuple(Citation(one.source_id, one.id) for one in _said_by(group[0], own.text)) or (citation,)
+        return tuple(Citation(p.source_id, p.id) for p in _said_by(group[0], snippet.text)) or (citation,)
 
 
 def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
@@ -130,7 +130,7 @@ def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
     """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
     alike = sorted(page.snippets, key=lambda snippet: (-shared_shingles(text, snippet.text), snippet.id))
     tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
-    return next((some for some in tried if repeats(text, [own.text for own in some])), ())
+    return next((some for some in tried if repeats(text, [snippet.text for snippet in some])), ())
 
 
 def _is_of(page: Source, snippet: Snippet) -> bool:
@@ -139,9 +139,9 @@ def _is_of(page: Source, snippet: Snippet) -> bool:
     Other numbers than those in its shared parts must be on the page, or must not occur if the dates of the pages
     differ.
     """
-    similar = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
-    runs = own_runs(snippet.text, [own.text for own in similar])
-    dates = {own.published for own in (snippet, *similar)} - {None}
+    similar = [other for other in page.snippets if shared_shingles(snippet.text, other.text)]
+    runs = own_runs(snippet.text, [other.text for other in similar])
+    dates = {passage.published for passage in (snippet, *similar)} - {None}
     numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
     return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
 
@@ -163,7 +163,7 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
     """Return the article with each sentence replaced; ``change`` is called in reading order, lead first."""
 
     def paragraphs(given: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-        return tuple(Paragraph(tuple(map(change, one.sentences))) for one in given)
+        return tuple(Paragraph(tuple(map(change, paragraph.sentences))) for paragraph in given)
 
     def section(given: Section) -> Section:
         before = paragraphs(given.paragraphs)  # reading order: before the subsections
@@ -175,7 +175,7 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
     """Return the article with its citations and sources merged by :class:`Editions`, one source per text."""
-    conversations = tuple(own.with_answers(editions.cited) for own in article.conversations)
+    conversations = tuple(conversation.with_answers(editions.cited) for conversation in article.conversations)
     merged = replace(article, sources=editions.sources(), conversations=conversations)
     return with_sentences(merged, editions.cited)
 
@@ -183,13 +183,13 @@ def one_source_per_text(article: Article, editions: Editions) -> Article:
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
     """Return the sections with each sentence replaced in reading order or left out, without empty parts."""
     edited: list[Section] = []
-    for own in sections:
-        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
+    for section in sections:
+        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in section.paragraphs]
         kept = (tuple(sentence for sentence in some if sentence is not None) for some in changed)
         filled = tuple(Paragraph(sentences) for sentences in kept if sentences)
-        below = sections_with(own.subsections, change)
+        below = sections_with(section.subsections, change)
         if filled or below:
-            edited.append(Section(own.heading, filled, below))
+            edited.append(Section(section.heading, filled, below))
     return tuple(edited)
 
 

@@ -61,7 +61,7 @@ class FindingNotes:
         def now(text: str) -> str:
             return same.get(text, text)
 
-        pairs = ((now(one), now(other)) for one, other in self.contradicting)
+        pairs = ((now(first), now(other)) for first, other in self.contradicting)
         return replace(
             self,
             same={text: now(kept) for text, kept in self.same.items()} | dict(same),

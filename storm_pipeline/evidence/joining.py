@@ -77,14 +77,14 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
     """
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
-    found = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
-    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[snippet.id] for snippet in own.snippets))
+    texts = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
+    return sorted(texts, key=lambda p: -1 if p.is_placed else min(position[snippet.id] for snippet in p.snippets))
 
 
 def _placed(page: Sequence[Snippet]) -> list[Piece]:
     """Return a piece for each snippet with a known place, in the order of the page."""
-    ordered = sorted((one for one in page if one.place is not None), key=lambda own: (own.place or 0, own.id))
-    return [piece for own in ordered if (piece := piece_of(own)).tokens]
+    ordered = sorted((s for s in page if s.place is not None), key=lambda s: (s.place or 0, s.id))
+    return [piece for snippet in ordered if (piece := piece_of(snippet)).tokens]
 
 
 def split_by_snippet(piece: Piece) -> list[Piece]:
@@ -95,15 +95,15 @@ def split_by_snippet(piece: Piece) -> list[Piece]:
     """
     spans = {snippet: _span_in(piece, snippet) for snippet in piece.snippets}
     outer = sorted(
-        (own for own, span in spans.items() if not any(_is_within(span, other) for other in spans.values())),
-        key=lambda own: spans[own],
+        (snippet for snippet, span in spans.items() if not any(_is_within(span, other) for other in spans.values())),
+        key=lambda snippet: spans[snippet],
     )
     parts: list[Piece] = []
     begin, of_part = 0, tuple[Snippet, ...]()
-    for own, after in zip_longest(outer, outer[1:]):
-        end, last = spans[own][1], spans[after][1] if after else len(piece.tokens)
+    for snippet, after in zip_longest(outer, outer[1:]):
+        end, last = spans[snippet][1], spans[after][1] if after else len(piece.tokens)
         cut = _sentence_end(piece.tokens, end, last) if after else last
-        of_part += (own,)
+        of_part += (snippet,)
         if cut > begin and (after is None or cut < last):
             held = (inner for inner in spans if inner not in outer and begin < spans[inner][1] <= cut)
             both = (*of_part, after) if after and cut > end else of_part
@@ -114,13 +114,13 @@ def split_by_snippet(piece: Piece) -> list[Piece]:
 
 def _span_in(piece: Piece, snippet: Snippet) -> tuple[int, int]:
     """Return the start and end of a snippet's tokens within a piece that contains it."""
-    own = piece_of(snippet)
-    start = piece.line.count(" ", 0, max(0, piece.line.find(own.line)))
-    return start, start + len(own.tokens)
+    inner = piece_of(snippet)
+    start = piece.line.count(" ", 0, max(0, piece.line.find(inner.line)))
+    return start, start + len(inner.tokens)
 
 
-def _is_within(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one != other and other[0] <= one[0] and one[1] <= other[1]
+def _is_within(inner: tuple[int, int], other: tuple[int, int]) -> bool:
+    return inner != other and other[0] <= inner[0] and inner[1] <= other[1]
 
 
 def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
@@ -129,11 +129,11 @@ def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
     return next((end for end in near if _ENDS.search(tokens[end - 1])), at)
 
 
-def are_neighbours(one: Snippet, other: Snippet) -> bool:
+def are_neighbours(snippet: Snippet, other: Snippet) -> bool:
     """Return whether two snippets of a page touch by their places or, if these are unknown, overlap."""
-    if one.place is not None and other.place is not None:
-        return abs(one.place - other.place) == 1
-    first, second = piece_of(one), piece_of(other)
+    if snippet.place is not None and other.place is not None:
+        return abs(snippet.place - other.place) == 1
+    first, second = piece_of(snippet), piece_of(other)
     if first.line in second.line or second.line in first.line:
         return True
     return bool(_overlap(first, second) or _overlap(second, first))
@@ -145,8 +145,8 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
     for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
         holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
         holders.setdefault(holder, []).extend(pieces[i].snippets)
-    held = ((pieces[i], tuple(own)) for i, own in sorted(holders.items()))  # plain tokens are cached in the piece
-    return [piece if len(own) == len(piece.snippets) else Piece(piece.tokens, own) for piece, own in held]
+    held = ((pieces[i], tuple(inner)) for i, inner in sorted(holders.items()))  # plain tokens are cached in the piece
+    return [piece if len(inner) == len(piece.snippets) else Piece(piece.tokens, inner) for piece, inner in held]
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:
@@ -154,7 +154,7 @@ def _chained(pieces: Sequence[Piece]) -> list[Piece]:
     first_of = {i: i for i in range(len(pieces))}  # last piece of a chain → its first one
     last_of = dict(first_of)
     next_of: dict[int, tuple[int, int]] = {}
-    for shared, i, j in sorted(_overlaps(pieces), key=lambda found: (-found[0], found[1:])):
+    for shared, i, j in sorted(_overlaps(pieces), key=lambda overlap: (-overlap[0], overlap[1:])):
         if i in first_of and j in last_of and first_of[i] != j:
             first, last = first_of.pop(i), last_of.pop(j)
             first_of[last], last_of[first] = first, last

@@ -88,9 +88,9 @@ class PageReader:
         deadline = time.monotonic() + self._seconds
         pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
         results = [self._page_result(query, hits, reading, deadline) for hits, reading in pending]
-        found = merged([replace(hit, snippets=()), *results])
-        first = {snippet.id: snippet for snippet in reversed(found.snippets)}
-        return replace(found, snippets=tuple(first[one] for one in dict.fromkeys(own.id for own in found.snippets)))
+        result = merged([replace(hit, snippets=()), *results])
+        first = {snippet.id: snippet for snippet in reversed(result.snippets)}
+        return replace(result, snippets=tuple(first[name] for name in dict.fromkeys(s.id for s in result.snippets)))
 
     def _submit(self, hit: Snippet) -> Future[_IndexedPage] | None:
         """Start reading the page of a hit, unless it has been started; return None if it is not a web page."""

@@ -60,7 +60,7 @@ class Passage:
 
     def goes_on(self, before: "Passage") -> bool:
         """Return whether it follows another passage of its page without a gap; False if their places are unknown."""
-        ends = [[snippet.place for snippet in one.snippets if snippet.place is not None] for one in (before, self)]
+        ends = [[snippet.place for snippet in p.snippets if snippet.place is not None] for p in (before, self)]
         return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
 
     @cached_property
@@ -102,7 +102,7 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     parts = (split_by_snippet(piece) if _has_foreign(piece, language) else [piece] for piece in whole)
     cleaned_passages = [
-        Passage(text, piece.snippets) for own in parts for piece in own if (text := cleaned(piece.text))
+        Passage(text, piece.snippets) for of_page in parts for piece in of_page if (text := cleaned(piece.text))
     ]
     return _without_duplicates(cleaned_passages)
 
@@ -115,9 +115,9 @@ def _has_foreign(piece: Piece, language: str) -> bool:
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
     """Return snippets of a page, and those that touch or overlap them under the same heading; the first one's first."""
     chosen = {snippet.id: snippet for snippet in snippets}
-    for own in snippets:
+    for snippet in snippets:
         for other in page:
-            if other.id not in chosen and other.heading == own.heading and are_neighbours(own, other):
+            if other.id not in chosen and other.heading == snippet.heading and are_neighbours(snippet, other):
                 chosen[other.id] = other
     return tuple(chosen.values())
 
@@ -162,12 +162,12 @@ def described(passage: Passage) -> str:
 
 
 def _without_duplicates(every: Sequence[Passage]) -> tuple[Passage, ...]:
-    return tuple(_with_copies(*(every[i] for i in group)) for group in without_duplicates([own.text for own in every]))
+    return tuple(_with_copies(*(every[i] for i in group)) for group in without_duplicates([p.text for p in every]))
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:
     """Merge copies into the passage: snippets of its page are added to its own, others become its copies."""
     every = dict.fromkeys(snippet for copy in copies for snippet in copy.snippets)
-    own = tuple(one for one in every if one.source_id == passage.source_id and one not in passage.snippets)
-    others = tuple(one for one in every if one.source_id != passage.source_id)
-    return replace(passage, snippets=(*passage.snippets, *own), copies=others)
+    same = tuple(s for s in every if s.source_id == passage.source_id and s not in passage.snippets)
+    others = tuple(s for s in every if s.source_id != passage.source_id)
+    return replace(passage, snippets=(*passage.snippets, *same), copies=others)

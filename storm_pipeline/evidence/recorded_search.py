@@ -74,10 +74,10 @@ class RecordedSearch:
             self._collect(recorded)  # its exclusions were emitted in the earlier session
             return recorded
         self._control.check()
-        found = self._with_pages(self.run_search.search(query, k))
-        self._emit_excluded(self._collect(found))
-        self._journal.add("search", key, results.encoded(_without_passages(found)))
-        return found
+        result = self._with_pages(self.run_search.search(query, k))
+        self._emit_excluded(self._collect(result))
+        self._journal.add("search", key, results.encoded(_without_passages(result)))
+        return result
 
     def _recorded(self, key: str) -> results.SearchResult | None:
         """Return the oldest result that was not used yet; records that cannot be decoded are skipped."""
@@ -137,9 +137,9 @@ class RecordedLookUps:
         if recorded is not None:
             table: TableOfContents | None = recorded["found"]
             return table
-        found = self.contents.table_of_contents(title)
-        self.journal.add("contents", title, {"found": asdict(found) if found else None})
-        return found
+        contents = self.contents.table_of_contents(title)
+        self.journal.add("contents", title, {"found": asdict(contents) if contents else None})
+        return contents
 
     def _recorded(self, kind: str, key: str, form: Any) -> Any:
         while (recorded := self.journal.take(kind, key)) is not None:

@@ -152,10 +152,10 @@ class RunSearch:
         if k < 1:
             return SearchResult()
         result = bounded(self._engine.search(query, k + self._sources.spare(k)), self.name)
-        found = self._sources.usable(result, query, k)
+        usable = self._sources.usable(result, query, k)
         if self._reader:
-            found = self._sources.usable(self._reader.read(found, query), query, k)
-        return _dated(found)
+            usable = self._sources.usable(self._reader.read(usable, query), query, k)
+        return _dated(usable)
 
     def close(self) -> None:
         """Stop fetching pages."""

@@ -84,7 +84,7 @@ class Screen:
         self.shown = tuple(shown)
         self._known, self._embed, self._language, self._limits = known, embed, language, limits
         around = stem_set(known, language)
-        self._texts = [f"{one.title} {one.heading} {one.site} {one.published or ''} {one.text}" for one in shown]
+        self._texts = [f"{p.title} {p.heading} {p.site} {p.published or ''} {p.text}" for p in shown]
         self._stems = [stem_set(text, language) | around for text in self._texts]
         self._windows = [windows(passage.text, limits.window, limits.step) for passage in shown]
         self._languages = [source_language(passage.text) for passage in shown]
@@ -101,10 +101,10 @@ class Screen:
             will_be_read: whether a judge reads the cited passages, so that citations are kept regardless of similarity.
         """
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
-        self._embedded([own for claim in doubtful for own in (claim.text, *self._windows_of(claim.cited))])
+        self._embedded([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])
         kept = [claim.cited if will_be_read or self._stands(claim) else () for claim in claims]
-        lacking = [self._lacking(claim.text, own) for claim, own in zip(claims, kept, strict=True)]
-        doubted = [claim.text for claim, own, some in zip(claims, kept, lacking, strict=True) if some or not own]
+        lacking = [self._lacking(claim.text, positions) for claim, positions in zip(claims, kept, strict=True)]
+        doubted = [claim.text for claim, cited, some in zip(claims, kept, lacking, strict=True) if some or not cited]
         self._embedded([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
         return list(map(self._judged, claims, kept, lacking))
 
@@ -129,11 +129,11 @@ class Screen:
         """
         parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
         order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
-        found = [next((i for i in order if self._has(i, part)), -1) for part in parts]
-        if not found or -1 in found:
+        places = [next((i for i in order if self._has(i, part)), -1) for part in parts]
+        if not places or -1 in places:
             return None
-        kept = tuple(dict.fromkeys((*claim.cited, *found)))
-        change = f"{numbers_shown(dict.fromkeys(found))} quoted"
+        kept = tuple(dict.fromkeys((*claim.cited, *places)))
+        change = f"{numbers_shown(dict.fromkeys(places))} quoted"
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
     def _judged(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> Judged:
@@ -143,17 +143,17 @@ class Screen:
             return Judged(Sentence(text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(text), problem="no source was found for it")
-        found: tuple[int, ...] = ()
+        added: tuple[int, ...] = ()
         if lacking or not kept:
             similar = self._similar(claim, self._limits.recite)
-            found = next(((i,) for i in similar if not self._lacking(text, (*kept, i))), ())
-        if not kept and not found:
+            added = next(((i,) for i in similar if not self._lacking(text, (*kept, i))), ())
+        if not kept and not added:
             return Judged(Sentence(text), problem=_unsupported(claim.cited))
-        sentence = Sentence(text, self._citations(text, (*kept, *found)))
-        if lacking and not found:
+        sentence = Sentence(text, self._citations(text, (*kept, *added)))
+        if lacking and not added:
             return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
         too = " too" if kept else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
-        change = f"{numbers_shown(found)} cited{too}" if found else ""
+        change = f"{numbers_shown(added)} cited{too}" if added else ""
         if (source := self.copied_from(text)) is not None:
             problem = f"it repeats the words of [{source + 1}]: say it in words of your own, or quote a legal formula"
             return Judged(sentence, change, problem, is_only_copied=True)
@@ -189,7 +189,7 @@ class Screen:
     def _similar(self, claim: Claim, least: float) -> list[int]:
         """Return the passages whose similarity to a sentence is at least ``least``, most similar first."""
         every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
-        return [i for like, i in sorted(every, key=lambda one: (-one[0], one[1])) if like >= least]
+        return [i for like, i in sorted(every, key=lambda pair: (-pair[0], pair[1])) if like >= least]
 
     def _suggested(self, claim: Claim) -> list[int]:
         return [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
@@ -232,14 +232,14 @@ class Screen:
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:
-            own = self.shown[i].snippets
-            parts = [needed & stem_set(one.text, self._language) for one in own]
-            best = max(range(len(own)), key=lambda at: len(parts[at]))
+            snippets = self.shown[i].snippets
+            parts = [needed & stem_set(snippet.text, self._language) for snippet in snippets]
+            best = max(range(len(snippets)), key=lambda at: len(parts[at]))
             cited = dict.fromkeys((best, *covering(needed, parts, 2)))
             for at, part in enumerate(parts):
                 if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
                     cited[at] = None
-            chosen += [own[at] for at in cited]
+            chosen += [snippets[at] for at in cited]
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
 

@@ -227,4 +227,4 @@ class ReferenceStore(SnippetIndex):
         snippets = self.distinct(self._wanted)
         if len(snippets) <= MOST_FOUND:
             return snippets
-        return sorted(snippets, key=lambda one: (one.id in self._held, one.place or 0, one.id))[:MOST_FOUND]
+        return sorted(snippets, key=lambda s: (s.id in self._held, s.place or 0, s.id))[:MOST_FOUND]

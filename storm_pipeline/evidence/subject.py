@@ -30,17 +30,17 @@ def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, quest
     given = tuple(snippets)
     name = bare_name(brief.topic).casefold()
     kept = {
-        one.source_id
-        for one in given
-        if name in f"{one.title} {one.text}".casefold() or detect(one.text) not in {"", brief.language}
+        snippet.source_id
+        for snippet in given
+        if name in f"{snippet.title} {snippet.text}".casefold() or detect(snippet.text) not in {"", brief.language}
     }
-    doubtful = [one for one in given if one.source_id not in kept]
+    doubtful = [snippet for snippet in given if snippet.source_id not in kept]
     if doubtful:
         asked = [brief.topic, question] if question else [brief.topic]
-        vectors = embed([*asked, *(f"{one.title}: {one.text}" for one in doubtful)])
+        vectors = embed([*asked, *(f"{snippet.title}: {snippet.text}" for snippet in doubtful)])
         nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
-        kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
-    return tuple(one for one in given if one.source_id in kept)
+        kept |= {snippet.source_id for snippet, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
+    return tuple(snippet for snippet in given if snippet.source_id in kept)
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Subject:
 
         Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.
         """
-        said = words(text)
-        common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
-        rest = " ".join(said).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
+        written = words(text)
+        common = " ".join(word for i, word in enumerate(written) if self.proper or not (i and word[0].isupper()))
+        rest = " ".join(written).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
         if not (stems := stem_set(self.name, self.language)):  # of a letter, or of function words alone
             return all(f" {' '.join(folded_words(self.name))} " in f" {part.casefold()} " for part in (common, rest))
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
@@ -90,22 +90,22 @@ def subject_of(topic: str, results: Iterable[Snippet]) -> Subject:
     """Find the page about the topic in ranked snippets: its title is the topic, else the topic's bare name."""
     snippets = tuple(results)
     for name in (topic, bare_name(topic)):
-        own = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
-        if own is not None:
-            language = detect(own.text) or "en"
-            sentences = split_sentences(own.text, language)
+        page = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
+        if page is not None:
+            language = detect(page.text) or "en"
+            sentences = split_sentences(page.text, language)
             proper = _written_with_capital(bare_name(topic), sentences)
-            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""), proper, language)
+            return Subject(topic, frozenset({page.source_id}), next(iter(sentences), ""), proper, language)
     return Subject(topic)
 
 
 def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
     """Return whether the last word of a name occurs within sentences, and always with a capital there."""
     wanted, capitals = folded_words(name), set()
-    for said in map(words, sentences):
-        for end in range(1, len(said)):
-            if [word.casefold() for word in said[max(0, end + 1 - len(wanted)) : end + 1]] == wanted:
-                capitals.add(said[end][0].isupper())
+    for written in map(words, sentences):
+        for end in range(1, len(written)):
+            if [word.casefold() for word in written[max(0, end + 1 - len(wanted)) : end + 1]] == wanted:
+                capitals.add(written[end][0].isupper())
     return capitals == {True}
 
 

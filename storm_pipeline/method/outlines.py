@@ -48,7 +48,7 @@ def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: i
     title. See :func:`outline_from_headings` for the arguments, and how headings are cleaned.
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines()]
-    hashed = [(len(found[1]), found[2]) for found in map(_HASH.fullmatch, lines) if found]
+    hashed = [(len(match[1]), match[2]) for match in map(_HASH.fullmatch, lines) if match]
     listed = list(_listed(lines))
     pairs = hashed if len(hashed) > 1 or not listed else listed
     return outline_from_headings(pairs, topic, max_sections=max_sections, max_depth=max_depth)
@@ -111,11 +111,11 @@ def _mark(line: str) -> tuple[str, str]:
     """Return the kind of a line's mark (empty for none), and the line without it and text after a bold title."""
     bold = _BOLD.match(line)
     body = bold[1].strip() if bold else line
-    if found := _MARK.match(body):
-        inner = _BOLD.match(body, found.end())
-        mark = found[0].strip(" ().")
+    if match := _MARK.match(body):
+        inner = _BOLD.match(body, match.end())
+        mark = match[0].strip(" ().")
         kind = f"number{mark.count('.')}" if mark[:1].isdigit() else "letter" if mark[:1].isalpha() else "bullet"
-        return kind, inner[1] if inner else body[found.end() :]
+        return kind, inner[1] if inner else body[match.end() :]
     return ("bold", body) if bold else ("", line)
 
 

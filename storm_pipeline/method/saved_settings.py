@@ -34,7 +34,7 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
 
 
 def resumed_settings(
-    place: Path, saved: SavedSettings, given: Settings, own: Settings | None = None, *, costs: str = ""
+    place: Path, saved: SavedSettings, given: Settings, user: Settings | None = None, *, costs: str = ""
 ) -> Settings:
     """Return the settings with which a run or batch is resumed.
 
@@ -42,15 +42,15 @@ def resumed_settings(
         place: its folder, for messages.
         saved: its settings.
         given: settings given for it, which override saved ones.
-        own: his configuration. It has to agree with what was saved, but for the settings that say what is written,
-            which stay, caps and paths, which are his.
+        user: the user's configuration. It has to agree with what was saved, but for the settings that say what is
+            written, which stay, and for caps and paths, which are the user's.
         costs: cost of using another model, as the end of a sentence.
 
     Raises SettingsError: neither of them names a model, an engine or the like with which the run was made; or the saved
     settings are no longer valid.
     """
     now = {name: getattr(given, name) for name in given.model_fields_set}
-    configuration = {name: getattr(own, name) for name in own.model_fields_set} if own else {}
+    configuration = {name: getattr(user, name) for name in user.model_fields_set} if user else {}
     configuration = {n: v for n, v in configuration.items() if n not in CONTENT | displaced(now)}
     word = Settings.build({**configuration, **now})
     known = {name: value for name, value in _known(saved, now).items() if name not in _OF_THE_USER}
@@ -74,15 +74,15 @@ def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -
 
     For settings saved as not set the user's apply, except a role's model: that was ``lm``.
     """
-    said = word.model_dump(mode="json")
-    found = {}
+    values = word.model_dump(mode="json")
+    known = {}
     for name, value in saved.items():
-        if value is None and name.endswith("_lm") and said[name] is not None:
+        if value is None and name.endswith("_lm") and values[name] is not None:
             value = saved.get("lm")  # noqa: PLW2901 - whom the role asked
         decided = value is None or name in now or name in CONTENT or name in CAPS
-        if not decided and value != said[name] and not is_object(str(value)):
-            found[name] = value
-    return found
+        if not decided and value != values[name] and not is_object(str(value)):
+            known[name] = value
+    return known
 
 
 def pinned_engine(search: str, engine: object) -> str:

@@ -19,7 +19,7 @@ def section_to_markdown(section: Section) -> str:
 def escape(text: str, *, heading: bool = False) -> str:
     """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
     escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
-    return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
+    return re.sub(r"#+$", lambda match: "\\#" * len(match[0]), escaped) if heading else escaped
 
 
 def _escaped_mark(match: re.Match[str]) -> str:

@@ -89,10 +89,10 @@ def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
     Raises SettingsError: a key or a price is missing.
     """
     require_model_keys(settings)
-    own = parse_prices(settings.prices)
+    prices = parse_prices(settings.prices)
     named = [name for name in settings.models if not is_object(name)]
     if settings.max_cost is not None:
-        require_prices(settings.max_cost, {name: price_of(full_name(name, settings), own) for name in named})
+        require_prices(settings.max_cost, {name: price_of(full_name(name, settings), prices) for name in named})
     if not own_engine and settings.search != "auto":
         require_engine_keys(settings.search)
 
@@ -145,8 +145,8 @@ def session(
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
-                own = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
-                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
+                models = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
+                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=models)
                 ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True
             stack.callback(ctx.store.close)
@@ -192,8 +192,8 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
     for name, aside in run.replaced.items():
         what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
-    own = settings.model_dump(mode="json")
-    changed = [name for name, value in own.items() if before.get(name, value) != value]
+    values = settings.model_dump(mode="json")
+    changed = [name for name, value in values.items() if before.get(name, value) != value]
     if changed:
         notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
     if gone := sorted(before.keys() - Settings.model_fields.keys()):

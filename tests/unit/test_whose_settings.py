@@ -119,7 +119,7 @@ USERS: dict[str, Callable[[Mapping[str, Any]], Settings]] = {
     "user's storm.toml": by_users_file,
     "topics file, allowed": lambda values: by_topics(values, allow=True),
     "run, given again": lambda values: by_run(values, given=Settings.build(values)),
-    "run, configured": lambda values: by_run(values, own=Settings.build(values)),
+    "run, configured": lambda values: by_run(values, user=Settings.build(values)),
 }
 OTHERS: dict[str, Callable[[Mapping[str, Any]], Settings]] = {
     "storm.toml": by_toml,
@@ -283,7 +283,7 @@ def test_a_run_decides_nothing_but_the_writing(name: str) -> None:
     except SettingsError as error:
         assert f"was made with {option_name(name)} " in str(error)
         word = Settings.build({name: a_value(name)})
-        for given in (by_run(values, own=word), by_run(values, given=word)):
+        for given in (by_run(values, user=word), by_run(values, given=word)):
             assert (getattr(given, name), given.length) == (getattr(word, name), "short")
     else:
         assert name in OF_NO_REQUEST
@@ -294,10 +294,10 @@ def test_a_run_decides_nothing_but_the_writing(name: str) -> None:
 def test_a_run_keeps_what_it_says_of_the_writing_and_lower_caps() -> None:
     values = {"length": "short", "style": "plain", "max_cost": 0.5, "lm": "openai/a"}
     own = Settings.build({"lm": "openai/a", "length": "long", "workers": 3})
-    kept = by_run(values, own=own)
+    kept = by_run(values, user=own)
     assert (kept.length, kept.style, kept.max_cost, kept.workers) == ("short", "plain", 0.5, 3)
-    assert by_run(values, own=Settings.build({"lm": "openai/a", "max_cost": 0.1})).max_cost == 0.1
-    assert by_run(values, own=own, given=Settings(length="900")).length == "900"
+    assert by_run(values, user=Settings.build({"lm": "openai/a", "max_cost": 0.1})).max_cost == 0.1
+    assert by_run(values, user=own, given=Settings(length="900")).length == "900"
 
 
 def test_a_configuration_that_names_another_model_does_not_buy_it_again_unasked() -> None:
@@ -305,12 +305,12 @@ def test_a_configuration_that_names_another_model_does_not_buy_it_again_unasked(
     with pytest.raises(
         SettingsError, match=f"made with --lm openai/a --writer-lm openai/b --api-base {ADDRESS}, which"
     ):
-        by_run(values, own=Settings(lm="anthropic/c"))
+        by_run(values, user=Settings(lm="anthropic/c"))
     with pytest.raises(SettingsError, match="made with --writer-lm openai/a, which"):
-        by_run({"lm": "openai/a"}, own=Settings(lm="openai/a", writer_lm="openai/w"))
+        by_run({"lm": "openai/a"}, user=Settings(lm="openai/a", writer_lm="openai/w"))
     with pytest.raises(SettingsError, match="made with --lm embedded, which"):
-        by_run({}, own=Settings(lm="openai/a"))
-    given = by_run(values, own=Settings(lm="anthropic/c"), given=Settings(lm="openai/new", writer_lm="openai/b"))
+        by_run({}, user=Settings(lm="openai/a"))
+    given = by_run(values, user=Settings(lm="anthropic/c"), given=Settings(lm="openai/new", writer_lm="openai/b"))
     assert (given.lm, given.api_base) == ("openai/new", None)
 
 

@@ -104,10 +104,10 @@ def _load(source: str, cache: Path | None) -> _Model:
 
 def _entailment(source: str, labels: Mapping[int, str]) -> int:
     """Return the index of the only label that names entailment; ``not_entailment`` does not count."""
-    found = [int(index) for index, label in labels.items() if label.strip().casefold().startswith("entail")]
-    if len(found) != 1:
+    indices = [int(index) for index, label in labels.items() if label.strip().casefold().startswith("entail")]
+    if len(indices) != 1:
         raise SettingsError(
-            f"{len(found)} of the labels of the judge {source!r} name entailment, not one ({list(labels.values())}): "
+            f"{len(indices)} of the labels of the judge {source!r} name entailment, not one ({list(labels.values())}): "
             "name it in id2label of the model's config.json"
         )
-    return found[0]
+    return indices[0]

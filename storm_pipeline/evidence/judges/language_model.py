@@ -44,20 +44,20 @@ class LanguageModelJudge:
 
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
-        numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
+        numbers = {text: n for n, text in enumerate(dict.fromkeys(text for q in batch for text in q.passages), 1)}
         passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
-        found = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
+        verdicts = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for _ in range(_ATTEMPTS):
-            waiting = [i for i in range(len(batch)) if i not in found]
+            waiting = [i for i in range(len(batch)) if i not in verdicts]
             if not waiting:
                 break
             check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
             reply = self._ask(self._program, passages=passages, check=check)
             replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
-            found |= {i: _verdict(batch[i], numbers, *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
-        if len(found) < len(batch):
-            raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(found)} sentences")
-        return [found[i] for i in range(len(batch))]
+            verdicts |= {i: _verdict(batch[i], numbers, *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
+        if len(verdicts) < len(batch):
+            raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(verdicts)} sentences")
+        return [verdicts[i] for i in range(len(batch))]
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
@@ -69,14 +69,14 @@ def _marked(question: Question, numbers: Mapping[str, int]) -> str:
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
     """Yield each sentence's number with its label and the text after the label."""
     for line in text.splitlines():
-        if found := _LINE.match(line):
-            label: Label = found[2].casefold()  # type: ignore[assignment]
-            yield int(found[1]), (label, found[3])
+        if match := _LINE.match(line):
+            label: Label = match[2].casefold()  # type: ignore[assignment]
+            yield int(match[1]), (label, match[3])
 
 
 def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest: str) -> Verdict:
     if label == "supported":
-        named = {int(number) for number in "".join(one if one in "0123456789" else " " for one in rest[:500]).split()}
+        named = {int(number) for number in "".join(c if c in "0123456789" else " " for c in rest[:500]).split()}
         places = tuple(i for i, text in enumerate(question.passages) if numbers[text] in named)
         return Verdict(label, _PROBABILITY[label], supporting=places)
     reason, mark, quotation = rest.rpartition("|")  # titles of pages have the mark as well

@@ -24,7 +24,7 @@ def open_judge(
     Raises SettingsError, AssetError, MissingExtraError, ModelError: a model cannot be opened.
     """
     judge: Judge
-    own: dict[str, float] = {} if threshold is None else {"threshold": threshold}
+    given: dict[str, float] = {} if threshold is None else {"threshold": threshold}
     if name == "model":
         from storm_pipeline.models.open_models import open_models
 
@@ -34,11 +34,11 @@ def open_judge(
         from storm_pipeline.evidence.judges.screen import ScreenJudge
 
         embedder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
-        judge = ScreenJudge(embedder, **own)
+        judge = ScreenJudge(embedder, **given)
     else:
         from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 
-        judge = CrossEncoderJudge(name, cache=hub_folder(settings.cache), **own)
+        judge = CrossEncoderJudge(name, cache=hub_folder(settings.cache), **given)
     return CachingJudge(ExplainingJudge(judge))
 
 
@@ -57,6 +57,6 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
 
 
 def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
-    own = programs.check.own_lm
-    name = settings.lm_of("judge") if own is None else str(own.model)
+    program_model = programs.check.own_lm
+    name = settings.lm_of("judge") if program_model is None else str(program_model.model)
     return LanguageModelJudge(partial(models.ask, "judge"), name.partition("@")[0], programs.check)  # no address

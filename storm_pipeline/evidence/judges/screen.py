@@ -42,14 +42,14 @@ class ScreenJudge:
         asked = [question for question in questions if question.has_words]
         shown = dict.fromkeys(text for question in asked for text in question.passages if has_word(text))
         parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
-        texts = list(dict.fromkeys([*(one.claim for one in asked), *(part for own in parts.values() for part in own)]))
+        texts = list(dict.fromkeys([*(q.claim for q in asked), *(part for cut in parts.values() for part in cut)]))
         vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
         def cosine(question: Question) -> float:
-            own = (part for text in question.passages for part in parts.get(text, ()))
-            return max(0.0, *(float(vectors[part] @ vectors[question.claim]) for part in own))
+            texts = (part for text in question.passages for part in parts.get(text, ()))
+            return max(0.0, *(float(vectors[part] @ vectors[question.claim]) for part in texts))
 
-        return [self._verdict(one, cosine(one)) if one.has_words else Verdict("not", 0.0) for one in questions]
+        return [self._verdict(q, cosine(q)) if q.has_words else Verdict("not", 0.0) for q in questions]
 
     def _verdict(self, question: Question, cosine: float) -> Verdict:
         language = detect(question.claim) or "en"

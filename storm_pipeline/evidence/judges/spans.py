@@ -28,8 +28,8 @@ def _explained(question: Question, verdict: Verdict) -> Verdict:
 def lacking(question: Question) -> str:
     """Name the claim's quantities that no passage states, by value; empty if there are none."""
     languages = [detect(text) for text in question.passages]
-    own = detect(question.claim) or "en"
-    quantities = missing(question.claim, question.passages, language=own, source_languages=languages)
+    language = detect(question.claim) or "en"
+    quantities = missing(question.claim, question.passages, language=language, source_languages=languages)
     return f"{', '.join(f'“{quantity}”' for quantity in quantities)} not found" if quantities else ""
 
 
@@ -49,8 +49,8 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     if not quotation.strip():
         return ()
     pattern = r"\s+".join(map(re.escape, quotation.split()))
-    found = ((i, re.search(pattern, text, re.I)) for i, text in enumerate(question.passages))
-    return tuple(Span(i, own.start(), own.end()) for i, own in found if own)
+    matches = ((i, re.search(pattern, text, re.I)) for i, text in enumerate(question.passages))
+    return tuple(Span(i, match.start(), match.end()) for i, match in matches if match)
 
 
 def with_spans(article: Article) -> Article:
@@ -60,11 +60,11 @@ def with_spans(article: Article) -> Article:
     def located(claim: str, citation: Citation) -> Citation:
         if citation.spans or citation.snippet_id not in texts:
             return citation
-        found = deciding(Question(claim, (texts[citation.snippet_id],)))
-        return replace(citation, spans=tuple(sorted((span.start, span.end) for span in found)))
+        spans = deciding(Question(claim, (texts[citation.snippet_id],)))
+        return replace(citation, spans=tuple(sorted((span.start, span.end) for span in spans)))
 
     return with_sentences(
-        article, lambda one: replace(one, citations=tuple(located(one.text, citation) for citation in one.citations))
+        article, lambda s: replace(s, citations=tuple(located(s.text, citation) for citation in s.citations))
     )
 
 

@@ -26,11 +26,11 @@ def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]
     A citation is precise if the sentence is supported, and the citation supports it alone or is needed by the others.
     """
     judge = CachingJudge.of(judge)
-    judge.judge([_joint(one) for one in sentences if one.passages])
-    several = [one for one in sentences if len(one.passages) > 1 and _supported(judge, one)]
-    judge.judge([alone for one in several for alone in each_alone(one)])
-    judge.judge([_joint(rest) for one in several for alone, rest in _left_out(one) if not _supported(judge, alone)])
-    return [_verdict(judge, one) for one in sentences]
+    judge.judge([_joint(question) for question in sentences if question.passages])
+    several = [question for question in sentences if len(question.passages) > 1 and _supported(judge, question)]
+    judge.judge([alone for question in several for alone in each_alone(question)])
+    judge.judge([_joint(rest) for q in several for alone, rest in _left_out(q) if not _supported(judge, alone)])
+    return [_verdict(judge, question) for question in sentences]
 
 
 def each_alone(sentence: Question) -> list[Question]:
@@ -82,9 +82,9 @@ def support_of(article: Article, judge: Judge) -> Support:
     sentences, questions = _questions(article)
     alce = judge_alce(judge, questions)
     alone = [each_alone(question) for question in questions]
-    entailed = [[v.probability >= judge.threshold for v in judge.judge(own)] for own in alone]
+    entailed = [[v.probability >= judge.threshold for v in judge.judge(questions_alone)] for questions_alone in alone]
     verdicts = judge.judge(questions)
-    cited = [own for own in entailed if own]
+    cited = [verdicts_alone for verdicts_alone in entailed if verdicts_alone]
     citations = sum(verdict.cited for verdict in alce)
     return Support(
         judge=judge.name,
@@ -92,7 +92,7 @@ def support_of(article: Article, judge: Judge) -> Support:
         recall=_share(sum(verdict.supported for verdict in alce), len(sentences)),
         precision=_share(sum(verdict.precise for verdict in alce), citations),
         recall_alone=_share(sum(map(any, entailed)), len(sentences)),
-        precision_alone=_share(sum(sum(own) / len(own) for own in cited), len(cited)),
+        precision_alone=_share(sum(sum(verdicts_alone) / len(verdicts_alone) for verdicts_alone in cited), len(cited)),
         errors=_errors(zip(questions, verdicts, (verdict.supported for verdict in alce), strict=True)),
     )
 
@@ -103,14 +103,14 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
     Precision, and recall and precision of single citations, are unknown. Sentences without a verdict are unsettled.
     """
     sentences, questions = _questions(article)
-    found = [known.of(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
-    settled = [(question, one, one.label == "supported") for question, one in zip(questions, found, strict=True) if one]
+    verdicts = [known.of(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
+    judged = [(question, v, v.label == "supported") for question, v in zip(questions, verdicts, strict=True) if v]
     return Support(
         judge=judge.name,
         sentences=len(sentences),
-        recall=_share(sum(supported for *_, supported in settled), len(settled)),
-        errors=_errors(settled),
-        unsettled=len(sentences) - len(settled),
+        recall=_share(sum(supported for *_, supported in judged), len(judged)),
+        errors=_errors(judged),
+        unsettled=len(sentences) - len(judged),
     )
 
 
@@ -120,7 +120,7 @@ def _questions(article: Article) -> tuple[list[Sentence], list[Question]]:
     sentences = [sentence for sentence in article.sentences() if has_word(sentence.text)]
     cited = (dict.fromkeys(citation.snippet_id for citation in sentence.citations) for sentence in sentences)
     shown = (tuple(texts[name] for name in names if name in texts) for names in cited)
-    return sentences, [Question(sentence.text, own) for sentence, own in zip(sentences, shown, strict=True)]
+    return sentences, [Question(sentence.text, passages) for sentence, passages in zip(sentences, shown, strict=True)]
 
 
 def _errors(judged: Iterable[tuple[Question, Verdict, bool]]) -> tuple[tuple[SupportError, int], ...]:

@@ -226,8 +226,8 @@ def is_here(name: str, cache: Path) -> bool:
     names = [name] if "/" in name else [f"sentence-transformers/{name}", name]
     try:
         return any(
-            isinstance(try_to_load_from_cache(one, file, cache_dir=hub_folder(cache)), str)
-            for one in names
+            isinstance(try_to_load_from_cache(name, file, cache_dir=hub_folder(cache)), str)
+            for name in names
             for file in ("modules.json", "config.json")
         )
     except HFValidationError:  # not the name of a model

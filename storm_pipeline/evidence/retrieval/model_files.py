@@ -65,9 +65,9 @@ def local_folder(model: str | Path) -> Path | None:
         with suppress(RuntimeError):  # no such user
             return Path(text).expanduser().absolute()
         return Path(text).absolute()
-    if found := next((one for one in (text, f"sentence-transformers/{text}") if os.path.lexists(one)), ""):
+    if path := next((name for name in (text, f"sentence-transformers/{text}") if os.path.lexists(name)), ""):
         raise SettingsError(
-            f"the model {text!r} is a name on the model hub, and the current folder holds {found}: write ./{found} if "
+            f"the model {text!r} is a name on the model hub, and the current folder holds {path}: write ./{path} if "
             "you mean that and trust it, or change to another folder"
         )
     return None

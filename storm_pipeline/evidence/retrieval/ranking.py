@@ -89,23 +89,23 @@ class HybridIndex:
                 scores, rows = self._dense.search(vectors, dense_depth)
             finally:
                 faiss.omp_set_num_threads(threads)
-            found = zip(scores.tolist(), self._positions[rows].tolist(), strict=True)
-            near = [list(zip(*own, strict=True)) for own in found]
+            neighbours = zip(scores.tolist(), self._positions[rows].tolist(), strict=True)
+            near = [list(zip(*row, strict=True)) for row in neighbours]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
-        pairs = [[*own, *more] for own, more in zip(near, self._by_words(lexical, vectors), strict=True)]
-        dense = [[position for _, position in sorted((-cosine, at) for cosine, at in own)][:depth] for own in pairs]
+        pairs = [[*pairs_of, *more] for pairs_of, more in zip(near, self._by_words(lexical, vectors), strict=True)]
+        dense = [[position for _, position in sorted((-cosine, at) for cosine, at in row)][:depth] for row in pairs]
         return list(zip(dense, lexical, strict=True))
 
     def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
         """Return for each query the cosine and position of the best by BM25 that have no vector."""
-        new = [[i for i in own if i not in self._has_vector][:EMBEDDED_A_QUERY] for own in lexical]
-        places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for own in new for i in own))}
+        new = [[i for i in row if i not in self._has_vector][:EMBEDDED_A_QUERY] for row in lexical]
+        places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for row in new for i in row))}
         if not places or self._embed is None:
             return [[] for _ in lexical]
         cosines = vectors @ self._embed(list(places)).T
         return [
-            [(float(row[places[self._snippets[i].text]]), i) for i in own]
-            for row, own in zip(cosines, new, strict=True)
+            [(float(row[places[self._snippets[i].text]]), i) for i in ids]
+            for row, ids in zip(cosines, new, strict=True)
         ]
 
     def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:

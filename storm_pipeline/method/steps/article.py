@@ -46,7 +46,7 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
         inputs = article_inputs(ctx, words)
         text = ctx.ask("writer", ctx.programs.memory, **inputs, outline=outline_to_markdown(outline)).text
     blocks = [
-        (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in own)) for own in block.paragraphs))
+        (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in part)) for part in block.paragraphs))
         for block in read_draft(text, 0, ctx.brief.language).blocks
     ]
     (_, lead), *sections = blocks

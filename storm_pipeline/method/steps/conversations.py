@@ -87,8 +87,8 @@ def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
             ctx.events.failed(f"questions of {perspective.name!r}", error)
             return Conversation(perspective)
         questions = list(dict.fromkeys(" ".join(question.split()) for question in reply if question.strip()))[:number]
-        found = parallel_map(lambda question: _try_looking_up(ctx, question), questions, workers=len(questions))
-    conversation = Conversation(perspective, tuple(turn for turn in found if turn is not None))
+        turns = parallel_map(lambda question: _try_looking_up(ctx, question), questions, workers=len(questions))
+    conversation = Conversation(perspective, tuple(turn for turn in turns if turn is not None))
     ctx.run.save_json(piece_of(perspective), conversation)
     return conversation
 
@@ -123,8 +123,8 @@ def look_up(
         earlier: sentences of earlier answers; the expert sees the sentences that cite the passages shown.
         deeper: whether a search is repeated for more if half of its results are known.
     """
-    queries, found = _search_for(ctx, question, known=known, deeper=deeper)
-    answer = answer_from_passages(ctx, question, found.snippets, found.page_passages, earlier=earlier)
+    queries, results = _search_for(ctx, question, known=known, deeper=deeper)
+    answer = answer_from_passages(ctx, question, results.snippets, results.page_passages, earlier=earlier)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
@@ -141,12 +141,12 @@ def _search_for(
     also = _IN_ITS_LANGUAGE if number > 1 else ""
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, also=also, question=question, number=number)
     queries = distinct_queries(ctx, reply.queries)
-    found = find(ctx, queries or (question,))
-    new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
-    if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
-        found = find(ctx, queries or (question,), depth=_DEEPER)
-        new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
-    page_passages = tuple(snippet for snippet in found.page_passages if snippet.id not in known)
+    results = find(ctx, queries or (question,))
+    new = tuple(snippet for snippet in results.snippets if snippet.id not in known)
+    if deeper and results.snippets and len(new) <= len(results.snippets) / 2:
+        results = find(ctx, queries or (question,), depth=_DEEPER)
+        new = tuple(snippet for snippet in results.snippets if snippet.id not in known)
+    page_passages = tuple(snippet for snippet in results.page_passages if snippet.id not in known)
     return queries, QueryResults(tuple(dict.fromkeys(new)), page_passages)
 
 
@@ -192,7 +192,7 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
     ]
     if not questions:
         return "\n".join(exchanges)
-    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*exchanges, ""], 1))
+    numbered = (f"Question {n} of {questions}:\n{exchange}" for n, exchange in enumerate([*exchanges, ""], 1))
     return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, for an equal beginning of every prompt
 
 
@@ -212,8 +212,8 @@ def _is_farewell(reply: str, language: str) -> bool:
 def _first_question(reply: str, brief: Brief) -> str:
     """Return the question without the text that small models add; a topic's name may have a question mark."""
     label, _, rest = reply.replace("：", ":").partition(":")
-    own = rest if label.strip().lower() in _LABELS else reply
-    lines = [line.strip() for line in own.splitlines() if line.strip()]
+    text = rest if label.strip().lower() in _LABELS else reply
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), brief.language, (brief.topic,))
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
     return joined(sentences[: upto + 1], brief.language).strip('"“”„«»「」 ')

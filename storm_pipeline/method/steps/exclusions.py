@@ -48,6 +48,6 @@ def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) 
 
 
 def _turn(turn: Turn, gone: frozenset[str]) -> Turn:
-    answer = (citing(sentence, lambda own: own.source_id not in gone) for sentence in turn.answer)
+    answer = (citing(sentence, lambda citation: citation.source_id not in gone) for sentence in turn.answer)
     snippets = tuple(s for s in turn.snippets if s.source_id not in gone)
-    return replace(turn, answer=tuple(one for one in answer if one and one.citations), snippets=snippets)
+    return replace(turn, answer=tuple(s for s in answer if s and s.citations), snippets=snippets)

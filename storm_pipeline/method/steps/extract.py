@@ -55,10 +55,12 @@ def extract(ctx: RunContext) -> Article:
         _search_for(ctx, subject, titles)
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
-        found = candidates(ctx.store, subject, snippets, titles)
-        own = [fact for snippet in snippets if snippet.source_id in subject.page_ids for fact in sentences_of(snippet)]
-        lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
-        rest = [candidate for candidate in found if candidate.fact.text not in lead]
+        usable_sentences = candidates(ctx.store, subject, snippets, titles)
+        facts = [
+            fact for snippet in snippets if snippet.source_id in subject.page_ids for fact in sentences_of(snippet)
+        ]
+        lead = {fact.text: fact for fact in facts or in_order(usable_sentences[: ctx.settings.section_facts])}
+        rest = [candidate for candidate in usable_sentences if candidate.fact.text not in lead]
         used = rest[
             : min(len(rest) if subject.page_ids else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)
         ]
@@ -76,14 +78,14 @@ def extract_answer(ctx: RunContext) -> Article:
 
     Raises NothingFoundError: nothing is found.
     """
-    found = search_with_topic(ctx, depth=ctx.settings.queries)
-    facts = list({fact.text: fact for snippet in found for fact in sentences_of(snippet)}.values())
+    results = search_with_topic(ctx, depth=ctx.settings.queries)
+    facts = list({fact.text: fact for snippet in results for fact in sentences_of(snippet)}.values())
     vectors = ctx.store.embed([ctx.brief.topic, *(fact.in_context for fact in facts)])
     near = vectors[1:] @ vectors[0]
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
     paragraphs = in_paragraphs(facts[i] for i in sorted(best))
     body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
-    return as_article(ctx, body, note=_note(ctx, "answer", found))
+    return as_article(ctx, body, note=_note(ctx, "answer", results))
 
 
 def _look_up(ctx: RunContext) -> Subject:

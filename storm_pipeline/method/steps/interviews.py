@@ -32,11 +32,11 @@ def related_contents(ctx: RunContext) -> str:
         others = (title for title in distinct if title and title.casefold() != topic)
         usable = [title for title in others if not ctx.search.run_search.excludes_title(title)]
         titles = usable[: ctx.settings.related_topics]
-        found = parallel_map(lambda title: _covered(ctx, title), titles, workers=len(titles))
-        errors = [str(item) for item in found if isinstance(item, SearchError)]
+        contents = parallel_map(lambda title: _covered(ctx, title), titles, workers=len(titles))
+        errors = [str(item) for item in contents if isinstance(item, SearchError)]
         if errors:
             ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
-        lines = [item for item in found if item and isinstance(item, str)]
+        lines = [item for item in contents if item and isinstance(item, str)]
         ctx.run.save_json("contents.json", lines)
         return "\n".join(lines)
 
@@ -44,12 +44,12 @@ def related_contents(ctx: RunContext) -> str:
 def _covered(ctx: RunContext, title: str) -> str | SearchError:
     """Return an article's contents on one line, empty if unknown or excluded, or the SearchError of the request."""
     try:
-        found = ctx.contents.table_of_contents(title)
+        contents = ctx.contents.table_of_contents(title)
     except SearchError as error:
         return error
-    if not found or not found.headings or ctx.search.run_search.excludes_title(found.title):
+    if not contents or not contents.headings or ctx.search.run_search.excludes_title(contents.title):
         return ""
-    return f"{title}: " + "; ".join(text for _, text in found.headings[:_HEADINGS_SHOWN])
+    return f"{title}: " + "; ".join(text for _, text in contents.headings[:_HEADINGS_SHOWN])
 
 
 BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
@@ -121,9 +121,9 @@ def hold_interviews_in_rounds(ctx: RunContext) -> Conversations:
         rounds = [[task.result() for task in started]]
 
         def turn_of(number: int) -> Turn | None:
-            own = tuple(turn for turns in rounds if (turn := turns[number]) is not None)
+            turns = tuple(turn for turns in rounds if (turn := turns[number]) is not None)
             others = [[turn for turn in (*turns[:number], *turns[number + 1 :]) if turn] for turns in rounds]
-            return next_turn(ctx, writers[number], own, others) if rounds[-1][number] else None
+            return next_turn(ctx, writers[number], turns, others) if rounds[-1][number] else None
 
         while any(rounds[-1]) and len(rounds) < ctx.settings.turns:
             rounds.append(parallel_map(turn_of, range(len(writers)), workers=len(writers)))

@@ -130,9 +130,7 @@ def _without_example_headings(outline: Outline) -> Outline:
         return outline
 
     def without_invented(headings: Sequence[Heading]) -> tuple[Heading, ...]:
-        return tuple(
-            Heading(one.title, without_invented(one.children)) for one in headings if not names_invented(one.title)
-        )
+        return tuple(Heading(h.title, without_invented(h.children)) for h in headings if not names_invented(h.title))
 
     return Outline(outline.topic, without_invented(outline.sections))
 

@@ -30,12 +30,12 @@ def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = f
     Args:
         read: ids of the snippets that were read completely and cannot answer open questions.
     """
-    questions = [question for _, own in wanted for question in own]
+    questions = [question for _, section in wanted for question in section]
     # Searched before the answers add to the store, so that results do not depend on their order.
-    ranked = ([one for one in own if one.id not in read] for own in ctx.store.search(questions, 2 * _PASSAGES))
-    found = {question: own[:_PASSAGES] for question, own in zip(questions, ranked, strict=True)}
-    turns = _answered(ctx, wanted, found)
-    ranks = zip_longest(*(own for _, own in wanted))
+    ranked = ([s for s in ranking if s.id not in read] for ranking in ctx.store.search(questions, 2 * _PASSAGES))
+    candidates = {question: ranking[:_PASSAGES] for question, ranking in zip(questions, ranked, strict=True)}
+    turns = _answered(ctx, wanted, candidates)
+    ranks = zip_longest(*(section for _, section in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
     searched = list(islice(still_open, _SEARCHED))
     queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
@@ -46,16 +46,16 @@ def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = f
 
 
 def _answered(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion) -> dict[str, Turn]:
-    asked = [(title, own) for title, own in wanted if own]
+    asked = [(title, section) for title, section in wanted if section]
 
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
-        title, own = section
+        title, questions = section
         try:
             with call_scope(title or "again"):
-                return answer_points(ctx, title, own, candidates)
+                return answer_points(ctx, title, questions, candidates)
         except ModelError as error:
             ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)
-            return [Turn(question) for question in own]
+            return [Turn(question) for question in questions]
         finally:
             ctx.events.advance(title or "again")
 
@@ -68,14 +68,20 @@ def _searched(
 ) -> dict[str, tuple[Snippet, ...]]:
     """Return for each question new web results alternating with passages not shown for its section."""
     questions = list(queries)
-    found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
-    told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}
+    results = parallel_map(
+        lambda texts: usable(ctx, search_all(ctx, texts)), list(queries.values()), workers=len(queries)
+    )
+    before = {
+        question: [s for other in section for s in turns[other].snippets]
+        for _, section in wanted
+        for question in section
+    }
     editions = ctx.store.editions()
     further = {}
-    held = (ctx.store.search_fused(own, _PASSAGES) for own in queries.values())
-    for question, new, old in zip(questions, found, held, strict=True):
-        shown = dict.fromkeys(told[question])
-        ranked = dict.fromkeys(one for rank in zip_longest(new, old) for one in rank if one is not None)
+    held = (ctx.store.search_fused(texts, _PASSAGES) for texts in queries.values())
+    for question, new, old in zip(questions, results, held, strict=True):
+        shown = dict.fromkeys(before[question])
+        ranked = dict.fromkeys(snippet for rank in zip_longest(new, old) for snippet in rank if snippet is not None)
         distinct = editions.one_per_text((*shown, *ranked))
-        further[question] = tuple(islice((one for one in distinct if one not in shown), _PASSAGES))
+        further[question] = tuple(islice((snippet for snippet in distinct if snippet not in shown), _PASSAGES))
     return further

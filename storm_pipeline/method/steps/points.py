@@ -132,7 +132,7 @@ def _noted(
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
     notes = FindingNotes(
-        contradicting=tuple((own[0], other) for own in pairs for other in own[1:]),
+        contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:]),
         doubtful=texts(reply.doubtful),
         left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
         sections=placed,
@@ -168,15 +168,15 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:
-            own = [section for section in reply if section.section == number]
-            below = [] if keeps_outline else [title for section in own for title in section.subheadings]
-            plan(_extended(ctx, heading, below, known), own)
-        missing = [one for one in reply if one.section == 0 and min(max(one.after, 0), len(outline.sections)) == number]
-        for one in missing:
-            made = _extended(ctx, Heading(one.heading), one.subheadings, known)
+            replies = [section for section in reply if section.section == number]
+            below = [] if keeps_outline else [title for section in replies for title in section.subheadings]
+            plan(_extended(ctx, heading, below, known), replies)
+        missing = [new for new in reply if new.section == 0 and min(max(new.after, 0), len(outline.sections)) == number]
+        for new in missing:
+            made = _extended(ctx, Heading(new.heading), new.subheadings, known)
             if room and made.title and made.title.casefold() not in known:
                 room -= 1
-                plan(made, [one])
+                plan(made, [new])
     return planned
 
 

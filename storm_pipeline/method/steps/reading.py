@@ -48,10 +48,12 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
             return conversations
         wanted = [pages[number - 1][0] for number in dict.fromkeys(chosen) if 0 < number <= len(pages)][:_PAGES]
         shown = [_shown(ctx, page) for page in wanted]
-        spent = accumulate(sum(passage.words for passage in own) * _TOKENS_A_WORD for own in shown)
-        room = [own for own, tokens in zip(shown, spent, strict=True) if own and tokens <= ctx.settings.reading_tokens]
+        spent = accumulate(sum(passage.words for passage in page) * _TOKENS_A_WORD for page in shown)
+        room = [
+            page for page, tokens in zip(shown, spent, strict=True) if page and tokens <= ctx.settings.reading_tokens
+        ]
         known = [sentence for held in conversations for turn in held.turns for sentence in turn.answer]
-        turns = parallel_map(lambda own: _read(ctx, own, known), room, workers=max(1, len(room)))
+        turns = parallel_map(lambda page: _read(ctx, page, known), room, workers=max(1, len(room)))
         read = tuple(turn for turn in turns if turn is not None)
         if not read:
             return conversations
@@ -110,12 +112,12 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
 
 def _shown(ctx: RunContext, page: Source) -> tuple[Passage, ...]:
     """Return the passages of a page in its order; if it is too long, those nearest to the topic."""
-    own: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
+    snippets: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
-    if sum(count_words(one.text) for one in own) > most:
-        return passages_for(ctx, ctx.brief.topic, own[:1], most, page_passages=own, number=len(own))
-    ctx.store.add(own)
-    return passages(own, language=ctx.brief.language)
+    if sum(count_words(snippet.text) for snippet in snippets) > most:
+        return passages_for(ctx, ctx.brief.topic, snippets[:1], most, page_passages=snippets, number=len(snippets))
+    ctx.store.add(snippets)
+    return passages(snippets, language=ctx.brief.language)
 
 
 def _read(ctx: RunContext, shown: Sequence[Passage], earlier: Sequence[Sentence]) -> Turn | None:

@@ -50,21 +50,21 @@ def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool 
     The result goes into prompts, so it does not depend on the searches of other threads. ``depth``: results requested
     per query, as a multiple of ``top_k``, >= 1. ``keep``: whether they may be cited.
     """
-    found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
-    ranks = zip_longest(*(snippets for snippets, *_ in found))
+    searches = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
+    ranks = zip_longest(*(snippets for snippets, *_ in searches))
     interleaved = [snippet for rank in ranks for snippet in rank if snippet is not None]
     if keep:
         ctx.store.keep(interleaved)
-    every = [] if ctx.settings.is_extract else [page for _, own, _ in found for page in own]
+    every = [] if ctx.settings.is_extract else [page for _, read, _ in searches for page in read]
     pages = {page.about.source_id: page for page in every}  # an extract consists of the search results alone
     _hold(ctx, every)
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:
         distinct.setdefault(normalised_text(snippet.text), snippet)
     sources = ctx.store.count_sources()
-    for query, (snippets, _, seconds) in zip(queries, found, strict=True):
+    for query, (snippets, _, seconds) in zip(queries, searches, strict=True):
         ctx.events.emit(Searched(ctx.events.stage, ctx.search.name, query, len(snippets), sources, round(seconds, 3)))
-    return QueryResults(tuple(distinct.values()), tuple(one for page in pages.values() for one in page.snippets))
+    return QueryResults(tuple(distinct.values()), tuple(s for page in pages.values() for s in page.snippets))
 
 
 def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
@@ -100,13 +100,13 @@ def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...
     start = time.monotonic()
     with reporting_retries(retried):
         try:
-            found = ctx.search.search(query, depth * ctx.settings.top_k)
+            result = ctx.search.search(query, depth * ctx.settings.top_k)
         except SearchError as error:
             ctx.events.failed(f"search for {query!r}", error)
-            found = SearchResult()
-    for detail in found.lost:
+            result = SearchResult()
+    for detail in result.lost:
         ctx.events.degraded(detail)
-    return found.snippets, found.pages, time.monotonic() - start
+    return result.snippets, result.pages, time.monotonic() - start
 
 
 def look_up_topic(ctx: RunContext) -> RunContext:
@@ -115,8 +115,8 @@ def look_up_topic(ctx: RunContext) -> RunContext:
     Not in the paper.
     """
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [ctx.brief.topic], keep=False))
-        return replace(ctx, brief=replace(ctx.brief, preview=_quoted(ctx.brief.topic, found)))
+        results = usable(ctx, search_all(ctx, [ctx.brief.topic], keep=False))
+        return replace(ctx, brief=replace(ctx.brief, preview=_quoted(ctx.brief.topic, results)))
 
 
 def _quoted(topic: str, results: Sequence[Snippet]) -> str:

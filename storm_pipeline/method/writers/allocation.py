@@ -67,14 +67,14 @@ def allocate(
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
     editions = ctx.store.editions()
-    left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
+    left = (talk.with_answers(lambda s: citing(s, lambda c: c.snippet_id in kept)) for talk in conversations)
     available = list(map(editions.restated, left))
-    findings = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
+    findings = [f for f in merged(distinct_findings(ctx, available), notes.same) if f.text not in notes.left_out]
     looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
         notes = notes if looked_up else place_findings(ctx, outline, findings, notes)
-    used = [one for one in merged(findings, notes.same) if one.text not in notes.left_out]
+    used = [f for f in merged(findings, notes.same) if f.text not in notes.left_out]
     unplaced = sum(finding.text not in notes.sections for finding in used)
     ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
     shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
@@ -82,7 +82,7 @@ def allocate(
     if fewer != outline:
         shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available), looked_up=looked_up)
     shares = _with_lengths(ctx, with_excerpts(shares, ctx.brief.language))
-    ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
+    ctx.store.keep(s for share in shares for passage in share.passages for s in passage.snippets)  # may be cited
     return Evidence(fewer, tuple(shares))
 
 
@@ -115,13 +115,13 @@ def _shares(
     findings = findings_by_section(ctx, outline, distinct, notes)
     required = _required(candidates, findings)
     others = [_others(ctx, candidates, required, i, looked_up=looked_up) for i in range(len(required))]
-    every = [_as_passages(ctx, candidates, own, more) for own, more in zip(required, others, strict=True)]
+    every = [_as_passages(ctx, candidates, positions, more) for positions, more in zip(required, others, strict=True)]
     shares: list[PassageEvidence] = []
-    for heading, shown, own in zip(outline.sections, every, findings, strict=True):
+    for heading, shown, assigned in zip(outline.sections, every, findings, strict=True):
         ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
         near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
-        related = tuple(finding for finding in near if finding not in own)
-        shares.append(PassageEvidence(heading, shown, tuple(own), related, notes=notes))
+        related = tuple(finding for finding in near if finding not in assigned)
+        shares.append(PassageEvidence(heading, shown, tuple(assigned), related, notes=notes))
     return shares
 
 
@@ -133,7 +133,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[Pa
     lengths = [sum(count_words(finding.text) for finding in share.findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
     words = words_of_sections(ctx.brief.length, parts, [share.words for share in shares])
-    return [replace(share, target_words=own) for share, own in zip(shares, words, strict=True)]
+    return [replace(share, target_words=number) for share, number in zip(shares, words, strict=True)]
 
 
 def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:
@@ -177,7 +177,7 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
 def _required(candidates: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
     """Return the positions of the snippets that each section has to show: those that its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(candidates.snippets)}
-    required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
+    required = [dict.fromkeys(position[c.snippet_id] for finding in few for c in finding.citations) for few in findings]
     return [sorted(positions, key=candidates.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
@@ -226,7 +226,7 @@ def _as_passages(
     for i in (*required, *others):
         pages.setdefault(candidates.snippets[i].source_id, []).append(candidates.snippets[i])
     cited = {candidates.snippets[i] for i in required}
-    room = ctx.settings.evidence_words - sum(count_words(own.text) for of_page in pages.values() for own in of_page)
+    room = ctx.settings.evidence_words - sum(count_words(s.text) for of_page in pages.values() for s in of_page)
     shown: dict[Snippet, None] = {}
     for page, of_page in pages.items():
         shown |= dict.fromkeys(of_page)

@@ -120,10 +120,10 @@ def _without_bullet(line: str, language: str) -> str:
 
 def _heading(line: str) -> str:
     """Return the line's text if it is a heading, else an empty string."""
-    found = _HEADING.fullmatch(" ".join(line.split()))
-    if not found or MARKS.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
+    match = _HEADING.fullmatch(" ".join(line.split()))
+    if not match or MARKS.search(line) or (match[2] and _ENDS_SENTENCE.search(match[2])):
         return ""
-    return EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
+    return EMPHASIS.sub(r"\2", match[1] or match[2]).strip(" :：*#")
 
 
 def _is_continued(line: str, before: str) -> bool:
@@ -137,7 +137,7 @@ def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tu
 
     Emphasis is removed, and emphasised text, such as a title, is not split.
     """
-    titles = [found[2] for found in EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
+    titles = [match[2] for match in EMPHASIS.finditer(line) if len(match[2].split()) <= _LONGEST_TITLE]
     claims, invented = parse_marked(EMPHASIS.sub(r"\2", line), shown, language, (*names, *titles))
     return tuple(claim for claim in claims if has_word(claim.text)), invented
 
@@ -211,14 +211,14 @@ def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
     text = without_reserved(text)
     first = next(filter(_NUMBERED.match, text.splitlines()), "")
     for line in text.splitlines():
-        found = _NUMBERED.match(line)
-        if found and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
-            replies.append((int(found[1]), marked(found[2], shown)))
+        match = _NUMBERED.match(line)
+        if match and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
+            replies.append((int(match[1]), marked(match[2], shown)))
         elif replies:
-            number, own = replies[-1]
+            number, reply_text = replies[-1]
             more = marked(line, shown)
-            if not own.strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(more, own):
-                replies[-1] = number, f"{own} {more}"
+            if not reply_text.strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(more, reply_text):
+                replies[-1] = number, f"{reply_text} {more}"
     lines = [] if replies else _lines(marked(text, shown))
     return replies or (list(enumerate(lines, 1)) if len(lines) == remarks else [])
 

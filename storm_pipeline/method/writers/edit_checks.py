@@ -28,9 +28,9 @@ class EditChecks:
         self._snippets = {snippet.id: snippet for source in ctx.store.sources() for snippet in source.snippets}
         self._words = {word for text in (ctx.brief.topic, *article) for word in folded_words(text)}
 
-    def know(self, found: Iterable[Passage]) -> None:
+    def know(self, shown: Iterable[Passage]) -> None:
         """Take passages as sources that a sentence may cite."""
-        self._snippets.update((snippet.id, snippet) for passage in found for snippet in passage.snippets)
+        self._snippets.update((snippet.id, snippet) for passage in shown for snippet in passage.snippets)
 
     def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
         """Return the passages that sentences cite, joined."""
@@ -38,12 +38,12 @@ class EditChecks:
         snippets = (self._snippets[name] for name in ids if name in self._snippets)
         return passages(snippets, language=self._ctx.brief.language)
 
-    def problem(self, new: str, old: Sentence, told: str, *, was_read: bool = False) -> str:
+    def problem(self, new: str, old: Sentence, allowed: str, *, was_read: bool = False) -> str:
         """Return why a text cannot replace a sentence; empty if it can.
 
         Args:
             old: a sentence with the citations that the new one gets.
-            told: the texts that the new one may repeat.
+            allowed: the texts that the new one may repeat.
             was_read: whether a language model has read the text, and supports it.
         """
         if not is_complete(new) and (not new or is_complete(old.text)):
@@ -52,29 +52,31 @@ class EditChecks:
             return ""
         shown = self.cited([old])
         sources = [with_source(passage) for passage in shown]
-        added = self._added(new, told, sources)
-        if not added and not self._is_unlike(new, told, shown):
+        added = self._added(new, allowed, sources)
+        if not added and not self._is_unlike(new, allowed, shown):
             return ""
-        nearest = [sources[own.passage][own.start : own.end] for own in deciding(Question(new, tuple(sources)))[:1]]
+        nearest = [sources[span.passage][span.start : span.end] for span in deciding(Question(new, tuple(sources)))[:1]]
         have = "".join(f", which have “{first_words(text)}”" for text in nearest)
         what = ", ".join(f"“{word}”" for word in added) or "this"
         return f"{what} is neither in the sentence nor in its sources{have}"
 
-    def _added(self, new: str, told: str, sources: Sequence[str]) -> list[str]:
-        """Return the numbers and dates missing in ``told`` and sources, and capitalised words that occur nowhere."""
+    def _added(self, new: str, allowed: str, sources: Sequence[str]) -> list[str]:
+        """Return the numbers and dates missing in ``allowed`` and sources, and capitalised words that occur nowhere."""
         language = self._ctx.brief.language
-        known, languages = [f"{self._ctx.brief.topic} {told}", *sources], [language, *map(detect, sources)]
-        found = list(missing(new, known, language=language, source_languages=languages))
+        known, languages = [f"{self._ctx.brief.topic} {allowed}", *sources], [language, *map(detect, sources)]
+        absent = list(missing(new, known, language=language, source_languages=languages))
         had = self._words.union(*map(folded_words, known))
         had |= set(map(str.casefold, month_names(language)))
-        return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+        return absent + [name for name in _names(new) if not had.issuperset(folded_words(name))]
 
-    def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
+    def _is_unlike(self, new: str, replaced: str, shown: Sequence[Passage]) -> bool:
         """Return whether the screen finds that a text is about something else than what it cites and replaces."""
         if not shown:
             return False
         language = self._ctx.brief.language
-        screen = Screen(shown, known=f"{self._ctx.brief.topic} {told}", embed=self._ctx.store.embed, language=language)
+        screen = Screen(
+            shown, known=f"{self._ctx.brief.topic} {replaced}", embed=self._ctx.store.embed, language=language
+        )
         (judged,) = screen.judge([Claim(new, tuple(range(len(shown))))])
         return bool(judged.problem) and not judged.is_only_copied
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from storm_pipeline.evidence.citations import parse_cited
+from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.passages import Passage, described, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
@@ -16,9 +16,10 @@ from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.languages import joined
+from storm_pipeline.text.markers import marked
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import has_word, tidy
-from storm_pipeline.types import Citation, Revision, Section, Sentence
+from storm_pipeline.types import Revision, Section, Sentence
 
 _MOST_REMOVED = 0.15  # maximum share of the sentences that may be cut or dropped
 NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
@@ -74,25 +75,25 @@ class EditedArticle:
         """Return the sentences at the place of an edit with their sources, and the passages that the edit names."""
         sentences, named = self._sentences, self._named(edit)
         numbers = (edit.sentence - 1, edit.sentence, edit.other)
-        told = dict.fromkeys([*(sentences[n] for n in numbers if n in sentences), *named])
-        said = [sentence for sentence in told if sentence not in self._passages.values()]
-        sources = dict.fromkeys(map(described, self._checks.cited(said)))
-        texts = " ".join(sentence.text for sentence in said)
-        found = self._checks.cited([sentence for sentence in named if sentence in self._passages.values()])
-        return f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})", *map(with_source, found)
+        shown = dict.fromkeys([*(sentences[n] for n in numbers if n in sentences), *named])
+        written = [sentence for sentence in shown if sentence not in self._passages.values()]
+        sources = dict.fromkeys(map(described, self._checks.cited(written)))
+        texts = " ".join(sentence.text for sentence in written)
+        passages = self._checks.cited([sentence for sentence in named if sentence in self._passages.values()])
+        return f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})", *map(with_source, passages)
 
     def plain(self, edit: Edit) -> str:
         """Return the new text of an edit without its numbers of sentences and passages."""
         return self._read(edit.text)[0]
 
-    def add_passages(self, sentence: int, found: Sequence[Passage]) -> str:
+    def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
-        self._checks.know(found)
+        self._checks.know(results)
         if sentence in self._sentences:
             self._changed.add(sentence)
-            found = [*self._checks.cited([self._sentences[sentence]]), *found]
+            results = [*self._checks.cited([self._sentences[sentence]]), *results]
         known = {passage.text for passage in self._passages.values()}
-        new = list({passage.text: passage for passage in found if passage.text not in known}.values())
+        new = list({passage.text: passage for passage in results if passage.text not in known}.values())
         first = self._last + len(self._passages) + 1
         self._passages |= {n: Sentence(passage.text, passage.citations()) for n, passage in enumerate(new, first)}
         return numbered_passages(new, first=first)
@@ -103,11 +104,11 @@ class EditedArticle:
 
     def numbers_of_sources(self, *, changed: bool = False) -> dict[str, list[int]]:
         """Map the id of each source cited in the shown text to the numbers of the sentences, in reading order."""
-        found: dict[str, list[int]] = {}
+        numbers_of: dict[str, list[int]] = {}
         for number in self._article.numbers_shown(self._changed if changed else None):
             for source_id in dict.fromkeys(c.source_id for c in self._sentences[number].citations):
-                found.setdefault(source_id, []).append(number)
-        return found
+                numbers_of.setdefault(source_id, []).append(number)
+        return numbers_of
 
     @property
     def was_changed(self) -> bool:
@@ -147,10 +148,10 @@ class EditedArticle:
         if first is None or second is None:
             return _GONE
         both, (new, _) = _with_citations_of(first, *self._named(edit)), self._read(edit.text)
-        told = f"{first.text} {second.text}"
-        if problem := self._checks.problem(new, both, told, was_read=edit in self._verdicts):
+        both_texts = f"{first.text} {second.text}"
+        if problem := self._checks.problem(new, both, both_texts, was_read=edit in self._verdicts):
             return problem
-        if self._lacks(told, f"{new} {' '.join(self._texts(edit.sentence, edit.other))}"):
+        if self._lacks(both_texts, f"{new} {' '.join(self._texts(edit.sentence, edit.other))}"):
             return _LOSES
         self._changed |= {edit.sentence, *self._article.take_out(edit.other)}
         del self._sentences[edit.other]
@@ -167,8 +168,8 @@ class EditedArticle:
         before = self._sentences.get(edit.sentence - 1, old).text
         named = self._named(edit)
         cited = _with_citations_of(old, *named)
-        told = " ".join((*(one.text for one in named), before, old.text))
-        if problem := self._checks.problem(new, cited, told, was_read=edit in self._verdicts):
+        allowed = " ".join((*(sentence.text for sentence in named), before, old.text))
+        if problem := self._checks.problem(new, cited, allowed, was_read=edit in self._verdicts):
             return problem
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES
@@ -228,10 +229,10 @@ class EditedArticle:
     def _read(self, text: str) -> tuple[str, list[int]]:
         """Return a model's new text without markers, and the numbers in these, of sentences and passages."""
         language = self._ctx.brief.language
-        shown = [Citation(str(number), "") for number in range(1, self._last + len(self._passages) + 1)]
-        sentences = parse_cited(text, shown, language).sentences
-        numbers = [int(citation.source_id) for sentence in sentences for citation in sentence.citations]
-        return joined([sentence.text for sentence in sentences], language), numbers
+        last = self._last + len(self._passages)
+        claims, _ = parse_marked(marked(text, last), last, language)
+        numbers = [position + 1 for claim in claims for position in claim.cited]
+        return joined([claim.text for claim in claims], language), numbers
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""

@@ -37,7 +37,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
         sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
-        edited, remarks, found = EditedArticle(ctx, sections), "", ""
+        edited, remarks, findings = EditedArticle(ctx, sections), "", ""
         for changed in (False, True):
             if changed and not edited.was_changed and not remarks:
                 break
@@ -45,7 +45,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
                 "topic": ctx.brief.topic_with_note,
                 "article": edited.shown(changed=changed),
                 "sources": _sources(ctx, edited, changed=changed),
-                "found": found,
+                "found": findings,
                 "remarks": remarks,
             }
             try:
@@ -54,7 +54,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, _verdicts(ctx, edited, reply.edits))
-            found = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
+            findings = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
         return edited.sections()
 
 
@@ -67,9 +67,9 @@ def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]
     gone = ctx.search.excluded_ids()  # keep cited snippets
     lines = []
     for lookup, ranked in zip(lookups, ctx.store.search(questions, _FOR_A_LOOKUP), strict=True):
-        found = [snippet for snippet in ranked if snippet.source_id not in gone]
-        ctx.store.add(found)
-        shown = edited.add_passages(lookup.sentence, passages(found, language=ctx.brief.language))
+        usable = [snippet for snippet in ranked if snippet.source_id not in gone]
+        ctx.store.add(usable)
+        shown = edited.add_passages(lookup.sentence, passages(usable, language=ctx.brief.language))
         lines.append(f"{tidy(lookup.question)} ([{lookup.sentence}])\n{shown}")
     return "\n".join(lines)
 
@@ -102,7 +102,7 @@ def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> 
         ctx.events.failed("judging the edits", error)
         return {}
     reads = isinstance(ctx.judge, LanguageModelJudge)
-    reasons = ("" if own.label == "supported" else own.reason or _FURTHER for own in verdicts)
+    reasons = ("" if verdict.label == "supported" else verdict.reason or _FURTHER for verdict in verdicts)
     return {edit: reason for edit, reason in zip(asked, reasons, strict=True) if reads or reason}
 
 
@@ -110,8 +110,8 @@ def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple
     """Remove sentences with the same words, moving their citations to the first one; no model is called."""
     sentences = [sentence for section in sections for sentence in section.sentences()]
     cited: dict[str, dict[Citation, None]] = {}
-    for own in sentences:
-        cited.setdefault(_words(own), {}).update(dict.fromkeys(own.citations))
+    for sentence in sentences:
+        cited.setdefault(_words(sentence), {}).update(dict.fromkeys(sentence.citations))
 
     def edited(sentence: Sentence) -> Sentence | None:
         citations = cited.pop(_words(sentence), None)

@@ -120,11 +120,11 @@ def findings_by_section(
     section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
     where = {finding.text: int(fit[:, i].argmax()) for i, finding in enumerate(findings)}
     where |= {text: section_of[title] for text, title in notes.sections.items() if title in section_of}
-    where |= {other: where[one] for one, other in notes.contradicting if one in where}
+    where |= {other: where[first] for first, other in notes.contradicting if first in where}
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
         sections[where[findings[i].text]].append(findings[i])
     rank = {text: place for place, text in enumerate(notes.order)}
-    return [sorted(section, key=lambda one: rank.get(one.text, len(rank))) for section in sections]
+    return [sorted(section, key=lambda finding: rank.get(finding.text, len(rank))) for section in sections]
 
 
 def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
@@ -150,31 +150,31 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
     cited = [[cited_snippet_ids([finding]) for finding in share.findings] for share in shares]
 
     def claim(section: int, passage: frozenset[str]) -> tuple[int, int]:
-        return sum(not passage.isdisjoint(own) for own in cited[section]), -section
+        return sum(not passage.isdisjoint(ids) for ids in cited[section]), -section
 
     def is_whole(section: int, passage: Passage) -> bool:
-        text, own = {snippet.id for snippet in passage.snippets}, passage.snippet_ids
-        others = (claim(other, own) for other in range(len(shares)) if other != section and text <= has[other])
-        return not shares[section].findings or all(other < claim(section, own) for other in others)
+        text, ids = {snippet.id for snippet in passage.snippets}, passage.snippet_ids
+        others = (claim(other, ids) for other in range(len(shares)) if other != section and text <= has[other])
+        return not shares[section].findings or all(other < claim(section, ids) for other in others)
 
-    found = []
+    excerpts = []
     for section, share in enumerate(shares):
         needed = frozenset[str]().union(*cited[section])
-        parts = ((own,) if is_whole(section, own) else _cited_of(own, needed, language) for own in share.passages)
-        found.append(_showing(share, tuple(part for own in parts for part in own)))
-    return found
+        parts = ((p,) if is_whole(section, p) else _cited_of(p, needed, language) for p in share.passages)
+        excerpts.append(_showing(share, tuple(part for of_passage in parts for part in of_passage)))
+    return excerpts
 
 
 def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
     """Return a passage's needed snippets as passages, overlapping ones joined; the whole passage if a copy is cited."""
-    own = [snippet for snippet in passage.snippets if snippet.id in needed]
+    cited = [snippet for snippet in passage.snippets if snippet.id in needed]
     if any(copy.id in needed for copy in passage.copies):
         return (passage,)
-    return passages(own, language=language) or ((passage,) if own else ())
+    return passages(cited, language=language) or ((passage,) if cited else ())
 
 
 def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
     """Return the evidence with these passages, and only those findings of other sections that cite them."""
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
-    related = tuple(own for own in share.related if not ids.isdisjoint(cited_snippet_ids([own])))
+    related = tuple(finding for finding in share.related if not ids.isdisjoint(cited_snippet_ids([finding])))
     return replace(share, passages=kept, related=related)

@@ -38,26 +38,26 @@ class JudgeReview:
         """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
-        asked = [i for i, one in enumerate(judged) if one.is_supported or (reads and one.unfound)]
-        found = list(judged)
+        asked = [i for i, verdict in enumerate(judged) if verdict.is_supported or (reads and verdict.unfound)]
+        flagged = list(judged)
         if self.ctx.judge is None or not asked:
-            return found
+            return flagged
         questions = self._questions([claims[i] for i in asked], [judged[i] for i in asked])
         try:
             verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
         except ModelError as error:
             self.ctx.events.failed(f"judging {self.where}", error)
-            return self.screen.judge(claims) if reads else found
+            return self.screen.judge(claims) if reads else flagged
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
             if verdict.label == "supported":
                 sentence = self._supported(judged[i], verdict.supporting)
                 problem = "" if judged[i].unfound else judged[i].problem
-                found[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
+                flagged[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
             else:
                 problem = _problem(verdict, self._cited(judged[i]), question)
-                found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
-        return found
+                flagged[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
+        return flagged
 
     def recheck(self, remarked: Sequence[tuple[Claim, Judged]], answers: Sequence[Claim]) -> list[Judged]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
@@ -69,21 +69,21 @@ class JudgeReview:
             return self.flag(answers)
         screened = self.screen.judge(answers)
         judged = [
-            replace(own, problem=_SAME)
-            if not own.problem and before.is_doubted and answer.text == claim.text and {*answer.cited} <= {*claim.cited}
-            else own
-            for (claim, before), answer, own in zip(remarked, answers, screened, strict=True)
+            replace(new, problem=_SAME)
+            if not new.problem and before.is_doubted and answer.text == claim.text and {*answer.cited} <= {*claim.cited}
+            else new
+            for (claim, before), answer, new in zip(remarked, answers, screened, strict=True)
         ]
-        unlike = [i for i, own in enumerate(screened) if not own.is_supported and answers[i].cited]
-        for i, own in zip(unlike, self.flag([answers[i] for i in unlike]), strict=True):
-            judged[i] = own
+        unlike = [i for i, verdict in enumerate(screened) if not verdict.is_supported and answers[i].cited]
+        for i, verdict in zip(unlike, self.flag([answers[i] for i in unlike]), strict=True):
+            judged[i] = verdict
         return judged
 
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
         """Return a question for each claim: the claim with the texts of the pieces that it cites."""
         return [
-            Question(claim.text, tuple(map(with_source, self._pieces(own))), own.unfound)
-            for claim, own in zip(claims, judged, strict=True)
+            Question(claim.text, tuple(map(with_source, self._pieces(verdict))), verdict.unfound)
+            for claim, verdict in zip(claims, judged, strict=True)
         ]
 
     def _pieces(self, judged: Judged) -> list[Passage]:
@@ -95,13 +95,13 @@ class JudgeReview:
         """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
         pieces = self._pieces(judged)
         kept = {citation for i in supporting for citation in pieces[i].citations()}
-        own = tuple(citation for citation in judged.sentence.citations if citation in kept)
-        return replace(judged.sentence, citations=own) if own else judged.sentence
+        cited = tuple(citation for citation in judged.sentence.citations if citation in kept)
+        return replace(judged.sentence, citations=cited) if cited else judged.sentence
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that the checked sentence cites."""
-        own = set(judged.sentence.citations)
-        return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
+        cited = set(judged.sentence.citations)
+        return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:

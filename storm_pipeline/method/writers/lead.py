@@ -50,7 +50,7 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.brief.language, (ctx.brief.topic,))
         blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
-        lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
+        lead = tuple(Paragraph(tuple(_cited(s, sources) for s in paragraph.sentences)) for paragraph in written)
         return lead_of(ctx, lead)
 
 

@@ -36,9 +36,9 @@ class NumberedArticle:
         self.headings[part.heading] = section.heading
         for paragraph in section.paragraphs:
             numbers = count(len(self.sentences) + 1)
-            own = dict(zip(numbers, paragraph.sentences, strict=False))
-            self.sentences |= own
-            part.paragraphs.append(list(own))
+            numbered = dict(zip(numbers, paragraph.sentences, strict=False))
+            self.sentences |= numbered
+            part.paragraphs.append(list(numbered))
         part.below = [self._numbered(subsection) for subsection in section.subsections]
         return part
 
@@ -47,8 +47,8 @@ class NumberedArticle:
         return tuple(section for part in self._parts if (section := self._section(part)))
 
     def _section(self, part: _Part) -> Section | None:
-        filled = tuple(Paragraph(tuple(self.sentences[n] for n in own)) for own in part.paragraphs if own)
-        below = tuple(own for one in part.below if (own := self._section(one)))
+        filled = tuple(Paragraph(tuple(self.sentences[n] for n in numbers)) for numbers in part.paragraphs if numbers)
+        below = tuple(section for subpart in part.below if (section := self._section(subpart)))
         return Section(self.headings[part.heading], filled, below) if filled or below else None
 
     def shown(self, around: Collection[int] | None = None) -> str:
@@ -59,9 +59,9 @@ class NumberedArticle:
         lines: list[str] = []
         for _, part, level in self._walk():
             lines.append(f"{'#' * level} [H{part.heading}] {self.headings[part.heading]}")
-            for own in filter(None, part.paragraphs):
-                if around is None or not set(own).isdisjoint(around):
-                    lines.append(" ".join(f"[{n}] {self.sentences[n].text}" for n in own))
+            for numbers in filter(None, part.paragraphs):
+                if around is None or not set(numbers).isdisjoint(around):
+                    lines.append(" ".join(f"[{n}] {self.sentences[n].text}" for n in numbers))
                 elif lines[-1] != "…":
                     lines.append("…")
         return "\n".join(lines)
@@ -69,16 +69,16 @@ class NumberedArticle:
     def numbers_shown(self, around: Collection[int] | None = None) -> list[int]:
         """Return the numbers of the sentences that :meth:`shown` shows, in reading order."""
         paragraphs = (paragraph for _, part, _ in self._walk() for paragraph in part.paragraphs)
-        return [n for own in paragraphs if around is None or not set(own).isdisjoint(around) for n in own]
+        return [n for numbers in paragraphs if around is None or not set(numbers).isdisjoint(around) for n in numbers]
 
     def take_out(self, number: int) -> set[int]:
         """Take a sentence out of its paragraph; return the sentences before and after it."""
-        own = self._paragraph(number)
-        if own is None:
+        numbers = self._paragraph(number)
+        if numbers is None:
             return set()
-        at = own.index(number)
-        own.remove(number)
-        return set(own[max(0, at - 1) : at + 1])
+        at = numbers.index(number)
+        numbers.remove(number)
+        return set(numbers[max(0, at - 1) : at + 1])
 
     def move(self, how: str, first: int, last: int, other: int) -> tuple[str, list[int]]:
         """Move sentences; return why that is not possible (or an empty string), and the sentences that were moved.
@@ -94,7 +94,9 @@ class NumberedArticle:
         for number in moved:
             self.take_out(number)
         if how == "paragraph":
-            part = next(part for _, part, _ in self._walk() if any(own is target for own in part.paragraphs))
+            part = next(
+                part for _, part, _ in self._walk() if any(paragraph is target for paragraph in part.paragraphs)
+            )
             at = next(i for i, paragraph in enumerate(part.paragraphs) if paragraph is target)
             part.paragraphs.insert(at + 1, moved)
         else:
@@ -122,7 +124,7 @@ class NumberedArticle:
         return "", [n for _, part, _ in self._walk([moved]) for paragraph in part.paragraphs for n in paragraph][:1]
 
     def _paragraph(self, number: int) -> list[int] | None:
-        return next((own for _, part, _ in self._walk() for own in part.paragraphs if number in own), None)
+        return next((numbers for _, part, _ in self._walk() for numbers in part.paragraphs if number in numbers), None)
 
     def _walk(self, parts: list[_Part] | None = None, level: int = 1) -> Iterator[tuple[list[_Part], _Part, int]]:
         """Yield every part with the list that contains it and its level, before the parts below it."""

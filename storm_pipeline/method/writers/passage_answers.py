@@ -66,8 +66,8 @@ def answer_from_passages(
 def known_of(earlier: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
     """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
-    own = (sentence.text for sentence in earlier if not ids.isdisjoint(cited_snippet_ids([sentence])))
-    return "\n".join(f"- {text}" for text in dict.fromkeys(own))
+    texts = (sentence.text for sentence in earlier if not ids.isdisjoint(cited_snippet_ids([sentence])))
+    return "\n".join(f"- {text}" for text in dict.fromkeys(texts))
 
 
 def words_for_answer(ctx: RunContext) -> int:
@@ -114,7 +114,7 @@ def passages_for(
         return ()
     language, pages = ctx.brief.language, SnippetIndex()
     pages.keep((*results, *page_passages))
-    every = {one.id: one for one in (*results, *_by_words(question, page_passages))}
+    every = {snippet.id: snippet for snippet in (*results, *_by_words(question, page_passages))}
     candidates = pages.editions().one_per_text(every.values())
     relevant = keep_relevant(ctx.brief, candidates, ctx.store.embed, question)
     relevant = relevant or candidates[:_FEW]
@@ -150,8 +150,8 @@ def _ranked(
     asked = set(cached_terms(question))
     texts = [[(snippet.text, 1), (snippet.heading, 1), (snippet.title, 1)] for snippet in snippets]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
-    own, *others = ctx.store.embed([question, *(snippet.text for snippet in snippets)])
-    near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
+    asked_vector, *others = ctx.store.embed([question, *(snippet.text for snippet in snippets)])
+    near = np.argsort(-(np.stack(others) @ asked_vector), kind="stable").tolist()
     by_words = [match.position for match in index.search(question)]
     by_search = [i for i, snippet in enumerate(snippets) if snippet.id in returned]
     scores = rank_scores((by_search, by_words, near))
@@ -166,21 +166,21 @@ def that_fit(ranked: Sequence[Passage], snippets: Sequence[Snippet], words: int,
     of the others fill the room that is left. The order is that of the pages in ``snippets``, and within a page its own.
     """
     pages: dict[str, dict[str, Snippet]] = {}
-    for one in snippets:
-        pages.setdefault(one.source_id, {})[one.id] = one
+    for candidate in snippets:
+        pages.setdefault(candidate.source_id, {})[candidate.id] = candidate
 
     def near(snippet: Snippet) -> tuple[Snippet, ...]:
         return with_neighbours([snippet], tuple(pages[snippet.source_id].values()))[1:]
 
     best = [passage.snippets[0] for passage in ranked]
-    beside = [other for own in best for other in near(own)]
+    beside = [other for snippet in best for other in near(snippet)]
     chosen: dict[str, Snippet] = {}
-    for one in (*best[:first], *(other for own in best[:first] for other in near(own)), *best, *beside):
-        length = count_words(one.text)
-        if one.id not in chosen and (length <= words or not chosen):
-            chosen[one.id] = one
+    for candidate in (*best[:first], *(other for snippet in best[:first] for other in near(snippet)), *best, *beside):
+        length = count_words(candidate.text)
+        if candidate.id not in chosen and (length <= words or not chosen):
+            chosen[candidate.id] = candidate
             words -= length
-    copies = (one for own in ranked if own.snippets[0].id in chosen for one in (*own.snippets[1:], *own.copies))
+    copies = (s for p in ranked if p.snippets[0].id in chosen for s in (*p.snippets[1:], *p.copies))
     chosen |= {copy.id: copy for copy in copies}
     order = {page: i for i, page in enumerate(pages)}
-    return sorted(chosen.values(), key=lambda one: (order[one.source_id], one.place or 0))
+    return sorted(chosen.values(), key=lambda snippet: (order[snippet.source_id], snippet.place or 0))

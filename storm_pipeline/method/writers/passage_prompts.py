@@ -48,9 +48,9 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:
     """Return a section's text without its heading, each sentence with the numbers of the passages that it cites."""
     passage = _numbers(shown)
-    lines = [" ".join(_marked(sentence, passage) for sentence in own.sentences) for own in section.paragraphs]
-    for own in section.subsections:
-        lines += [f"## {own.heading}", with_markers(own, shown)]
+    lines = [" ".join(_marked(sentence, passage) for sentence in part.sentences) for part in section.paragraphs]
+    for subsection in section.subsections:
+        lines += [f"## {subsection.heading}", with_markers(subsection, shown)]
     return "\n".join(lines)
 
 
@@ -69,9 +69,9 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
     fitting = sum(end <= limit for end in ends) - len(evidence.findings)
     related = [line(finding) for finding in evidence.related[: max(0, fitting)]]
     lines = [*map(line, evidence.findings), *([_ELSEWHERE] if evidence.findings and related else []), *related]
-    own = {finding.text: _marked(finding, number) for finding in evidence.findings}
-    pairs = [(own[one], own[other]) for one, other in notes.contradicting if one in own and other in own]
-    return "\n".join([*lines, *(f"{_CONTRADICTING} “{one}” and “{other}”" for one, other in pairs)])
+    marked = {finding.text: _marked(finding, number) for finding in evidence.findings}
+    pairs = [(marked[a], marked[other]) for a, other in notes.contradicting if a in marked and other in marked]
+    return "\n".join([*lines, *(f"{_CONTRADICTING} “{a}” and “{other}”" for a, other in pairs)])
 
 
 def _numbers(shown: Sequence[Passage]) -> dict[str, int]:

@@ -77,9 +77,7 @@ def _ask(
 def numbered_sections(outline: Outline) -> str:
     """Return the sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
     below = ["; ".join(title for title in heading.titles() if title != heading.title) for heading in outline.sections]
-    titles = (
-        f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)
-    )
+    titles = (f"{h.title} ({names})" if names else h.title for h, names in zip(outline.sections, below, strict=True))
     return "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
 
 
@@ -95,7 +93,7 @@ def with_sources(
 
 def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
     cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    labels = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
+    labels = [f"page {pages[page]}" if page in pages else _titled(snippet) for page, snippet in cited.items()]
     return f" ({'; '.join(labels[:_SOURCES])}{'; …' if labels[_SOURCES:] else ''})" if labels else ""
 
 

@@ -35,7 +35,7 @@ def answer_points(
         "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
     }
     reply = ctx.ask("expert", ctx.programs.point_answers, **inputs).answers
-    replies = {one.point: one for one in reversed(reply)}
+    replies = {answer.point: answer for answer in reversed(reply)}
     snippets = [snippet for passage in shown for snippet in passage.snippets]
     turns = []
     for number, question in enumerate(questions, 1):
@@ -43,8 +43,8 @@ def answer_points(
         text = without_prompt_lines(own_reply.answer, inputs)
         answer = supported(ctx, question, text, shown) if text.strip() else ()
         queries = () if answer else tuple(own_reply.queries)
-        own = {*(one.id for one in candidates[question]), *(c.snippet_id for one in answer for c in one.citations)}
-        turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in own)))
+        ids = {*(s.id for s in candidates[question]), *(c.snippet_id for s in answer for c in s.citations)}
+        turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in ids)))
     return turns
 
 

@@ -26,7 +26,7 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Passage
     """
     ctx.run.save_json("evidence.json", list(map(_recorded, evidence)))
     with ctx.events.in_stage("sections", total=len(evidence)):
-        written = parallel_map(lambda own: _write(ctx, outline, own), evidence, workers=len(evidence))
+        written = parallel_map(lambda section: _write(ctx, outline, section), evidence, workers=len(evidence))
         return _joined(ctx, _with_distinct_headings(evidence, written))
 
 
@@ -41,9 +41,9 @@ def _with_distinct_headings(
 ) -> tuple[Section, ...]:
     """Return the sections that were written; one whose heading is already taken gets its planned heading back."""
     sections: dict[str, Section] = {}
-    for own, section in zip(evidence, written, strict=True):
+    for of_section, section in zip(evidence, written, strict=True):
         if section is not None:
-            heading = own.heading.title if section.heading.casefold() in sections else section.heading
+            heading = of_section.heading.title if section.heading.casefold() in sections else section.heading
             sections[heading.casefold()] = replace(section, heading=heading)
     return tuple(sections.values())
 

@@ -49,8 +49,10 @@ def candidates(
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
-    own = [snippet.text for snippet in snippets if snippet.source_id in subject.page_ids]
-    heading_stems, page_stems = (stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *own]))
+    page = [snippet.text for snippet in snippets if snippet.source_id in subject.page_ids]
+    heading_stems, page_stems = (
+        stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *page])
+    )
     others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.page_ids]
     for number, snippet in enumerate(others):
         usable = _on_topic(subject, snippet, heading_stems, page_stems)
@@ -61,8 +63,8 @@ def candidates(
     texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
     vectors = store.embed([subject.described, *texts, *openings])
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
-    found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
-    return tuple(sorted(found, key=lambda candidate: -candidate.nearness))
+    usable_sentences = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
+    return tuple(sorted(usable_sentences, key=lambda candidate: -candidate.nearness))
 
 
 def _on_topic(subject: Subject, snippet: Snippet, heading_stems: Set[str], page_stems: Set[str]) -> list[Fact]:
@@ -91,14 +93,14 @@ def by_title(subject: Subject, usable: Iterable[Candidate]) -> dict[str, list[Ca
     Pages with the same title are merged; a page without a title gets the topic as its title.
     """
     pages: dict[str, list[Candidate]] = {}
-    for one in usable:
-        title = one.fact.title or subject.topic
+    for candidate in usable:
+        title = candidate.fact.title or subject.topic
         known = next((other for other in pages if other.casefold() == title.casefold()), title)
-        pages.setdefault(known, []).append(one)
-    single = [title for title, own in pages.items() if len(in_order(own)) < FEWEST_SENTENCES]
+        pages.setdefault(known, []).append(candidate)
+    single = [title for title, of_page in pages.items() if len(in_order(of_page)) < FEWEST_SENTENCES]
     if len(single) < FEWEST_SENTENCES:
         return pages
-    return {UNTITLED: [one for title in single for one in pages.pop(title)], **pages}
+    return {UNTITLED: [candidate for title in single for candidate in pages.pop(title)], **pages}
 
 
 def by_heading(
@@ -117,19 +119,19 @@ def by_heading(
     above = nearness - nearness.mean(axis=0)
     passages = np.array([candidate.place[0] for candidate in usable])
     best = [above[passages == number].mean(axis=0).argmax() for number in passages]
-    for one, own in zip(usable, best, strict=True):
-        shares[headings[own].title].append(one)
+    for candidate, nearest in zip(usable, best, strict=True):
+        shares[headings[nearest].title].append(candidate)
     return shares
 
 
 def in_order(chosen: Iterable[Candidate]) -> list[Fact]:
     """Return the sentences, the nearest passage first, each after its page's opening, which introduces it."""
     passages: dict[int, list[Candidate]] = {}
-    for one in chosen:
-        passages.setdefault(one.place[0], []).append(one)
-    ordered = sorted(passages.values(), key=lambda own: -max(one.nearness for one in own))
-    candidates_in_order = (one for own in ordered for one in sorted(own, key=lambda one: one.place))
-    return list({fact.text: fact for one in candidates_in_order for fact in (one.opening, one.fact)}.values())
+    for candidate in chosen:
+        passages.setdefault(candidate.place[0], []).append(candidate)
+    ordered = sorted(passages.values(), key=lambda group: -max(c.nearness for c in group))
+    candidates_in_order = (c for group in ordered for c in sorted(group, key=lambda c: c.place))
+    return list({fact.text: fact for c in candidates_in_order for fact in (c.opening, c.fact)}.values())
 
 
 def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
