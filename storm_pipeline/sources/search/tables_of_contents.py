@@ -105,9 +105,9 @@ class WikipediaContents:
         try:
             if answer.get("error", {}).get("code") in _NO_ARTICLE:
                 return None
-            found = answer["parse"]
-            headings = [(int(one["toclevel"]), _plain(one["line"])) for one in found["sections"]]
-            return TableOfContents(plain_text(found["title"]), tuple(without_back_matter(headings)))
+            page = answer["parse"]
+            headings = [(int(section["toclevel"]), _plain(section["line"])) for section in page["sections"]]
+            return TableOfContents(plain_text(page["title"]), tuple(without_back_matter(headings)))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise unknown_format("Wikipedia") from error
 
