@@ -18,10 +18,10 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 40_000,
+    "lines": 39_750,
     "regular expressions": 195,
     "word lists": 74,
-    "thresholds": 282,
+    "thresholds": 280,
     "thresholds in tuples": 65,
 }
 """Gauge of the package → the most that it may be."""
@@ -32,7 +32,7 @@ ROOMS = {
     "training": (("training/storm_training",), 3_250),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
-MODULES = 160
+MODULES = 150
 """The most modules of the package that ``storm_pipeline.storm`` may import; what a run chooses is opened by the run."""
 
 
