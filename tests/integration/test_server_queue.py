@@ -141,7 +141,7 @@ def test_what_waits_or_was_interrupted_goes_on_after_a_restart(tmp_path: Path) -
             assert asked.wait(30)
         with service(model, tmp_path) as runs:
             assert [runs.view(first).state, runs.view(second).state] == ["stopped", "interrupted"]
-            assert runs.go_on() == (second,)
+            assert runs.resume_unfinished() == (second,)
             assert ended(runs, second) == "finished"
             assert runs.folders.settings(second)["length"] == "short"
 

@@ -60,7 +60,7 @@ def _accepted(
     circular = sum(objection.is_wikipedia for objection in rejected)
     if not circular or is_asked:
         return formats
-    why = f"{circular} of {len(article.references)} sources are Wikipedia, which is no source for wikitext"
+    why = f"{circular} of {len(article.references)} sources are Wikipedia, which wikitext must not cite"
     if not is_all:
         raise SettingsError(f"{why}: write it nevertheless with --cite-wikipedia")
     tell(f"wikitext is left out: {why} (--cite-wikipedia)")

@@ -72,10 +72,10 @@ class RunFolders:
         for name, folder in names.items():
             if name not in self._callers and (known := _order(folder)[0]):
                 self._callers[name] = known
-        theirs = [folder for name, folder in names.items() if self._callers.get(name) == caller]
-        if len(theirs) + more > RUNS or sum(map(_size, theirs)) > RUN_BYTES:
+        held = [folder for name, folder in names.items() if self._callers.get(name) == caller]
+        if len(held) + more > RUNS or sum(map(_size, held)) > RUN_BYTES:
             raise ConflictError(
-                f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together; you have {len(theirs)}: delete some"
+                f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together, and you have {len(held)}: delete some"
             )
 
     def path(self, name: str) -> Path:
