@@ -58,7 +58,7 @@ class Passage:
         """The headings above it on its page; empty if unknown."""
         return self.snippets[0].heading
 
-    def goes_on(self, before: "Passage") -> bool:
+    def continues(self, before: "Passage") -> bool:
         """Return whether it follows another passage of its page without a gap; False if their places are unknown."""
         ends = [[snippet.place for snippet in p.snippets if snippet.place is not None] for p in (before, self)]
         return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
@@ -151,7 +151,7 @@ def _described(passage: Passage, before: Passage | None) -> str:
     if before is None or before.source_id != passage.source_id:
         return f"{described(passage)}: "
     heading = "" if before.heading == passage.heading else f" › {tidy(passage.heading).replace(':', ' –')}"
-    return f"{_SAME_PAGE}{heading.removesuffix(' › ')}: {'' if passage.goes_on(before) else f'{_GAP} '}"
+    return f"{_SAME_PAGE}{heading.removesuffix(' › ')}: {'' if passage.continues(before) else f'{_GAP} '}"
 
 
 def described(passage: Passage) -> str:

@@ -102,7 +102,7 @@ class Screen:
         """
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
         self._embedded([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])
-        kept = [claim.cited if will_be_read or self._stands(claim) else () for claim in claims]
+        kept = [claim.cited if will_be_read or self._is_similar(claim) else () for claim in claims]
         lacking = [self._lacking(claim.text, positions) for claim, positions in zip(claims, kept, strict=True)]
         doubted = [claim.text for claim, cited, some in zip(claims, kept, lacking, strict=True) if some or not cited]
         self._embedded([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
@@ -119,7 +119,7 @@ class Screen:
         return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggested(claim))))
 
     def _touch(self, i: int, j: int) -> bool:
-        return self.shown[j].goes_on(self.shown[i])
+        return self.shown[j].continues(self.shown[i])
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
@@ -163,7 +163,7 @@ class Screen:
         spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
         return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
-    def _stands(self, claim: Claim) -> bool:
+    def _is_similar(self, claim: Claim) -> bool:
         """Return whether a sentence is similar to its cited passages, or cites a passage in another language."""
         return self._shares_enough(claim) or (
             bool(claim.cited) and self._similarity(claim.text, claim.cited) >= self._limits.keep
