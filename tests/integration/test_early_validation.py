@@ -112,14 +112,13 @@ def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(server: Fake
 @pytest.mark.parametrize("topics", [
     "topic\nSilk Road\nAmber Road\n",
     "topic,source_language\nSilk Road,de\nAmber Road,fr\n",
-    "topic,lm\nSilk Road,openai/m\nAmber Road,anthropic/m\n",
 ])  # fmt: skip
 def test_a_batch_without_keys_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topics: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topics.csv").write_text(topics)
     usual = ["--lm", "openai/m", "--search", "wikipedia", "--quiet"]
     result = CliRunner(env={"OPENAI_API_KEY": None, "ANTHROPIC_API_KEY": None}).invoke(
-        app, ["batch", "topics.csv", "--allow-columns", "lm", *usual]
+        app, ["batch", "topics.csv", *usual]
     )
     assert result.exit_code == 2, result.output
     assert result.stderr.count("\n") == 1

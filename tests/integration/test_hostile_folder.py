@@ -227,7 +227,7 @@ def test_columns_of_a_list_of_topics_are_data(hostile: Hostile) -> None:
     (hostile.folder / "pyproject.toml").unlink()
     result = run("batch", "topics.csv", "--lm", hostile.model.lm, "--search", "corpus:notes")
     assert result.exit_code == 2
-    assert "--allow-columns api_base,embedder,lm,search" in result.stderr
+    assert "sets api_base, embedder, lm, search, which decides" in result.stderr
     hostile.check()
 
 

@@ -141,7 +141,7 @@ def test_a_key_goes_only_where_the_users_word_sends_it(source: str, place: str) 
     for provider in PROVIDERS:
         values = PLACES[place](provider.name)
         if source in OTHERS:
-            with pytest.raises(SettingsError, match=r"--lm|--allow-columns"):
+            with pytest.raises(SettingsError, match=r"--lm|give it to the command"):
                 OTHERS[source](values)
             continue
         settings = USERS[source](values)
@@ -344,7 +344,7 @@ def test_topics_of_a_batch_have_settings_of_their_own_where_they_are_allowed() -
     made.close()
     with pytest.raises(SettingsError, match="made with --lm openai/a, which"):
         Batch.open(made.folder)
-    with pytest.raises(SettingsError, match="add --allow-columns lm"):
+    with pytest.raises(SettingsError, match="give --lm for all of them"):
         Batch.open(made.folder, user=Settings(lm="openai/a"))
     Batch.open(made.folder, Settings(lm="openai/a")).close()  # given for all topics, it comes before their own
     with Batch.open(made.folder, user=Settings(lm="openai/a", workers=2, length="long"), allow=["lm"]) as batch:

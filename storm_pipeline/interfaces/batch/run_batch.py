@@ -22,7 +22,7 @@ from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.settings import CONTENT, ROLES, Settings, displaced
+from storm_pipeline.settings import CONTENT, ROLES, Settings, displaced, option_name
 from storm_pipeline.text.configuration.addresses import redacted
 from storm_pipeline.text.languages import length_in_words
 from storm_pipeline.types import Article, Outline
@@ -309,8 +309,8 @@ def _shared(store: BatchStore, given: Settings, user: Settings | None, allowed: 
     others = {name for row in store.rows for name in row.request.settings if name not in CONTENT | allowed}
     if others:
         raise SettingsError(
-            f"topics of {store.folder} have settings of their own that are for you to decide: add --allow-columns "
-            f"{','.join(sorted(others))} to go on with them, or give them as options"
+            f"topics of {store.folder} have settings of their own that are for you to decide: give "
+            f"{', '.join(map(option_name, sorted(others)))} for all of them"
         )
     named = store.settings.keys() | given.model_fields_set | (user.model_fields_set - CONTENT if user else set())
     return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}

@@ -95,12 +95,12 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
         raise SettingsError(f"{path} has no topic: write at least one")
     if len(requests) > _MOST_TOPICS:
         raise SettingsError(f"{path} has more than {_MOST_TOPICS:,} topics: split the list")
-    allowed = CONTENT | {_field(name, "--allow-columns: ") for name in allow}
+    allowed = CONTENT | {_field(name, "allow: ") for name in allow}
     for request in requests:
         if others := sorted(request.settings.keys() - allowed):
             raise SettingsError(
                 f"{request.place} sets {', '.join(others)}, which decides who is asked, who gets a key or what is "
-                f"spent: give it to the command, or say that the file may, with --allow-columns {','.join(others)}"
+                "spent: give it to the command, for all topics"
             )
     return requests
 

@@ -10,7 +10,7 @@ import typer
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
-from storm_pipeline.interfaces.cli.options import AllowColumns, OutlineFile, Quiet, argument, flag, option
+from storm_pipeline.interfaces.cli.options import OutlineFile, Quiet, argument, flag, option
 from storm_pipeline.interfaces.cli.output import EventLines, Shown, configured, say, table_text, tell, with_chosen_model
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def batch(
     topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
     *,
     headings: OutlineFile = None,
-    allow_columns: AllowColumns = "",
     at_once: Annotated[int, option("--at-once", "K", "Articles written concurrently, 1 to 64.")] = 2,
     quiet: Quiet = False,
     json_events: Annotated[
@@ -43,23 +42,17 @@ def batch(
     settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
     from storm_pipeline.interfaces.batch import Batch, read_topics
 
-    requests = read_topics(topics_file, _names(allow_columns))
+    requests = read_topics(topics_file)
     create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
     _run(create, guard, shown)
 
 
-def resume_batch(
-    folder: Path, settings: "Settings", allow_columns: str, guard: Guard, shown: Shown, *, accept_damage: bool
-) -> None:
+def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Shown, *, accept_damage: bool) -> None:
     """Resume a batch; ``settings``: from the command line."""
     from storm_pipeline.interfaces.batch import Batch
 
-    user, allow = configured(folder=None), _names(allow_columns)
-    _run(partial(Batch.open, folder, settings, user=user, allow=allow, accept_damage=accept_damage), guard, shown)
-
-
-def _names(allow_columns: str) -> list[str]:
-    return [name.strip().replace("-", "_") for name in allow_columns.split(",") if name.strip()]
+    user = configured(folder=None)
+    _run(partial(Batch.open, folder, settings, user=user, accept_damage=accept_damage), guard, shown)
 
 
 def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:

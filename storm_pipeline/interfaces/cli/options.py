@@ -50,11 +50,6 @@ OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]
-_COLUMNS = (
-    "Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
-    "lm,search. Name them only if you trust the list."
-)
-AllowColumns = Annotated[str, option("--allow-columns", "NAMES", _COLUMNS)]
 Runs = Annotated[Path | None, option("--out", "DIR", "Folder of runs; default: runs.")]
 
 

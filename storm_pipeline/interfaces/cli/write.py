@@ -12,7 +12,6 @@ import typer
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
 from storm_pipeline.interfaces.cli.options import (
-    AllowColumns,
     JsonEvents,
     OutlineFile,
     Quiet,
@@ -118,7 +117,6 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
     *,
-    allow_columns: AllowColumns = "",
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -138,7 +136,7 @@ def resume(
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
-        resume_batch(run, Settings.build(ctx.obj), allow_columns, guard, shown, accept_damage=yes)
+        resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes)
         return
     if (run / "run.json").exists():
         guard.folder = run
