@@ -1,18 +1,22 @@
 """The lead: written from the numbered sentences of the body, and cited by what these cite."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
+from articles import cites
 from contexts import Told, run
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.run.events import Failed
-from storm_pipeline.types import Citation, Paragraph, Section, Sentence
+from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 
 BODY = [
     "Two thousand men built the Orrin Dam of concrete from 1931 until 1936.",
@@ -48,6 +52,20 @@ def test_a_sentence_cites_all_that_its_body_sentences_cite() -> None:
     assert [[c.snippet_id for c in own.citations] for own in sentences] == [["a1", "b1"], ["c1", "a1"]]
     assert f"# Lake\n[2] {BODY[1]}" in asked["article"]
     assert asked["words"] == 60
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_named"), [("1: supported [1]", True), ("1: partly - no concrete", False), ("", False)]
+)
+def test_a_sentence_keeps_the_sources_that_a_language_model_names(verdict: str, is_named: bool) -> None:
+    dam, works = (Snippet(f"https://{name}.org", name, text) for name, text in (("dam", BODY[0]), ("works", "Cement.")))
+    sections = (Section("History", (Paragraph((cites(BODY[0], dam, works),)),)),)
+    verdicts = iter(("1: supported", verdict, verdict))
+    replies = {"WriteLead": lambda _: {"lead": GOOD}, "CheckSentences": lambda _: {"verdicts": next(verdicts)}}
+    with run((dam, works), replies) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        ((own,),) = (paragraph.sentences for paragraph in write_lead(ctx, sections))
+    assert [citation.snippet_id for citation in own.citations] == [dam.id] + [works.id] * (not is_named)
 
 
 def test_a_summary_cites_sentences_that_share_one_rare_word_with_it() -> None:

@@ -1,13 +1,18 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.cleaning import cleaned
+from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import answered_remarks, checked_blocks
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
+from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 
@@ -50,8 +55,28 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.brief.language, (ctx.brief.topic,))
         blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
-        lead = tuple(Paragraph(tuple(_cited(s, sources) for s in paragraph.sentences)) for paragraph in written)
+        cited = [Paragraph(tuple(_cited(s, sources) for s in paragraph.sentences)) for paragraph in written]
+        supports = _supporting(ctx, [s for paragraph in cited for s in paragraph.sentences if len(s.citations) > 1])
+        lead = tuple(Paragraph(tuple(supports.get(s, s) for s in paragraph.sentences)) for paragraph in cited)
         return lead_of(ctx, lead)
+
+
+def _supporting(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
+    """Map sentences to themselves with the citations that the language model names as their support; else with all.
+
+    A sentence that says a part of what the body says does not need all of its sources.
+    """
+    if not isinstance(ctx.judge, LanguageModelJudge) or not sentences:
+        return {}
+    snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in sentences for c in sentence.citations}
+    texts = {c: with_source(Passage(cleaned(snippet.text), (snippet,))) for c, snippet in snippets.items()}
+    try:
+        verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in sentences])
+    except ModelError as error:
+        ctx.events.failed("judging the sources of the lead", error)
+        return {}
+    kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(sentences, verdicts, strict=True))
+    return {s: replace(s, citations=own or s.citations) for s, own in zip(sentences, kept, strict=True)}
 
 
 def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:
