@@ -2,10 +2,13 @@
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from storm_bench.errors import MetricError
 from storm_bench.metrics.base import CaseMetric, Measure, Score, import_optional
@@ -41,13 +44,12 @@ def rouge() -> CaseMetric:
     space, and F with beta 1.2, which weights recall 1.44 times as much as precision.
     """
     scores = _scorer("")
-    at_spaces = import_optional("rouge_score.rouge_scorer").RougeScorer(["rougeL"], tokenizer=_WhitespaceTokenizer())
 
     def score(case: Case) -> Score:
         truth, produced = case.topic.human.text(), generated_text(case.article)
         if not truth.strip():
             return {measure.name: None for measure in ROUGE_MEASURES}
-        split = at_spaces.score(truth, produced)["rougeL"]
+        split = _in_order(truth.split(), produced.split())
         official = scores(plain(human_text(case.topic.human)), plain(article_text(case.article)))
         return official | {"rouge_l_wikigenbench": f_beta(split.precision, split.recall, _BETA)}
 
@@ -74,10 +76,13 @@ def _parameters() -> dict[str, str | int | float]:
 def _scorer(suffix: str) -> Callable[[str, str], dict[str, float | None]]:
     """From truth and produced text to F1, precision and recall of each kind; None where the truth has no token."""
     tokenizer: Any = import_optional("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
-    scorer = import_optional("rouge_score.rouge_scorer").RougeScorer(list(_KINDS.values()), tokenizer=tokenizer)
+    scorer = import_optional("rouge_score.rouge_scorer").RougeScorer(["rouge1", "rouge2"], tokenizer=tokenizer)
 
     def scores(truth: str, produced: str) -> dict[str, float | None]:
-        found = scorer.score(truth, produced) if tokenizer.tokenize(truth) else None
+        words = tokenizer.tokenize(truth)
+        found = scorer.score(truth, produced) if words else None
+        if found:
+            found["rougeL"] = _in_order(words, tokenizer.tokenize(produced))
         return {
             kind + suffix + part: float(getattr(found[key], attribute)) if found else None
             for kind, key in _KINDS.items()
@@ -93,11 +98,34 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
     return float((1 + beta**2) * precision * recall / weighted) if weighted else 0.0
 
 
-class _WhitespaceTokenizer:
-    """NLG-eval's tokenization, as a rouge-score tokenizer."""
+def _in_order(truth: Sequence[str], produced: Sequence[str]) -> Any:
+    """Return ROUGE-L as rouge-score does, which keeps a table of all pairs of words: gigabytes for long articles."""
+    scoring, common = import_optional("rouge_score.scoring"), longest_common(truth, produced)
+    precision, recall = common / max(1, len(produced)), common / max(1, len(truth))
+    return scoring.Score(precision, recall, scoring.fmeasure(precision, recall))
 
-    def tokenize(self, text: str) -> list[str]:
-        return text.split()
+
+def longest_common(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence, in linear memory.
+
+    Bits of an integer are a row of the table: 0 where the row grows by one (Hyyrö 2004).
+    """
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(first):
+        places.setdefault(word, []).append(place)
+
+    @lru_cache(1024)
+    def where(word: str) -> int:
+        found = np.zeros(len(first), np.uint8)
+        found[places[word]] = 1
+        return int.from_bytes(np.packbits(found, bitorder="little").tobytes(), "little")
+
+    whole = row = (1 << len(first)) - 1
+    for word in second:
+        if word in places:
+            met = row & where(word)
+            row = (row + met | row - met) & whole
+    return len(first) - row.bit_count()
 
 
 def bleu() -> CaseMetric:

@@ -1,18 +1,22 @@
 """ROUGE, BLEU and METEOR on cases computed by hand."""
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from cases import case
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
 from wordnet_files import write_wordnet
 
 from storm_bench.errors import MetricError
 from storm_bench.metrics.base import Metric, Score
-from storm_bench.metrics.overlap import bleu, f_beta, rouge
+from storm_bench.metrics.overlap import bleu, f_beta, rouge, rouge_body
 from storm_bench.metrics.overlap import meteor as open_meteor
 
-ROUGE, BLEU = rouge(), bleu()
+ROUGE, BODY, BLEU = rouge(), rouge_body(), bleu()
 
 
 @pytest.fixture
@@ -46,6 +50,22 @@ def test_the_two_rouge_ls_differ_in_tokens_and_weight() -> None:
     assert found["rouge_l_wikigenbench"] == 0.0  # "roads." is not "roads", "storm" not "Storms"
     assert f_beta(1.0, 0.5, 1.2) == pytest.approx(2.44 * 0.5 / (0.5 + 1.44))
     assert f_beta(0.0, 0.0, 1.2) == 0.0
+
+
+@given(*[st.lists(st.sampled_from("sun sea map cat the".split()), max_size=80).map(" ".join)] * 2)
+def test_rouge_l_is_that_of_the_library(truth: str, produced: str) -> None:
+    found, library = score(BODY, truth, produced), RougeScorer(["rougeL"]).score(truth, produced)["rougeL"]
+    values = [found[f"rouge_l_body{part}"] for part in ("_precision", "_recall", "")]
+    assert values == ([*library] if truth else [None] * 3)
+
+
+def test_rouge_l_of_long_articles_takes_little_memory() -> None:
+    words = [f"w{number}" for number in range(6000)]
+    tracemalloc.start()
+    found = score(ROUGE, " ".join(words), " ".join([*words[::2], *words[1::2]]))
+    assert tracemalloc.get_traced_memory()[1] < 2**25  # a table of all pairs has 2^25 places, of eight bytes each
+    tracemalloc.stop()
+    assert found["rouge_l"] == found["rouge_l_wikigenbench"] == pytest.approx(0.5, abs=0.001)
 
 
 def test_bleu_by_hand() -> None:
