@@ -1,8 +1,9 @@
 """Confidence intervals and paired significance tests over topics."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -108,12 +109,29 @@ def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) ->
         for difference in differences[1:]:
             sums = np.concatenate([sums + difference, sums - difference])
         return float((np.abs(sums) >= observed).mean())
-    rng, hits = np.random.default_rng(seed), 0
-    for _ in range(_FLIPS // _BATCH):
-        signs = np.unpackbits(rng.integers(0, 256, (_BATCH, (len(differences) + 7) // 8), dtype=np.uint8), axis=1)
-        sums = differences.sum() - 2 * (signs[:, : len(differences)] @ differences)
-        hits += int((np.abs(sums) >= observed).sum())
-    return (hits + 1) / (_FLIPS + 1)
+    sums = sum(
+        table[signs] for table, signs in zip(_by_signs(differences), _signs(len(differences), seed), strict=True)
+    )
+    return (int((np.abs(sums) >= observed).sum()) + 1) / (_FLIPS + 1)
+
+
+@lru_cache(2)
+def _signs(topics: int, seed: int) -> npt.NDArray[np.uint16]:
+    """Return the random flips, drawn once for a number of topics: in each row, a bit for each of 16 topics."""
+    rng, width = np.random.default_rng(seed), (topics + 7) // 8
+    drawn = np.zeros((_FLIPS, width + width % 2), np.uint8)
+    for start in range(0, _FLIPS, _BATCH):
+        drawn[start : start + _BATCH, :width] = rng.integers(0, 256, (_BATCH, width), dtype=np.uint8)
+    return np.ascontiguousarray(drawn.view(">u2").astype(np.uint16).T)
+
+
+def _by_signs(differences: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield, for each 16 differences, their sums under all signs: the highest bit of an index flips the first."""
+    for start in range(0, len(differences), 16):
+        sums = np.zeros(1)
+        for difference in np.pad(differences[start : start + 16], (0, max(0, start + 16 - len(differences)))):
+            sums = np.stack([sums + difference, sums - difference], axis=1).ravel()
+        yield sums
 
 
 def smallest_p(topics: int) -> float | None:

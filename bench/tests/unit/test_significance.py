@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -91,6 +92,15 @@ def test_an_exact_test_counts_every_way_to_flip_the_signs(values: list[float]) -
     ]
     low, high = (sum(own >= abs(sum(values)) + side * slack for own in sums) / len(sums) for side in (1, -1))
     assert low <= permutation_p(np.array(values)) <= high
+
+
+def test_random_flips_are_drawn_once_for_all_comparisons_of_as_many_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw = [], np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: drawn.append(seed) or draw(seed))
+    values = [permutation_p(np.arange(37.0) - middle, seed=7) for middle in (12, 14, 16)]
+    assert (drawn, values) == ([7], sorted(values))
+    expected = 2 * (1 - NormalDist().cdf(37 * 2 / math.sqrt(sum((n - 16) ** 2 for n in range(37)))))
+    assert values[-1] == pytest.approx(expected, rel=0.05)
 
 
 def test_one_topic_has_no_smallest_p() -> None:
