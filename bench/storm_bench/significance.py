@@ -16,7 +16,6 @@ EXACT = 20
 _RESAMPLES = 10_000
 _FLIPS = 1 << 20
 """Random sign flips beyond that; the standard error of p = 0.05 is 0.0002."""
-_BATCH = 1 << 15
 _SEED = 20240229
 _NO_SPREAD = 1e-12
 """Relative range up to which values count as equal (rounding error)."""
@@ -119,9 +118,7 @@ def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) ->
 def _signs(topics: int, seed: int) -> npt.NDArray[np.uint16]:
     """Return the random flips, drawn once for a number of topics: in each row, a bit for each of 16 topics."""
     rng, width = np.random.default_rng(seed), (topics + 7) // 8
-    drawn = np.zeros((_FLIPS, width + width % 2), np.uint8)
-    for start in range(0, _FLIPS, _BATCH):
-        drawn[start : start + _BATCH, :width] = rng.integers(0, 256, (_BATCH, width), dtype=np.uint8)
+    drawn = np.pad(rng.integers(0, 256, (_FLIPS, width), dtype=np.uint8), ((0, 0), (0, width % 2)))
     return np.ascontiguousarray(drawn.view(">u2").astype(np.uint16).T)
 
 
