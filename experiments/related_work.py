@@ -93,23 +93,22 @@ class WriteTheme(WriteSection):
     """
 
 
-def related_work(ctx: RunContext, topic: str) -> Article:
-    """The related work of the paper with this title and, in the setting ``about``, this abstract.
+def related_work(ctx: RunContext) -> Article:
+    """The related work of the paper whose title is the topic, and its abstract the setting ``about``.
 
     Raises:
         NothingFoundError: no work was found, or none fits.
         ModelError: the model fails.
     """
-    works = _find(ctx, topic)
-    themes = _group(ctx, topic, works)
-    outline = keep_outline(ctx, Outline(topic, tuple(Heading(title) for title, _ in themes)))
+    works = _find(ctx)
+    themes = _group(ctx, works)
+    outline = keep_outline(ctx, Outline(ctx.brief.topic, tuple(Heading(title) for title, _ in themes)))
     evidence = [
-        own
+        evidence_from(ctx, heading, _found(ctx, works, numbers), len(themes))
         for (_, numbers), heading in zip(themes, outline.sections, strict=True)
-        for own in evidence_from(ctx, Outline(topic, (heading,)), _found(ctx, works, numbers), len(themes)).sections
     ]
     ctx = replace(ctx, programs=ctx.programs.replace(section=Program(WriteTheme, token_limit=1500)))
-    return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))
+    return as_article(ctx, Body((), write_sections(ctx, outline, evidence)), outline)
 
 
 def _found(ctx: RunContext, works: Sequence[Snippet], numbers: Sequence[int]) -> list[Snippet]:
@@ -117,23 +116,24 @@ def _found(ctx: RunContext, works: Sequence[Snippet], numbers: Sequence[int]) ->
     return [snippet for number in numbers for snippet in ctx.store.source(works[number].source_id).snippets]
 
 
-def _find(ctx: RunContext, topic: str) -> list[Snippet]:
+def _find(ctx: RunContext) -> list[Snippet]:
     """The works found, each by its first snippet."""
     works: dict[str, Snippet] = {}
     with ctx.events.in_stage("search"):
         for _ in range(_ROUNDS):
             known = "; ".join(work.title for work in works.values())
-            asked = ctx.ask("asker", Program(FindWorks), paper=ctx.about(topic), found=known, number=_QUERIES)
+            asked = ctx.ask("asker", Program(FindWorks), paper=ctx.brief.topic_with_note, found=known, number=_QUERIES)
             found = usable(ctx, search_all(ctx, asked.queries[:_QUERIES], depth=_DEPTH))
             ctx.store.add(found)
             for snippet in found:
                 works.setdefault(snippet.source_id, snippet)
     if not works:
-        raise nothing_found(ctx, f"{ctx.search.name} found no work for {topic!r}; try another engine with --search")
+        what = f"{ctx.search.name} found no work for {ctx.brief.topic!r}; try another engine with --search"
+        raise nothing_found(ctx, what)
     return list(works.values())
 
 
-def _group(ctx: RunContext, topic: str, works: Sequence[Snippet]) -> list[tuple[str, list[int]]]:
+def _group(ctx: RunContext, works: Sequence[Snippet]) -> list[tuple[str, list[int]]]:
     """The themes, each with the positions of its works."""
     shares = fair_shares([count_words(work.text) for work in works], ctx.settings.interview_words)
     facts = [
@@ -142,13 +142,13 @@ def _group(ctx: RunContext, topic: str, works: Sequence[Snippet]) -> list[tuple[
     ]
     with ctx.events.in_stage("outline"):
         reply = ctx.ask(
-            "outliner", Program(GroupWorks, token_limit=1000), paper=ctx.about(topic), works=numbered(facts)
+            "outliner", Program(GroupWorks, token_limit=1000), paper=ctx.brief.topic_with_note, works=numbered(facts)
         )
     themes = {
         theme.title: list(dict.fromkeys(n - 1 for n in theme.works if 0 < n <= len(works))) for theme in reply.themes
     }
     if not any(themes.values()):
         raise nothing_found(
-            ctx, f"none of {len(works)} works found bears on {topic!r}; try another engine with --search"
+            ctx, f"none of {len(works)} works found bears on {ctx.brief.topic!r}; try another engine with --search"
         )
     return [(title, own) for title, own in themes.items() if own]
