@@ -12,10 +12,9 @@ Printed are the run's folder, tokens, calls and the longest chain of calls each 
 had ended (where all that waits is answered at once, a chain of dependent calls), and what became of the pages found.
 """
 
-import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -24,11 +23,13 @@ from unittest.mock import patch
 
 import lxml.html
 from markdown_it import MarkdownIt
+from pydantic import BaseModel
 
+from storm_bench.datasets.dataset import read_model
 from storm_bench.datasets.leakage import without_copies
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.types import HumanArticle, Topic, TopicDocument
-from storm_benchmarks.shared import options
+from storm_benchmarks.shared import options, stating_errors
 from storm_pipeline import Article, Settings, Snippet, Storm
 from storm_pipeline.api import LexicalIndex, readable_title, repeats_wikipedia
 from storm_pipeline.errors import PageError
@@ -39,6 +40,8 @@ from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink, RunStarted
 from storm_pipeline.sources.pages.extract import Page, extract
 from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.text.files import read_records
+from storm_pipeline.text.formatting import printable
 from storm_pipeline.text.identity import canonical_url
 
 _WORDS = 30  # of a snippet
@@ -100,14 +103,23 @@ class FrozenWeb:
         return extract(Fetched(url, page.url, "text/html", page.html.encode(), "utf-8"))
 
 
+class _TopicFile(BaseModel):
+    title: str
+    article: str
+    pages: list[WebPage]
+
+
 def read_topic(file: Path) -> tuple[str, FrozenWeb]:
-    """Return the title of a topic's file, and its web without Wikipedia and what repeats the topic's article."""
-    value: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
-    pages = {page["url"]: WebPage(page["url"], readable_title(page["title"]), page["text"]) for page in value["pages"]}
+    """Return the title of a topic's file, and its web without Wikipedia and what repeats the topic's article.
+
+    Raises DatasetError: it cannot be read, is too large, or damaged.
+    """
+    value = read_model(file, _TopicFile)
+    pages = {page.url: replace(page, title=readable_title(page.title)) for page in value.pages}
     documents = (TopicDocument(page.url, page.title, plain_markdown(page.text), "search") for page in pages.values())
-    human = HumanArticle(value["title"], "", plain_markdown(value["article"]))
-    kept = without_copies(Topic(file.name, value["title"], human, usable(documents))).documents
-    return value["title"], FrozenWeb([pages[one.url] for one in kept if not repeats_wikipedia(one.url)])
+    human = HumanArticle(value.title, "", plain_markdown(value.article))
+    kept = without_copies(Topic(file.name, value.title, human, usable(documents))).documents
+    return value.title, FrozenWeb([pages[one.url] for one in kept if not repeats_wikipedia(one.url)])
 
 
 def written(
@@ -142,8 +154,8 @@ def longest_chain(events: Path) -> int:
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Return the values of a file of JSON lines."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    """Return the values of a run's file of JSON lines. Raises OSError: as ``read_records``; ValueError: not JSON."""
+    return [json.loads(line) for line in read_records(file) if line]
 
 
 def report(article: Article, folder: Path) -> Iterator[str]:
@@ -160,7 +172,7 @@ def report(article: Article, folder: Path) -> Iterator[str]:
     for what in ("excluded", "unread"):
         reasons = {one["url"]: one["reason"] for result in results for one in result[what]}
         yield f"{what}: {len(reasons)}"
-        yield from (f"  {url}: {reason}" for url, reason in sorted(reasons.items()))
+        yield from (f"  {printable(url)}: {printable(reason)}" for url, reason in sorted(reasons.items()))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -177,8 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     named = {name: getattr(args, name) for name in ("lm", "out", "cache", "api_base", "perspectives", "turns", "seed")}
     settings = {name: value for name, value in named.items() if value is not None}
     settings |= dict(one.split("=", 1) for one in args.set)
-    title, web = read_topic(args.topic)
-    print(f"{title}: a web of {len(web.pages)} pages, no tables of contents", flush=True)
+    with stating_errors():
+        title, web = read_topic(args.topic)
+    print(f"{printable(title)}: a web of {len(web.pages)} pages, no tables of contents", flush=True)
     print(*report(*written(title, web, settings, args.resume)), sep="\n")
 
 

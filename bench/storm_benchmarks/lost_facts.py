@@ -20,14 +20,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from storm_bench.datasets.dataset import read_text
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.texts import generated_text
 from storm_bench.signatures.judging import FindFacts, PlaceFacts
 from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_lines, read_topic
-from storm_benchmarks.shared import options, print_table
+from storm_benchmarks.shared import options, print_table, stating_errors
 from storm_pipeline import Settings
 from storm_pipeline.api import LexicalIndex, Program, chunks
 from storm_pipeline.run.article_json import from_json
+from storm_pipeline.text.files import read_plain
+from storm_pipeline.text.formatting import printable
 from storm_pipeline.text.identity import canonical_url, snippet_id
 
 IN_SECTION = "in the section, not told"
@@ -40,15 +43,15 @@ Facts = Mapping[str, str]
 
 def read_facts(file: Path) -> dict[str, str]:
     """Return the facts of a file, by name; a line whose first word has no digit is none."""
-    lines = (line.strip().partition(" ") for line in file.read_text(encoding="utf-8").splitlines())
+    lines = (line.strip().partition(" ") for line in read_text(file).splitlines())
     named = {name: text for name, _, text in lines if any(map(str.isdigit, name))}
     return {name: text.rpartition(" [")[0] if text.endswith("]") else text for name, text in named.items()}
 
 
 def read_told(file: Path, column: str) -> dict[str, int]:
     """Return name of a fact → how much of it a reader found: 0 nothing, 1 a part, 2 all."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return {next(iter(row.values())): _RANK.get(row[column], 0) for row in csv.DictReader(lines)}
+    lines = read_text(file).splitlines(keepends=True)
+    return {next(iter(row.values())): _RANK.get(row[column], 0) for row in csv.DictReader(lines)}
 
 
 def stated_facts(judge: JudgeModel, facts: Facts, texts: Iterable[str]) -> dict[str, int]:
@@ -76,11 +79,11 @@ class RecordedRun:
     """Return the texts available at each step of a run, from its records."""
 
     def __init__(self, folder: Path, web: FrozenWeb) -> None:
-        self.article = from_json((folder / "article.json").read_text(encoding="utf-8"))
+        self.article = from_json(read_plain(folder / "article.json").decode("utf-8"))
         self._web = web
         self._results = [line["value"] for line in read_lines(folder / "journal.jsonl") if line["kind"] == "search"]
         file = folder / "evidence.json"
-        self.sections = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+        self.sections = json.loads(read_plain(file)) if file.exists() else []
 
     def steps(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the steps but the last, from late to early, with their texts."""
@@ -151,11 +154,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--told", help="what a reader found: FILE:COLUMN")
     args = parser.parse_args(arguments)
     settings = Settings.build({"cache": args.cache, "api_base": args.api_base, "lm_timeout": 3600.0})
-    facts, (table, _, column) = read_facts(args.facts), (args.told or "").rpartition(":")
-    known = read_told(Path(table), column) if table else {}
-    run = RecordedRun(args.run, read_topic(args.web)[1])
+    table, _, column = (args.told or "").rpartition(":")
+    with stating_errors():
+        facts, known = read_facts(args.facts), read_told(Path(table), column) if table else {}
+        run = RecordedRun(args.run, read_topic(args.web)[1])
     lost = lost_at(open_judge(args.lm, settings), run, facts, known)
-    print_table(("fact", "lost at"), ((f"{name} {facts[name]}", step) for name, step in lost.items()))
+    print_table(("fact", "lost at"), ((printable(f"{name} {facts[name]}"), step) for name, step in lost.items()))
     print()
     print_table(("lost at", "facts"), Counter(lost.values()).most_common(), marks="<>")
 

@@ -2,8 +2,12 @@
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from storm_pipeline.errors import StormError
+from storm_pipeline.text.formatting import printable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,3 +27,14 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, marks:
     print(f"| {' | '.join(head)} |\n|{'|'.join(aligned)}|")
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |", flush=True)
+
+
+@contextmanager
+def stating_errors() -> Iterator[None]:
+    """End the program with one line where files cannot be read, are too large, or hold something else."""
+    try:
+        yield
+    except StormError as error:
+        raise SystemExit(f"error: {printable(str(error))}") from error
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise SystemExit(f"error: a file cannot be read: {printable(str(error))}") from error

@@ -1,5 +1,6 @@
 """An article from a frozen web: its engine gives titles and snippets, and pages are read as those of the web are."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from llm import FakeModel
 from wiki_live_files import ARTICLE, FILLER, PAGES, PRESS, topic_file, write_wiki_live
 
-from storm_benchmarks.frozen_web import FrozenWeb, longest_chain, read_lines, read_topic, report, written
+from storm_benchmarks.frozen_web import FrozenWeb, longest_chain, main, read_lines, read_topic, report, written
 from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
@@ -62,3 +63,20 @@ def test_calls_side_by_side_make_no_chain(tmp_path: Path) -> None:
     lines = (f'{{"event": "CallFinished", "at": {end}, "seconds": {end - start}}}' for start, end in calls)
     (tmp_path / "events.jsonl").write_text("\n".join(lines))
     assert longest_chain(tmp_path / "events.jsonl") == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (gzip.compress(bytes(2**26 + 1)), "more than"),
+        (gzip.compress(b'{"title": "A\\u001bB"}'), "damaged"),
+        (b"{", "damaged"),
+    ],
+    ids=["bomb", "other", "none"],
+)
+def test_a_file_of_another_kind_is_one_line(data: bytes, why: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json.gz").write_bytes(data)
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path / "t.json.gz"), "--lm", "scripted/model", "--out", str(tmp_path / "out")])
+    message = str(ended.value)
+    assert (message[:7], why in message, message.isprintable()) == ("error: ", True, True)

@@ -116,3 +116,20 @@ def test_facts_are_named_lines(files: tuple[str, str]) -> None:
     facts = read_facts(Path(files[1]))
     assert list(facts) == list(FACTS)
     assert facts["F1"] == "There were granite"
+
+
+@pytest.mark.parametrize("name", ["article.json", "journal.jsonl", "evidence.json"])
+def test_a_record_that_is_a_link_is_one_line(run: Path, files: tuple[str, str], name: str) -> None:
+    (run / name).rename(run.parent / name)
+    (run / name).symlink_to(run.parent / name)
+    with pytest.raises(SystemExit, match=rf"^error: .*it is a link.*{name}'$"):
+        main([str(run), files[1], "--web", files[0], "--lm", "scripted/model"])
+
+
+def test_control_characters_of_a_fact_are_not_printed(
+    run: Path, files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(files[1]).write_text("F9 There were \x1b[31mcomets")
+    with FakeModel({"FindFacts": judged, "PlaceFacts": placed}) as model:
+        main([str(run), files[1], "--web", files[0], "--lm", model.lm, "--cache", str(run.parent / "cache")])
+    assert "| F9 There were [31mcomets |" in capsys.readouterr().out
