@@ -254,14 +254,6 @@ READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The expert's answer to a question."""
-
-    sentences: tuple[Sentence, ...] = ()  # each with its citations; empty if no snippet shown answers the question
-    shown: tuple[Snippet, ...] = ()  # the snippets shown to the expert, in order
-
-
-@dataclass(frozen=True)
 class Turn:
     """One round of a conversation (paper section 3.2)."""
 

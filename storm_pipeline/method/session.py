@@ -143,10 +143,6 @@ def session(
                 for note in notes:
                     events.noted(note)
                 parts = open_parts(_download_progress(events, control), control.check)
-                if notice := _encoder_notice(settings, parts.embedder):
-                    events.noted(notice)
-                models = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
-                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=models)
                 ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True
             stack.callback(ctx.store.close)
@@ -159,14 +155,19 @@ def session(
             events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
             run.end("finished")
         except BaseException as error:
-            was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
-            run.end("stopped" if was_stopped else "failed")
-            kept = is_set_up or was_stopped or not run.is_new
-            with suppress(RunError):  # the log's disk is full, which the run's error reports
-                events.emit(RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
-            if not kept:
-                run.discard()
+            _end_early(run, events, error, round(time.monotonic() - start, 1), is_set_up=is_set_up)
             raise
+
+
+def _end_early(run: RunStore, events: Events, error: BaseException, seconds: float, *, is_set_up: bool) -> None:
+    """Save how a run ended before it was finished; remove a new run that failed while it was set up."""
+    was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
+    run.end("stopped" if was_stopped else "failed")
+    is_kept = is_set_up or was_stopped or not run.is_new
+    with suppress(RunError):  # the log's disk is full, which the run's error reports
+        events.emit(RunStopped("run", seconds, _reason(error), is_kept))
+    if not is_kept:
+        run.discard()
 
 
 def _download_progress(events: Events, control: RunControl) -> Progress:
@@ -252,6 +253,10 @@ def _context(
 ) -> RunContext:
     """Open the context of one session; the caller closes its search and store."""
     engine = parts.engine
+    if notice := _encoder_notice(settings, parts.embedder):
+        events.noted(notice)
+    chosen = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
+    run.update_state(engine=engine.spec, prompts=parts.programs.fingerprints(), models=chosen)
     if engine.why:
         events.noted(f"searching with {engine.spec}, {engine.why}")
     for problem in engine.problems:

@@ -11,7 +11,7 @@ from contexts import run
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.method.writers.whole import evidence_from, write_article, write_whole
-from storm_pipeline.types import Answer, Citation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet, Turn
 
 DAM = Snippet(
     "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."
@@ -87,16 +87,16 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
         answer = answer_from_passages(ctx, "Who paid?", [DAM])
-    assert answer.sentences == ()
-    assert answer.shown == (DAM,)
+    assert answer.answer == ()
+    assert answer.snippets == (DAM,)
 
 
 def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
         answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
-        known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
-    assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
+        known = [ctx.store.snippet(c.snippet_id) for own in answer.answer for c in own.citations]
+    assert [own.text for own in answer.answer] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
     assert known == [DAM, FLOOD]
     assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 1)
 
@@ -105,8 +105,8 @@ def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
         answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
-        known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
-    assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
+        known = [ctx.store.snippet(c.snippet_id) for own in answer.answer for c in own.citations]
+    assert [own.text for own in answer.answer][1:] == ["Penguins waltz beneath Antarctic moonlight."]
     assert known == [DAM, FLOOD]
     assert told.counted("dropped_unsupported") == 1
 
@@ -123,7 +123,7 @@ def filler(seed: str, words: int = 90) -> str:
     return " ".join(f"{seed}{number} and" for number in range(words // 2)) + " so on."
 
 
-def answered(found: list[Snippet], reply: str, beside: Sequence[Snippet] = (), **settings: Any) -> tuple[Answer, str]:
+def answered(found: list[Snippet], reply: str, beside: Sequence[Snippet] = (), **settings: Any) -> tuple[Turn, str]:
     shown: list[str] = []
 
     def answer(inputs: Mapping[str, Any]) -> dict[str, str]:
@@ -140,9 +140,9 @@ POLL = page("poll", "A poll of 2022 says that 87 percent of Peru disapproved of 
 
 def test_a_finding_carries_the_pages_that_its_own_sentence_cites_and_no_others() -> None:
     answer, _ = answered([*VOTE, *POLL], "Congress needed 87 votes to remove the president of Peru in 2022 [1].")
-    assert [[c.snippet_id for c in one.citations] for one in answer.sentences] == [[VOTE[0].id]]
+    assert [[c.snippet_id for c in one.citations] for one in answer.answer] == [[VOTE[0].id]]
     wrong, _ = answered([*VOTE, *POLL], "Congress needed 87 votes to remove the president of Peru in 2022 [2].")
-    assert all(c.snippet_id != VOTE[0].id for one in wrong.sentences for c in one.citations)
+    assert all(c.snippet_id != VOTE[0].id for one in wrong.answer for c in one.citations)
 
 
 def test_where_the_best_page_breaks_off_it_goes_on() -> None:
@@ -166,7 +166,7 @@ def test_what_the_pages_found_say_is_shown_though_the_search_did_not_return_it()
     answer, shown = answered(own[:3], "Congress needed eighty-seven votes [4].", own)
     assert texts[40] in shown
     assert all(texts[n] in shown for n in (39, 41))  # with its neighbours
-    assert own[40] in answer.shown
+    assert own[40] in answer.snippets
 
 
 def test_an_answer_is_shown_eight_to_twelve_distinct_passages_whatever_hosts_repeat() -> None:
@@ -180,5 +180,5 @@ def test_an_answer_is_shown_eight_to_twelve_distinct_passages_whatever_hosts_rep
     sentences = [sentence for line in told for sentence in line.split(". ")]
     repeated = sum(len(s.split()) for s, number in Counter(sentences).items() for _ in range(number - 1))
     assert repeated <= 0.05 * sum(len(line.split()) for line in told)
-    distinct = {one.text for one in answer.shown}
+    distinct = {one.text for one in answer.snippets}
     assert 8 <= len(distinct) <= 18

@@ -11,7 +11,7 @@ from wiki_live_files import FILLER, topic_file, write_wiki_live
 from storm_benchmarks.lost_facts import main, read_facts, read_told
 from storm_pipeline import Article, Snippet
 from storm_pipeline.run.article_json import to_json
-from storm_pipeline.types import Answer, Conversation, Paragraph, Perspective, Section, Sentence, Source, Turn
+from storm_pipeline.types import Conversation, Paragraph, Perspective, Section, Sentence, Source, Turn
 
 FOUND, EXCLUDED, UNFOUND = (f"https://{name}.example/" for name in ("found", "excluded", "unfound"))
 FACTS = {
@@ -37,8 +37,7 @@ def findings(*names: str) -> tuple[Sentence, ...]:
 def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     folder.mkdir()
-    answer = Answer(findings("F2", "F3"), (SHOWN,))
-    talk = Conversation(Perspective("Reader", ""), (Turn("What had it?", (), answer.sentences, answer.shown),))
+    talk = Conversation(Perspective("Reader", ""), (Turn("What had it?", (), findings("F2", "F3"), (SHOWN,)),))
     sections = (Section("Lake", (Paragraph(findings("F1")),)), Section("Dam"))
     source = Source("s1", FOUND, "Orrin", (SHOWN, SEEN))
     article = Article("Lake Orrin", (), sections, (source,), conversations=(talk,))

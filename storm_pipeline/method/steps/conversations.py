@@ -1,6 +1,7 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.method.context import RunContext, piece_of
@@ -125,7 +126,7 @@ def look_up(
     """
     queries, results = _search_for(ctx, question, known=known, deeper=deeper)
     answer = answer_from_passages(ctx, question, results.snippets, results.page_passages, earlier=earlier)
-    return Turn(question, queries, answer.sentences, answer.shown)
+    return replace(answer, queries=queries)
 
 
 def _search_for(

@@ -20,7 +20,7 @@ from storm_pipeline.method.writers.drafts import read_draft, without_prompt_line
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.types import Answer, Sentence, Snippet
+from storm_pipeline.types import Sentence, Snippet, Turn
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
 _FEW = 3  # best results shown if none is related to topic or question
@@ -36,8 +36,8 @@ def answer_from_passages(
     page_passages: Sequence[Snippet] = (),
     *,
     earlier: Sequence[Sentence] = (),
-) -> Answer:
-    """Return the expert's supported sentences with their passages; empty if no search result is related to the topic.
+) -> Turn:
+    """Return the expert's supported sentences and their passages; none if no search result is related to the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted, not returned to the
     model for revision. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises
@@ -49,7 +49,7 @@ def answer_from_passages(
     """
     shown = passages_for(ctx, question, results, words_for_answer(ctx), page_passages=page_passages)
     if not shown:
-        return Answer()
+        return Turn(question)
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     inputs = {
         **ctx.brief.inputs,
@@ -60,7 +60,7 @@ def answer_from_passages(
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
     sentences = supported(ctx, question, reply, shown)
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
-    return Answer(sentences, snippets)
+    return Turn(question, (), sentences, snippets)
 
 
 def known_of(earlier: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
