@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from storm_pipeline import StormError
+from storm_training.errors import TrainingError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
 
@@ -96,13 +97,13 @@ def reinforce(
 
     from storm_training import reinforcement, writers
     from storm_training.export import export, numbers_of
-    from storm_training.lfqa import parted, read
+    from storm_training.lfqa import parted, read, text_of
     from storm_training.ppo import PpoSettings
 
     kind, chosen = numbers_of(numbers), reinforcement.cell_of(cell)
     judges = [reinforcement.judge_of(name) for name in (judge, *(also or ()))]
     torch.set_num_threads(threads)
-    learnt, measured = parted(read(_found(data), layout), tests.read_text(encoding="utf-8").splitlines())
+    learnt, measured = parted(read(_found(data), layout), text_of(tests).splitlines())
     whole, tokenizer = writers.load(model)
     ppo = PpoSettings(iterations=rounds, batch=batch, minibatch=8, rate=rate, most_tokens=most, seed=seed)
     plan = reinforcement.Plan(cell=chosen, samples=samples, ppo=ppo, lora=lora, longest=longest)
@@ -132,12 +133,12 @@ def lfqa(
     from storm_pipeline import Settings
     from storm_pipeline.api import count_words
     from storm_training.costs import expected
-    from storm_training.lfqa import build, read
+    from storm_training.lfqa import build, read, text_of
     from storm_training.teachers import model_teacher, written_answers
 
     sources = read(_found(data), layout)[:questions]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
+    _prepare(path)
+    kept = text_of(tests).splitlines() if tests else []
     if answers:
         answered = written_answers(answers)
         own = [source for source in sources if source.question in answered]
@@ -168,8 +169,15 @@ def articles(
     every = read_wikigenbench(_found(data), core_only=True).topics
     kept = [topic for topic in every if topic.id not in (without or ())]
     settings = {"lm": lm, "length": str(length), "evidence": evidence}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _prepare(path)
     typer.echo(f"{build_articles(kept[:topics], settings, path, typer.echo, max_cost=max_cost)} pairs: {path}")
+
+
+def _prepare(path: Path) -> None:
+    """Make the folder of a file to be written. Raises TrainingError: the file is a link."""
+    if path.is_symlink():
+        raise TrainingError(f"{path} is a link, and what it leads to would be overwritten: delete it")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _found(data: Path) -> Path:

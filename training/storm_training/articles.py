@@ -15,6 +15,7 @@ from dspy.utils.callback import BaseCallback
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.types import Topic
 from storm_pipeline import BudgetSpentError, Settings, Storm, StormError
+from storm_pipeline.api import read_bounded, write_atomically
 from storm_training.costs import expected
 from storm_training.errors import TrainingError
 
@@ -65,7 +66,7 @@ def build_articles(
     Raises:
         TrainingError: no article could be written.
     """
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines = read_bounded(path, 2**29).decode("utf-8").splitlines() if path.exists() else []
     known = {json.loads(line)["topic"] for line in lines}
     missing = [topic for topic in topics if topic.id not in known]
     if missing:
@@ -92,7 +93,7 @@ def build_articles(
         asked, reply = next(call for call in recorder.calls.values() if call[1])
         row = {"topic": topic.id, "prompt": asked, "response": reply}
         lines.append(json.dumps(row, ensure_ascii=False))
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_atomically(path, "\n".join(lines) + "\n")
         say(topic.title)
     if not lines:
         raise TrainingError(f"of {len(topics)} topics no article was written")

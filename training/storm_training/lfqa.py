@@ -13,12 +13,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from storm_pipeline.api import read_bounded, write_atomically
 from storm_training.errors import TrainingError
 from storm_training.segments import ANSWER
 
 MARK = re.compile(r"\s*(?:【\d+】|<\d+>|\[\d+\])")
 """Citations in the published answers."""
 _MATERIAL = re.compile(r"\[(\d+)\]")
+_LARGEST = 2**29  # bytes of a file
 _ALIKE = 0.7
 """Share of trigrams of characters from which on two questions count as the same."""
 
@@ -51,23 +53,14 @@ Teacher = Callable[[Source], Outlined]
 
 @dataclass(frozen=True)
 class Statistics:
-    """A row of Table 1: mean length of questions, of the set's own answers, of the outlined ones; how many there are.
-
-    Attributes:
-        question: mean length, in what was counted: tokens or words.
-        original: mean length.
-        outlined: mean length of the answers, structure and outline left aside.
-        samples: answers that were kept.
-        known: questions left out since a test set has them.
-        broken: answers left out since their outline breaks a rule.
-    """
+    """A row of Table 1; lengths are means, in what was counted: tokens or words."""
 
     question: float
-    original: float
-    outlined: float
-    samples: int
-    known: int
-    broken: int
+    original: float  # of the set's own answers
+    outlined: float  # of the answers, structure and outline left aside
+    samples: int  # answers that were kept
+    known: int  # questions left out since a test set has them
+    broken: int  # answers left out since their outline breaks a rule
 
     @property
     def table(self) -> str:
@@ -83,7 +76,7 @@ def read_webglm(path: Path) -> list[Source]:
     Raises:
         TrainingError: a line is not such an object, or lacks a question or materials.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = text_of(path).splitlines()
     return [_source(row, row.get("references"), path) for row in map(json.loads, filter(str.strip, lines))]
 
 
@@ -96,7 +89,7 @@ def read_webcpm(path: Path) -> list[Source]:
     try:
         rows = [
             (row, ["".join(part["desc"] for part in digest["datas"]) for digest in row["digests"]])
-            for row in json.loads(path.read_text(encoding="utf-8"))["data"]
+            for row in json.loads(text_of(path))["data"]
         ]
     except (KeyError, TypeError) as error:
         raise TrainingError(f"{path} has not the layout of WebCPM's interactive data: {error} is missing") from error
@@ -133,10 +126,23 @@ _READERS: dict[str, Callable[[Path], list[Source]]] = {
 
 
 def read(path: Path, layout: str) -> list[Source]:
-    """Return a set in the layout ``webglm``, ``webcpm`` or ``expertqa``. Raises TrainingError: unknown layout."""
+    """Return a set in the layout ``webglm``, ``webcpm`` or ``expertqa``. Raises TrainingError: there is none."""
     if layout not in _READERS:
         raise TrainingError(f"there is no layout {layout!r}: choose one of {', '.join(_READERS)}")
-    return _READERS[layout](path)
+    try:
+        if sources := _READERS[layout](path):
+            return sources
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise TrainingError(f"{path} has not the layout {layout}: {error}") from error
+    raise TrainingError(f"{path} holds no question")
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file. Raises TrainingError: it cannot be read, is no file, too large, or not UTF-8."""
+    try:
+        return read_bounded(path, _LARGEST).decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise TrainingError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def prompt(source: Source) -> str:
@@ -203,10 +209,9 @@ def build(
     whole = [(source, answer) for source, answer in answers if keeps_rules(answer, source)]
     if not whole:
         raise TrainingError(f"none of {len(sources)} questions is left: test questions and broken answers are out")
-    with path.open("w", encoding="utf-8") as file:
-        for source, answer in whole:
-            row = {"prompt": prompt(source), "response": answer.response}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    rows = ({"prompt": prompt(source), "response": answer.response} for source, answer in whole)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_atomically(path, lines.encode("utf-8", "replace"))
     return Statistics(
         question=mean(count(source.question) for source, _ in whole),
         original=mean(count(source.answer) for source, _ in whole),

@@ -13,7 +13,7 @@ from pathlib import Path
 from storm_pipeline import ReplyError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
 from storm_training.errors import TrainingError
-from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
+from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered, text_of
 
 
 def written_answers(path: Path) -> dict[str, Outlined]:
@@ -23,9 +23,9 @@ def written_answers(path: Path) -> dict[str, Outlined]:
         TrainingError: a line is not such an object.
     """
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = [json.loads(line) for line in text_of(path).splitlines() if line.strip()]
         return {row["question"]: Outlined(row["structure"], tuple(row["points"]), row["answer"]) for row in rows}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise TrainingError(f"{path} does not hold answers, a JSON object in each line ({error})") from error
 
 

@@ -1,13 +1,15 @@
 """Sets of outlined answers: the published layouts, the rules of outlines, and test questions kept out."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storm_training.__main__ import app
 from storm_training.errors import TrainingError
-from storm_training.lfqa import Outlined, Source, build, keeps_rules, prompt, read_webcpm, read_webglm, unlike
+from storm_training.lfqa import Outlined, Source, build, keeps_rules, prompt, read, read_webcpm, read_webglm, unlike
 
 SOURCE = Source("Why is the sky blue?", ("Air scatters blue light.", "Red light passes."), "Air scatters it.")
 GOOD = Outlined("Cause-Effect", ("Scattering [1]", "Passing [2]"), "Blue light is scattered, red light passes.")
@@ -75,3 +77,30 @@ def test_a_set_is_written_with_the_papers_statistics(tmp_path):
 def test_nothing_left_is_an_error(tmp_path):
     with pytest.raises(TrainingError, match="none of 1"):
         build([SOURCE], lambda _: GOOD, tmp_path / "x", tests=[SOURCE.question], count=len)
+
+
+@pytest.mark.parametrize("layout", ["webglm", "webcpm"])
+@pytest.mark.parametrize("text", [None, "", "{bad", "[1]", "1", '{"data": 1, "question": 2}'])
+def test_what_is_not_a_set_is_named(tmp_path, layout, text):
+    path = tmp_path / "x.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(TrainingError, match=r"x\.json"):
+        read(path, layout)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_without_a_writer_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TrainingError, match="no question"):
+        read(tmp_path / "pipe", "webglm")
+
+
+def test_a_set_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "data.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So.", "references": ["One."]}))
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / "set.jsonl").symlink_to(tmp_path / "mine")
+    command = ["lfqa", str(tmp_path / "data.jsonl"), "--layout", "webglm", "--to", str(tmp_path / "set.jsonl")]
+    with pytest.raises(TrainingError, match="is a link"):
+        app(command, standalone_mode=False)
+    assert (tmp_path / "mine").read_text() == "kept"
