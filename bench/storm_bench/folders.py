@@ -23,6 +23,8 @@ def require_no_links(paths: Iterable[Path]) -> None:
 def without_links(folder: Path) -> Path:
     """Return a folder, ``~`` expanded. Raises DatasetError: it holds a link."""
     folder = Path(folder).expanduser()
+    if folder.resolve() == folder.resolve().parent:
+        raise DatasetError(f"{folder} is the root of a disk: name the folder of the data set")
     require_no_links(folder.rglob("*"))
     return folder
 
@@ -33,5 +35,7 @@ def folder_to_write(folder: Path) -> Path:
     Raises DatasetError: it is a link, or lies below one in the current folder, which another may have made.
     """
     folder = Path(folder).expanduser()
-    require_no_links((folder, *(() if folder.is_absolute() else folder.parents)))
+    require_no_links([folder])
+    if linked := next((path for path in folder.parents if not path.is_absolute() and path.is_symlink()), None):
+        raise DatasetError(f"{linked} is a link: delete it, or give an absolute path with --out or --to")
     return folder

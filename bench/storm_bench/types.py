@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from unicodedata import category
 
 from storm_bench.folders import is_file_name
 from storm_pipeline import Article, DatasetError
@@ -91,7 +92,7 @@ class SystemArticle:
 class Topic:
     """One topic of a data set.
 
-    Raises DatasetError: the id would lead to another folder.
+    Raises DatasetError: the id would lead to another folder, or has control characters.
     """
 
     id: str  # stable within the data set; a file name
@@ -103,7 +104,7 @@ class Topic:
     about: str = ""  # more on it, also given to them, such as a paper's abstract
 
     def __post_init__(self) -> None:
-        if not is_file_name(self.id):
+        if not is_file_name(self.id) or "Cc" in map(category, self.id):
             raise DatasetError(f"the id {self.id!r} of the topic {self.title!r} is not a file name")
 
     def written_by(self, system: str) -> SystemArticle | None:

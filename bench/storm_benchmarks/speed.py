@@ -31,7 +31,6 @@ from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.assets import LEADS, fetch
 from storm_pipeline.run.concurrency import tune_process
-from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.types import Article
 
@@ -114,7 +113,6 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--recipe", default="storm-iterative")
     parser.add_argument("--judge", default="screen", help="screen, or model, which here doubts a sentence in ten")
-    parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
     args = parser.parse_args()
     tune_process()
@@ -132,19 +130,15 @@ def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     bench = Bench(fetch(LEADS, args.cache), *args.latency)
     walls, chains = [], []
     with tempfile.TemporaryDirectory() as out:
-        stages: list[str] = []
-        storm = _storm(bench, embedder, args, out, stages)
+        storm = _storm(bench, embedder, args, out)
         storm.outline("warm-up")  # loads models
         for _ in range(args.runs):
             bench.begin()
-            stages.clear()
             start = time.monotonic()
             article = storm.write("Silk Road", recipe=args.recipe)
             walls.append(time.monotonic() - start)
             chains.append(max(call.chain for call in bench.calls))
             _check(article)
-        if args.stages:
-            print("\n".join(stages))
     ratios = [wall / chain for wall, chain in zip(walls, chains, strict=True)]
     shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
     snippets = sum(len(source.snippets) for source in article.sources)
@@ -153,17 +147,12 @@ def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     return bench.calls
 
 
-def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str, stages: list[str]) -> Storm:
-    def note(event: Event) -> None:
-        if isinstance(event, StageFinished):
-            stages.append(f"  {event.stage}: {event.seconds:.2f} s")
-
+def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str) -> Storm:
     return Storm(
         lm=scripted_lm(bench.reply),
         search=bench,
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
-        sinks=[CallbackSink(note)],
         perspectives=args.perspectives,
         turns=args.turns,
         judge=args.judge,

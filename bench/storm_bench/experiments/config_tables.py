@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from storm_bench.datasets.closed_corpus import Sources
 from storm_bench.experiments.own_code import is_own
-from storm_pipeline import Settings
+from storm_pipeline import Settings, SettingsError
 from storm_pipeline.api import without_secrets
 from storm_pipeline.recipes import RECIPES
 
@@ -96,7 +96,7 @@ class MethodTable(ConfigTable):
             return values
         recipe, _, programs = whole.partition("@")
         label = f"{recipe}@{Path(programs).name}"
-        settings = {"programs": str(Path(programs).expanduser().absolute()), **values.get("settings", {})}
+        settings = {"programs": str(_at_home(programs).absolute()), **values.get("settings", {})}
         return {"name": label, **values, "recipe": recipe, "settings": settings}
 
     @model_validator(mode="after")
@@ -160,7 +160,15 @@ class SizeTable(ConfigTable):
 
 def absolute(path: Path) -> Path:
     """Resolve a path against ``STORM_DATA`` unless it is absolute."""
-    return (Path(os.environ.get(DATA, "")).expanduser() / path.expanduser()).absolute()
+    return (_at_home(os.environ.get(DATA, "")) / _at_home(path)).absolute()
+
+
+def _at_home(path: Path | str) -> Path:
+    """Return a path, ``~`` expanded. Raises SettingsError: there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise SettingsError(f"{str(path)!r} names the home of a user who does not exist") from error
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     data = config.data
     try:
         data_set = _read(data.set, data.folder, core=data.core)
-    except DatasetError as error:
+    except (DatasetError, OSError) as error:  # a name that is too long
         raise DatasetError(f"{error}. Set {DATA} to the folder that contains the data sets") from error
     known = {article.system for topic in data_set.topics for article in topic.system_articles}
     if unknown := sorted({method.system for method in config.methods if method.system} - known):

@@ -62,8 +62,7 @@ def rouge_body() -> CaseMetric:
     scores = _scorer("_body")
 
     def score(case: Case) -> Score:
-        truth = case.topic.human.text()
-        return scores(truth, generated_text(case.article))
+        return scores(case.topic.human.text(), generated_text(case.article))
 
     text: dict[str, str | int | float] = {"text": "lead and body, without headings"}
     return CaseMetric("rouge_body", BODY_MEASURES, _REFERENCE, score, _parameters() | text)

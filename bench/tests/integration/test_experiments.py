@@ -421,6 +421,9 @@ def test_nothing_is_written_through_a_link_of_the_current_folder(
     fetched = link.startswith("data")
     done = command("data", "fetch", "freshwiki") if fetched else command("run", str(config_file(model, tmp_path)))
     assert done.exit_code == 1 and f"{link} is a link" in done.output
+    assert ("an absolute path with --out or --to" in done.output) == (
+        link not in ("runs/experiments/trial", "data/freshwiki")
+    )
     assert not list((tmp_path / "victim").iterdir()) and not model.asked
 
 

@@ -6,7 +6,9 @@ import pytest
 from special_files import SPECIAL, special_file
 
 from storm_bench.experiments.config import read_config
-from storm_pipeline.errors import SettingsError
+from storm_bench.experiments.data import topics_of
+from storm_bench.types import HumanArticle, Topic
+from storm_pipeline.errors import DatasetError, SettingsError
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "hunter2-s3cret"
@@ -29,3 +31,28 @@ def test_an_experiment_is_saved_without_passwords(where: str) -> None:
         else:
             config.with_overrides(settings={"lm": address})
     assert PASSWORD not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [("~nosuchuser/x", "who does not exist"), ("/", "root of a disk"), ("a" * 300, "too long")]
+)
+def test_a_path_that_leads_to_no_data_set_is_named(tmp_path: Path, path: str, why: str) -> None:
+    file = tmp_path / "x.toml"
+    data = f'[data]\nset="wiki_live"\npath="{path}"\n'
+    file.write_text(f'title="x"\nbaseline="human article"\nmetrics=["shape"]\n{data}[[methods]]\nhuman=true\n')
+    with pytest.raises((DatasetError, SettingsError), match=why):
+        topics_of(read_config(file))
+
+
+def test_a_compiled_set_of_an_unknown_user_is_named(tmp_path: Path) -> None:
+    data = '[data]\nset="wiki_live"\npath="x"\n[[methods]]\nrecipe="storm@~nosuchuser/x"\n'
+    (tmp_path / "x.toml").write_text(f'title="x"\nbaseline="s"\nmetrics=["shape"]\n{data}')
+    with pytest.raises(SettingsError, match="who does not exist"):
+        read_config(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31m", "a\n", "a\x00", "a\x9b"])
+def test_the_id_of_a_topic_has_no_control_characters(name: str) -> None:
+    with pytest.raises(DatasetError, match="is not a file name"):
+        Topic(name, "A", HumanArticle("A"))
+    assert Topic("کتاب\u200cها", "A", HumanArticle("A")).id
