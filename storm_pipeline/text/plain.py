@@ -135,10 +135,9 @@ def _day(line: str, language: str) -> str:
     return date.date().isoformat() if date and date.year >= 1990 else ""
 
 
-def found_year(text: str) -> str:
-    """Return the first year of four digits in a text, from 1500 to 2099; empty if there is none."""
-    match = _YEAR.search(text)
-    return match[0] if match else ""
+def found_year(text: str, title: str = "") -> str:
+    """Return the first year of four digits in a text, from 1500 to 2099, that its title lacks; empty if none."""
+    return next((year for year in _YEAR.findall(text) if year not in title), "")
 
 
 def found_doi(text: str) -> str:

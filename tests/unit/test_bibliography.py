@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import books
 import own_papers
@@ -14,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, ScriptedServer
+from typer.testing import CliRunner
 
 from storm_pipeline.errors import StoppedError
+from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
 from storm_pipeline.sources.documents.bibliography_formats import Entry
@@ -161,11 +164,63 @@ def test_a_damaged_bibliography_is_named(tmp_path: Path) -> None:
         ("Helle and Lunde - 2019 - The Kontor.pdf", "Helle; Lunde", "2019", "The Kontor"),
         ("Helle_1994_Bergen_bys_historie.pdf", "Helle", "1994", "Bergen bys historie"),
         ("annual report 2019 final.pdf", "", "", ""),
+        ("Meyer - 1992 - The Crisis of 1847.pdf", "Meyer", "1992", "The Crisis of 1847"),
+        ("The Crisis of 1847 in Hamburg.pdf", "", "", ""),
+        ("1847 Crisis - Meyer 1992.pdf", "", "", ""),
     ],
 )
 def test_a_file_name_is_the_last_resort(name: str, authors: str, year: str, title: str) -> None:
     record = record_of_name(name)
     assert (record.authors, record.published, record.title) == (authors, year, title)
+
+
+def crisis(folder: Path, name: str, below: str = "", *, title: str = "The Crisis of 1847", **made: Any) -> Document:
+    """A paper whose title has a year, with a line below the title, as it is read from a folder."""
+    sheet = papers.Sheet()
+    sheet.put(72, 740, title, 20, "B")
+    sheet.put(72, 712, "Karl Meyer", 11)
+    sheet.put(72, 696, below, 9)
+    sheet.paragraph(72, 650, own_papers.MANUSCRIPT[0], size=11)
+    info = {"CreationDate": "D:20210304120000Z", "Creator": "Word"}
+    (folder / name).write_bytes(papers.file([sheet], info=info, **made))
+    return next(iter(read(folder).values()))
+
+
+PUBLISHED = "<prism:publicationName>Past</prism:publicationName><prism:coverDate>1993-02-01</prism:coverDate>"
+DATED = "<dc:date><rdf:Seq><rdf:li>2021-03-04</rdf:li></rdf:Seq></dc:date>"
+
+
+@pytest.mark.parametrize(
+    ("name", "below", "xmp", "year", "origin"),
+    [
+        ("scan.pdf", "", "", "", None),
+        ("scan.pdf", "", DATED, "", None),
+        ("scan.pdf", "Past 12 (1992)", DATED, "1992", "text"),
+        ("scan.pdf", "The Crisis of 1847, in: Past 12 (1992)", "", "1992", "text"),
+        ("The Crisis of 1847 in Hamburg.pdf", "", "", "", None),
+        ("Crisis 1847 Hamburg.pdf", "", "", "", None),
+        ("Meyer - 1992 - Crisis.pdf", "printed 1999", DATED, "1992", "file name"),
+        ("Meyer - 1992 - Crisis.pdf", "printed 1999", PUBLISHED, "1993-02-01", "metadata"),
+    ],
+)
+def test_the_year_is_not_taken_from_a_title(
+    tmp_path: Path, name: str, below: str, xmp: str, year: str, origin: str | None
+) -> None:
+    record = crisis(tmp_path, name, below, xmp=xmp).record
+    assert (record.published, dict(record.origins).get("published")) == (year, origin)
+
+
+def test_the_year_of_a_bibliography_counts_before_that_of_a_doi(tmp_path: Path) -> None:
+    (tmp_path / "library.bib").write_text("@misc{crisis, title={The Crisis of 1847}, year=1990, doi={10.1234/a}}")
+    document = crisis(tmp_path, "Meyer - 1992 - Crisis.pdf", "Past 12 (1992)")
+    with ScriptedServer(Reply(body=CROSSREF)) as server:
+        (found,), _ = with_crossref([document], base_url=f"{server.url}/works")
+    origins = dict(found.record.origins)
+    assert (found.title, found.published, found.record.authors) == ("The Crisis of 1847", "1990", "Helle, Knut")
+    assert (origins["published"], origins["authors"]) == ("bibliography", "DOI record")
+    shown = CliRunner().invoke(app, ["documents", str(tmp_path)], env={"COLUMNS": "200"}).output
+    assert "1990" in shown
+    assert "bibliography, authors: text" in shown
 
 
 def test_word_files_and_books_tell_their_authors() -> None:

@@ -12,6 +12,7 @@ from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
+    from storm_pipeline.sources.documents.document import Document
     from storm_pipeline.sources.search.engine_info import EngineInfo
 
 search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Search engines.")
@@ -59,12 +60,22 @@ def documents(
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
     inventory = take_inventory(folder, default_cache())
-    rows = [(d.title, d.record.authors, d.published or "", len(d.pages)) for d in inventory.documents]
+    rows = [(d.title, d.record.authors, d.published or "", len(d.pages), _origins(d)) for d in inventory.documents]
     if rows:
-        show_table(("title", "authors", "date", "pages"), [tuple(map(printable, map(str, row))) for row in rows])
+        show_table(
+            ("title", "authors", "date", "pages", "taken from"), [tuple(map(printable, map(str, row))) for row in rows]
+        )
     say(printable(inventory.summary))
     for problem in inventory.problems:
         tell(printable(problem))
+
+
+def _origins(document: "Document") -> str:
+    """Return where title, authors and date were taken from: ``metadata, date: file name``."""
+    names = {"title": "title", "authors": "authors", "published": "date"}
+    origins = {names[name]: origin for name, origin in document.record.origins if name in names}
+    first = origins.get("title", "-")
+    return ", ".join([first, *(f"{name}: {origin}" for name, origin in origins.items() if origin != first)])
 
 
 @sources_app.command()

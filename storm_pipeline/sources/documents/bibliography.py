@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import PurePath
+from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
@@ -124,7 +125,7 @@ def _bare(text: str) -> str:
 
 def _cleaned(entry: Entry) -> Entry:
     record = entry.record
-    texts = {name: plain_text(value) for name, value in vars(record).items() if name != "work"}
+    texts: dict[str, Any] = {name: plain_text(value) for name, value in vars(record).items() if isinstance(value, str)}
     work = Work(**{name: plain_text(value) for name, value in vars(record.work).items()})
     work = replace(work, extent="-".join(filter(None, map(str.strip, work.extent.translate(_DASHES).split("-")))))
-    return Entry(plain_text(entry.key), entry.files, replace(record, **texts, work=work))
+    return Entry(plain_text(entry.key), entry.files, replace(record, **texts, work=work).of("bibliography"))

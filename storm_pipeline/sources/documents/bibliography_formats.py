@@ -34,7 +34,7 @@ def _record(
 ) -> Record:
     """Return the record of an entry: ``more``, else by the first matching name in the format's table."""
     names = _FORMATS[form]
-    values = {name: field(*known) for name, known in names["fields"].items()}
+    values: dict[str, Any] = {name: field(*known) for name, known in names["fields"].items()}
     values |= {role: people(*known) for role, known in names["people"].items()}
     values |= {"doi": found_doi(values["doi"]), "language": _language(values["language"]), **more}
     work = {name: values.pop(name) for name in _OF_WORK & values.keys()}

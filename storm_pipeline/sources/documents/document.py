@@ -29,11 +29,23 @@ class Record:
     url: str = ""  # web address
     language: str = ""  # language code
     work: Work = NO_WORK  # its kind and further bibliographic data
+    origins: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # known fields and where they are from
+
+    def of(self, origin: str) -> "Record":
+        """Return this record with an origin of the known fields that have none."""
+        known = {name: origin for name, value in vars(self).items() if value and name not in {"work", "origins"}}
+        return replace(self, origins=tuple((known | dict(self.origins)).items()))
+
+    def part(self, origin: str) -> "Record":
+        """Return the fields of an origin, with the work's further data if there are any."""
+        known = {name: getattr(self, name) for name, known_from in self.origins if known_from == origin}
+        return Record(**known, work=self.work).of(origin) if known else Record()
 
     def completed(self, other: "Record") -> "Record":
         """Return this record with empty fields filled from another record of the same work."""
         work = replace(self.work, **_lacking(self.work, other.work))
-        return replace(self, **_lacking(self, other), work=work)
+        origins = (*self.origins, *(origin for origin in other.origins if not getattr(self, origin[0])))
+        return replace(self, **(_lacking(self, other) | {"work": work, "origins": origins}))
 
 
 def _lacking(base: object, other: object) -> dict[str, Any]:
@@ -96,16 +108,22 @@ def usable_authors(value: object) -> str:
     return text
 
 
-def record_of_name(name: str) -> Record:
-    """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
+def record_of_name(name: str, known_title: str = "") -> Record:
+    """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``.
+
+    A year of the work's title, and the first of several years that no author precedes, are not its date.
+    """
     stem = plain_text(PurePath(name).stem.replace("_", " "))
-    year = found_year(stem)
+    year = found_year(stem, known_title)
     before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
+    if not before and found_year(title):
+        return Record()
     author, _, title = (before, "", title) if before else title.partition(" - ")
     for others in _OTHERS:
         author = author.removesuffix(others)
     people = " ".join("," if word in _AND else word for word in author.split()).split(",")
     names = [Name(person.strip()) for person in people if person.strip()]
-    if not names or not all(name.family[:1].isupper() and len(name.family.split()) <= 3 for name in names):
+    words = [name.family.split() for name in names]
+    if not names or not all(len(n) <= 3 and n[0][0].isupper() and n[-1][0].isupper() for n in words):
         return Record()
     return Record(title.strip(" -,."), "; ".join(name.family for name in names), year) if title else Record()

@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def read_html(data: bytes) -> FileText:
     if not page:
         return FileText(pages=((None, text),))
     stated = {"title": page.title, "authors": page.author, "published": page.date, "container": page.sitename}
-    known = {name: value or "" for name, value in stated.items()}
+    known: dict[str, Any] = {name: value or "" for name, value in stated.items()}
     record = Record(**known, url=web_address(page.url), work=Work(kind="page"))
     return FileText(record.title, ((None, text),), page.date, record=record)
 
@@ -171,8 +172,10 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
         title = usable_title(text.title)
-        stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
-        record = text.record.completed(stated).completed(record_of_name(file.stem.removesuffix(".ocr")))
+        record = text.record.of("metadata").completed(Record(title).of("text"))
+        record = record.completed(record_of_name(file.stem.removesuffix(".ocr"), record.title).of("file name"))
+        stated = Record(published=text.published or stated_date(pages[0][1], title) or "").of("text")
+        record = record.completed(replace(stated, origins=(*stated.origins, ("title", "file name"))))
         title = record.title or plain_text(file.stem)
         yield Document(file.resolve().as_uri(), title, pages, record.published or None, record, text.labels)
     elif not text.problems:

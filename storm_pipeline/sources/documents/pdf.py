@@ -106,7 +106,7 @@ def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], pr
     filled = tuple((number, text) for number, text in numbered.items() if text.strip())
     record = pdf_record(reader, front)
     labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)))
-    return FileText(record.title, filled, record.published or None, problems, record, labels)
+    return FileText(record.title, filled, record.published or front.published or None, problems, record, labels)
 
 
 def _stated_offset(extent: str, count: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from storm_pipeline.sources.documents.document import Record, usable_authors, usable_title
@@ -16,7 +17,6 @@ _PRISM = tuple(
     f"http://prismstandard.org/namespaces/basic/{version}/" for version in ("2.0", "2.1", "2.2", "3.0", "1.2")
 )
 _DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
-_SCANNERS = ("scan", "abbyy", "ocr", "capture", "canon", "xerox", "ricoh", "konica", "epson", "tesseract", "itext")
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
 _MOST_BLOCKS = 15  # maximum blocks above the text
 _OPENINGS = frozenset("abstract summary introduction zusammenfassung einleitung résumé resumen".split())
@@ -24,17 +24,17 @@ _PROSE_WORDS = 12
 
 
 def pdf_record(reader: Any, front: Record) -> Record:
-    """Return the record of a file from its XMP, then its properties, then its first page (``front``)."""
+    """Return the record of a file from its XMP, then its properties, then its first page (``front``) but its date."""
     damage = pdf_damage()  # damage of metadata only
-    stated, properties, created = Record(), Record(), ""
+    stated, properties = Record(), Record()
     with suppress(*damage):
         stated = _xmp_record(reader.xmp_metadata) if reader.xmp_metadata else stated
     with suppress(*damage):
-        properties, created = _properties(reader.metadata or {})
-    known = stated.completed(properties)
+        properties = _properties(reader.metadata or {})
+    known, front = stated.completed(properties).of("metadata"), replace(front, published="").of("text")
     if " " not in known.title and front.title:  # a code or file name
         known = front.completed(known)
-    return known.completed(front).completed(Record(published=created))
+    return known.completed(front)
 
 
 def _xmp_record(xmp: Any) -> Record:
@@ -45,7 +45,9 @@ def _xmp_record(xmp: Any) -> Record:
         "pageRange", "aggregationType", "isbn", "url",
     )}  # fmt: skip
     first, last = prism["startingPage"], prism["endingPage"]
-    days = (day.date().isoformat() if hasattr(day, "date") else str(day) for day in xmp.dc_date or ())
+    publishers = "; ".join(filter(None, map(plain_text, xmp.dc_publisher or ())))
+    is_published = publishers or prism["publicationName"]  # else a date may be that of the file's making
+    days = (day.date().isoformat() if hasattr(day, "date") else str(day) for day in xmp.dc_date or () if is_published)
     dates = (prism["publicationDate"], prism["coverDate"], *days)
     identifier = (plain_text(xmp.dc_identifier), prism["doi"], *(_element(xmp, *place) for place in _DOI_PLACES))
     work = Work(
@@ -60,7 +62,7 @@ def _xmp_record(xmp: Any) -> Record:
         authors="; ".join(dict.fromkeys(filter(None, creators))),
         published=_first(iso_date(date) or found_year(date[:4]) for date in dates),
         container=prism["publicationName"],
-        publisher="; ".join(filter(None, map(plain_text, xmp.dc_publisher or ()))),
+        publisher=publishers,
         doi=_first(map(found_doi, identifier)),
         url=prism["url"],
         language=_first(map(plain_text, xmp.dc_language or ())),
@@ -68,17 +70,14 @@ def _xmp_record(xmp: Any) -> Record:
     )
 
 
-def _properties(info: Any) -> tuple[Record, str]:
-    """Return the record in the document information, with the file's year unless made by a scanner."""
+def _properties(info: Any) -> Record:
+    """Return the record in the document information, whose dates are those of the file."""
 
     def stated(*keys: str) -> str:
         return " ".join(plain_text(str(info.get(key) or "")) for key in keys)
 
     doi = found_doi(stated("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject"))
-    record = Record(usable_title(stated("/Title")), usable_authors(stated("/Author")), doi=doi)
-    made = stated("/Creator", "/Producer").lower()
-    year = stated("/CreationDate").removeprefix("D:")[:4]
-    return record, "" if any(name in made for name in _SCANNERS) else found_year(year)
+    return Record(usable_title(stated("/Title")), usable_authors(stated("/Author")), doi=doi)
 
 
 def _first(texts: Iterable[str]) -> str:
@@ -103,10 +102,12 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     used_texts = [*furniture, *(block.text for block in (*head, *page[begin : begin + 3]))]
     if rest and _opening(rest[0].text) and len(rest[0].text.split()) <= 2:  # a bare heading such as "Abstract"
         rest = rest[1:]
+    title = " ".join(" ".join(block.text.split()) for block in page[first:last])
+    dated_texts = [*furniture, *(block.text for block in (*head[:first], *head[last:]))]
     record = Record(
-        title=" ".join(" ".join(block.text.split()) for block in page[first:last]),
+        title=title,
         authors="; ".join(_authors(block.text for block in page[last:begin]) if head else ()),
-        published=_first(map(found_year, used_texts[: len(furniture) + len(head)])),
+        published=_first(found_year(text, title) for text in dated_texts),
         doi=_first(map(found_doi, used_texts)),
     )
     return record, list(rest)

@@ -49,7 +49,8 @@ def with_crossref(
                     kept.keep_record(doi, known)
             except SearchError as error:
                 reason = str(error)
-        record = known.completed(document.record) if known else document.record
+        of_bibliography = document.record.part("bibliography")
+        record = of_bibliography.completed(known).completed(document.record) if known else document.record
         completed = replace(document, title=record.title, published=record.published or None, record=record)
         completed_documents.append(completed if known else document)
     problem = f"Crossref could not be asked who wrote your papers ({reason}); they are cited as far as known."
@@ -71,7 +72,7 @@ def _fetch(doi: str, client: ApiClient) -> Record:
             return UNKNOWN
         raise
     message = answer.get("message") if isinstance(answer, dict) else None
-    return csl_record(_as_csl(message)) if isinstance(message, Mapping) else UNKNOWN
+    return csl_record(_as_csl(message)).of("DOI record") if isinstance(message, Mapping) else UNKNOWN
 
 
 def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
