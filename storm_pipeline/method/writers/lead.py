@@ -76,7 +76,7 @@ def _supporting(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence
         ctx.events.failed("judging the sources of the lead", error)
         return {}
     kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(sentences, verdicts, strict=True))
-    return {s: replace(s, citations=own or s.citations) for s, own in zip(sentences, kept, strict=True)}
+    return {s: replace(s, citations=cited or s.citations) for s, cited in zip(sentences, kept, strict=True)}
 
 
 def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:
