@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -11,17 +12,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from storm_pipeline.text.files import locked_file
+
 _log = logging.getLogger(__name__)
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
+"""Errors of a damaged file, including SQLITE_ERROR, since the statements are fixed."""
 _LOCK_TIMEOUT = 30.0
 _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)"
 T = TypeVar("T")
 
 
+class _DamageError(sqlite3.DatabaseError):
+    """The file is damaged."""
+
+
 class SqliteCache:
     """A map from text keys to JSON values in a file, created at first use.
 
-    An error of the file, reported once, and a value that is not JSON count as misses. Each operation opens its own
-    connection: threads share nothing.
+    I/O errors, reported once, and values with a wrong checksum count as misses. A damaged file is renamed to
+    ``….damaged-<time>`` and replaced. Each operation opens its own connection, so that threads share nothing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,39 +51,69 @@ class SqliteCache:
         if not self._path.exists():
             return None
         row = self._run(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
-        with contextlib.suppress(ValueError, TypeError, RecursionError):
-            # entries of earlier versions have a checksum on a second line
-            return None if row is None else json.loads(str(row[0]).partition("\n")[0])
-        return None
+        return None if row is None else self._checked(key, row[0])
 
     def put(self, key: str, value: Any) -> None:
         """Store a JSON-serialisable value, replacing an earlier one."""
-        row = (_digest(key), json.dumps(value), time.time())  # ASCII, so lone surrogates survive
+        text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
+        row = (_digest(key), f"{text}\n{_digest(key + text)}", time.time())
         self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
+
+    def _checked(self, key: str, stored: Any) -> Any:
+        """Return the value of an entry; None if it is damaged. Entries of earlier versions have no checksum."""
+        with contextlib.suppress(ValueError, AttributeError, RecursionError):
+            text, _, checksum = stored.decode("ascii").partition("\n")
+            if not checksum or checksum == _digest(key + text):
+                return json.loads(text)
+        self._report(f"an entry of the cache {self._path} is damaged and is not used")
+        return None
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return the result of the work; on failure, log a warning and return None."""
         try:
+            try:
+                return self._once(work)
+            except _DamageError:
+                return self._again(work)
+        except (sqlite3.Error, OSError) as error:
+            self._report(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
+            return None
+
+    def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
             with self._opened() as file:
                 return work(file)
-        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # the last: sqlite3 quotes a damaged file
-            self._report(
-                f"the cache {self._path} cannot be used ({error}); the run goes on without it: delete the file if it "
-                "is damaged"
-            )
-            return None
+        except UnicodeDecodeError as error:  # raised by sqlite3 if a message quotes a damaged schema
+            raise _DamageError(f"damaged schema: {error}") from error
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
+                raise _DamageError(str(error)) from error
+            raise
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
         with contextlib.closing(connection) as file:
+            file.text_factory = bytes
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
                 with contextlib.suppress(sqlite3.OperationalError):  # locked: another process does the same
                     file.execute("PRAGMA journal_mode = WAL")
                 file.execute(_TABLE)
             yield file
+
+    def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Repeat the work after replacing a damaged file, unless another process has replaced it."""
+        with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
+            with contextlib.suppress(_DamageError):
+                return self._once(work)
+            aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+            for suffix in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    Path(f"{self._path}{suffix}").replace(aside + suffix)
+            self._report(f"the cache {self._path} was damaged and moved to {aside}; a new one was started")
+            return self._once(work)
 
     def _report(self, problem: str) -> None:
         with self._lock:

@@ -166,18 +166,17 @@ def damage_inside(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_all, damage_inside])
-def test_a_damaged_file_is_named_and_stops_nothing(
+def test_a_damaged_file_is_moved_aside(
     tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "search" / "searches.sqlite"
     assert asked(tmp_path, "use") == 1
     damage(path)
     assert asked(tmp_path, "use") == 1
-    (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert str(path) in said and "delete the file" in said
-    path.unlink()
-    assert asked(tmp_path, "use") == 1
     assert asked(tmp_path, "use") == 0
+    assert len(list(path.parent.glob("searches.sqlite.damaged-*"))) == 1
+    (said,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "was damaged and moved to" in said
 
 
 @pytest.mark.parametrize("value", ["", "[", "5", '{"a": 1}', "[[1]]", "[5]", "[" * 100_000])
