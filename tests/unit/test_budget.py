@@ -21,7 +21,7 @@ CORE = {
     "lines": 39_750,
     "regular expressions": 195,
     "word lists": 74,
-    "thresholds": 280,
+    "thresholds": 281,
     "thresholds in tuples": 65,
 }
 """Gauge of the package → the most that it may be."""

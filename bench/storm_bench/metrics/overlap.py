@@ -1,5 +1,6 @@
 """Overlap with the human article: ROUGE, BLEU and METEOR, by the libraries that define them."""
 
+import io
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -158,6 +159,18 @@ def bleu() -> CaseMetric:
     )
 
 
+def _in_memory(reader: type[Any]) -> type[Any]:
+    """Return a corpus reader that reads each file at once, for NLTK's leaves its files open."""
+    streams = import_optional("nltk.data").SeekableUnicodeStreamReader
+
+    class InMemory(reader):
+        def open(self, file: str) -> Any:
+            with super().open(file) as source:
+                return streams(io.BytesIO(source.read().encode()), "utf-8")
+
+    return InMemory
+
+
 def meteor(wordnet: Path | None = None) -> CaseMetric:
     """Return METEOR (Banerjee and Lavie 2005) by NLTK, over the word lists of whole articles; needs NLTK's WordNet.
 
@@ -169,14 +182,16 @@ def meteor(wordnet: Path | None = None) -> CaseMetric:
     ``wordnet``: the folder ``nltk_data``; None: where NLTK looks. Raises MetricError: there is no WordNet.
     """
     aligned = import_optional("nltk.translate.meteor_score").single_meteor_score
-    data, reader = import_optional("nltk.data"), import_optional("nltk.corpus.reader").WordNetCorpusReader
+    data, corpora = import_optional("nltk.data"), import_optional("nltk.corpus.reader")
     if wordnet is not None and str(wordnet) not in data.path:
         data.path.append(str(wordnet))  # NLTK reads no corpus outside
     lock = threading.Lock()  # NLTK's reader is not thread-safe
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # missing multilingual data; files that the library leaves open
-            senses = reader(data.find("corpora/wordnet", None if wordnet is None else [str(wordnet)]), None)
+            warnings.simplefilter("ignore")  # missing multilingual data
+            senses = _in_memory(corpora.WordNetCorpusReader)(
+                data.find("corpora/wordnet", None if wordnet is None else [str(wordnet)]), None
+            )
     except (LookupError, OSError, ValueError) as error:
         raise MetricError("METEOR needs WordNet: run `python -m nltk.downloader wordnet`") from error
 

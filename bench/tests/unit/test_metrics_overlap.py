@@ -4,6 +4,7 @@ import math
 import tracemalloc
 from pathlib import Path
 
+import psutil
 import pytest
 from cases import case
 from hypothesis import given
@@ -99,3 +100,9 @@ def test_where_wordnet_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert open_meteor().name == "meteor"
     with pytest.raises(MetricError, match="needs WordNet"):
         open_meteor(tmp_path / "other")
+
+
+def test_no_file_of_wordnet_stays_open(tmp_path: Path) -> None:
+    metric = open_meteor(write_wordnet(tmp_path))
+    assert score(metric, "roads", "road")["meteor"]
+    assert not [file.path for file in psutil.Process().open_files() if Path(file.path).is_relative_to(tmp_path)]
