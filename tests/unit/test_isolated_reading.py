@@ -63,9 +63,9 @@ TIME, LONGER, MEMORY = (
     f"takes more than {MEGABYTES} MB of memory to read",
 )
 HOSTILE = {
-    "files.bib": (lambda: b"@book{a, title={A}, file={" + b"a" * 2000 + b"}}", LONGER),
+    "files.bib": (lambda: b"@book{a, title={A}, file={" + b"a" * 6000 + b"}}", LONGER),
     "strings.bib": (lambda: doubled(40).encode(), MEMORY),
-    "80 kB.docx": (lambda: word_of(400_000), LONGER),
+    "80 kB.docx": (lambda: word_of(800_000), "takes more than"),
     "430 kB.docx": (lambda: word_of(3_000_000), MEMORY),
     "40 kB.docx": (lambda: word(*[paragraph(f"<w:r><w:t>{'Silk. ' * 100_000}</w:t></w:r>")] * 6), LONGER),
 }
