@@ -66,6 +66,7 @@ class Work:
     place: str = ""  # place of publication
     isbn: str = ""  # of the book
     edition: str = ""  # edition of the book
+    url: str = ""  # its web address, if it was read from a file
 
 
 NO_WORK = Work()
@@ -90,7 +91,7 @@ class Snippet:
         language: language code that the page states, e.g. ``en``; None if it states none.
         publisher: name of the publisher; None if unknown.
         doi: DOI of the page in lower case, without ``https://doi.org/``; None if unknown.
-        accessed: ISO date on which the search service or the page was requested; None for local texts.
+        accessed: ISO date on which the search service or the page was requested, or a bibliography's; else None.
         page_label: the number that is printed on the page, if it is another than ``page``: ``xiv``, ``233``.
         work: further bibliographic data; None if there are none.
         heading: the headings above the passage on its page, outermost first, joined by ``›``; empty if unknown.

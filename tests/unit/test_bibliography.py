@@ -22,7 +22,7 @@ from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
 from storm_pipeline.sources.documents.bibliography_formats import Entry
-from storm_pipeline.sources.documents.document import Document, Record, record_of_name
+from storm_pipeline.sources.documents.document import Document, Record, Unreadable, record_of_name
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.reader import read_documents
@@ -146,6 +146,63 @@ def test_a_title_anywhere_in_a_files_name_is_found(titles: list[str], around: tu
 def test_any_text_is_a_bibliography_or_none(name: str, text: str) -> None:
     found = read_bibliography(name, text.encode())
     assert found is None or all(one.record.title == one.record.title.strip() for one in found)
+
+
+INHERITING = r"""
+@proceedings{hansa, title={Hanse Days}, subtitle={Acts}, editor={Falck, Ida}, date={1999-05}, publisher={Brill}}
+@inproceedings{roe, title={On Rye}, author={Roe, A}, crossref={Hansa}, year=2001, url={https://a.example/rye_1?b=2},
+  urldate={2020-01-02}, doi={10.1234/rye}}
+@xdata{house, publisher={Brepols}, location={Turnhout}}
+@mvbook{history, title={History of Bergen}, author={Helle, Knut}, xdata={house}}
+@book{first, title={Until 1536}, crossref={history}, volume={1}, year=1994}
+@inbook{part, title={The Wharf}, crossref={first}}
+@inbook{classic, title={The Wharf}, author={Sund, M}, crossref={shelf}}
+@book{shelf, title={Shelf}, booktitle={The Shelf}, editor={Doe, Jane}, year=1980, file={shelf.pdf}}
+"""
+
+
+def test_entries_inherit_from_their_parents() -> None:
+    entries = {entry.key: entry for entry in read_bibliography("x.bib", INHERITING.encode()) or ()}
+    records = {key: entry.record for key, entry in entries.items()}
+    roe, first, part, classic = (records[key] for key in ("roe", "first", "part", "classic"))
+    assert (roe.title, roe.container, roe.work.editors, roe.publisher) == (
+        "On Rye",
+        "Hanse Days",
+        "Falck, Ida",
+        "Brill",
+    )
+    assert (roe.published, roe.doi, roe.accessed) == ("2001", "10.1234/rye", "2020-01-02")
+    assert roe.work.url == "https://a.example/rye_1?b=2"
+    assert (first.title, first.container, first.authors) == ("Until 1536", "History of Bergen", "Helle, Knut")
+    assert (first.publisher, first.work.place, first.work.kind) == ("Brepols", "Turnhout", "book")
+    assert (part.title, part.container, part.authors) == ("The Wharf", "Until 1536", "Helle, Knut")
+    assert (part.publisher, part.published) == ("Brepols", "1994")
+    assert (classic.container, classic.work.editors, classic.published) == ("The Shelf", "Doe, Jane", "1980")
+    assert "house" not in entries and entries["classic"].files == ()
+
+
+def test_url_day_of_access_and_doi_reach_every_export(tmp_path: Path) -> None:
+    (tmp_path / "roe.txt").write_text("Rye was sold on the wharf of Bergen for stockfish.")
+    (tmp_path / "library.bib").write_text(INHERITING)
+    written = article(tmp_path)
+    for name in ("bibtex", "ris", "csl", "wikitext", "pandoc"):
+        text = export(written, name).decode()
+        assert "https://a.example/rye_1?b=2" in text.replace("\\", ""), name
+        assert "10.1234/rye" in text.replace("\\", ""), name
+    assert "urldate = {2020-01-02}" in export(written, "bibtex").decode()
+    assert json.loads(export(written, "csl"))[0]["accessed"] == {"date-parts": [[2020, 1, 2]]}
+
+
+def test_duplicate_keys_and_broken_entries_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Silk was traded for horses in the mountains.")
+    (tmp_path / "library.bib").write_text(
+        "@book{twice, title={First}}\n@book{twice, title={Second}}\n@book{lost, title={A}, crossref={nowhere}}\n"
+        "@book{broken title={B}}\n@book{good, title={Silk and Horses}, file={a.txt}}\n"
+    )
+    found = list(read_documents(tmp_path))
+    reasons = " ".join(item.reason for item in found if isinstance(item, Unreadable))
+    assert all(word in reasons for word in ("library.bib", "twice", "nowhere", "broken"))
+    assert [item.title for item in found if isinstance(item, Document)] == ["Silk and Horses"]
 
 
 def test_a_damaged_bibliography_is_named(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def _references(place: Path, article: Path) -> Iterable[Reference]:
     """Yield the documents of a folder except the article, by the file's address and by its stated web address."""
     for document in read_documents(place):
         if isinstance(document, Document) and document.url != article.resolve().as_uri():
-            for url in dict.fromkeys(filter(None, (document.url, document.record.url))):
+            for url in dict.fromkeys(filter(None, (document.url, document.record.work.url))):
                 yield Reference(url, document.title, joined_text(document.pages))
 
 

@@ -79,12 +79,12 @@ def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
         return next((text for snippet in ordered if (text := tidy(getattr(snippet, field) or ""))), "")
 
     address = tidy(shared_address(source.url))
-    link = _uri(source.url) if is_shared_link(source.url) else ""
     authors = read_names(first("author"))
     site, doi = first("site"), _doi(first("doi"), address)
     published = _date(first("published"))
     stated = next((snippet.work for snippet in ordered if snippet.work), NO_WORK)
     work = Work(**{name: tidy(value) for name, value in vars(stated).items()})
+    link = next((_uri(url) for url in (source.url, work.url) if is_shared_link(url)), "")
     title = tidy(label(source)) or f"Source {number}"
     kind = _KINDS.get(work.kind, work.kind)
     return Reference(

@@ -22,13 +22,16 @@ _LONGEST_FAMILY = 12  # words of an author's name
 _DASHES = str.maketrans("–—", "--")
 
 
-def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
-    """Return the entries of a file, in the format of its name's ending; None for another format or a damaged file."""
+def read_bibliography(name: str, data: bytes, problems: list[str] | None = None) -> tuple[Entry, ...] | None:
+    """Return the entries of a file, in the format of its name's ending; None for another format or a damaged file.
+
+    ``problems``: list to which duplicate keys, broken entries and missing parents are added.
+    """
     read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
     if read is None:
         return None
     try:
-        return tuple(_cleaned(entry) for entry in read(decoded(data)))
+        return tuple(_cleaned(entry) for entry in read(decoded(data), [] if problems is None else problems))
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  (what the libraries raise on damaged files is not declared)

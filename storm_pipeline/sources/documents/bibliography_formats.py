@@ -37,6 +37,7 @@ def _record(
     values: dict[str, Any] = {name: field(*known) for name, known in names["fields"].items()}
     values |= {role: people(*known) for role, known in names["people"].items()}
     values |= {"doi": found_doi(values["doi"]), "language": _language(values["language"]), **more}
+    values["accessed"] = _date(values["accessed"])
     work = {name: values.pop(name) for name in _OF_WORK & values.keys()}
     return Record(
         **values, work=Work(kind=next((w for w, known in names["kinds"].items() if kind in known), ""), **work)
@@ -103,7 +104,8 @@ def csl_record(item: Mapping[str, Any]) -> Record:
     def people(role: str) -> str:
         return "; ".join(filter(None, map(_csl_name, _listed(item.get(role)))))
 
-    return _record("csl", field("type"), field, people, {"published": _csl_date(item.get("issued"))})
+    dates = {"published": _csl_date(item.get("issued")), "accessed": _csl_date(item.get("accessed"))}
+    return _record("csl", field("type"), field, people, dates)
 
 
 def _csl_entry(item: Mapping[str, Any]) -> Entry:
@@ -143,22 +145,65 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 
-def _from_bibtex(text: str) -> Iterable[Entry]:
+def _from_bibtex(text: str, problems: list[str]) -> Iterable[Entry]:
     from pybtex import errors
     from pybtex.database.input.bibtex import Parser
 
-    with errors.capture():  # a duplicate entry, an undefined macro
+    with errors.capture() as found:  # a duplicate entry, an undefined macro
         library = Parser().parse_string(text)
-    return [_bibtex_entry(key, entry) for key, entry in library.entries.items()]
+    problems += map(str, found)
+    problems += (f"{key} is broken: it has no fields" for key, entry in library.entries.items() if not entry.fields)
+    for key in library.entries:
+        _inherit(key, library.entries, problems, set())
+    return [_bibtex_entry(key, entry) for key, entry in library.entries.items() if entry.type.lower() != "xdata"]
 
 
-def _from_ris(text: str) -> Iterable[Entry]:
+def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> None:
+    """Add to an entry what it lacks of its ``xdata`` and ``crossref``, by the rules of BibLaTeX and of BibTeX.
+
+    A parent's title becomes that of the book, the volumes or the journal, unless the parent has a ``booktitle``.
+    """
+    if key.lower() in done:
+        return
+    done.add(key.lower())
+    entry = entries[key]
+    own = {*map(str.lower, entry.fields), "file"}
+    own |= {"date", "year"} if own & {"date", "year"} else set()
+    parents = [(role, name.strip()) for role in ("xdata", "crossref") for name in entry.fields.get(role, "").split(",")]
+    for role, name in parents:
+        if name and name not in entries:
+            problems.append(f"{key} refers to {name}, which is missing")
+        if name not in entries:
+            continue
+        _inherit(name, entries, problems, done)
+        parent = entries[name]
+        prefix = _prefix(parent.type.lower(), entry.type.lower()) if role == "crossref" else ""
+        fields = {field.lower(): value for field, value in parent.fields.items()}
+        titles = {prefix + field: fields.pop(field) for field in ("title", "subtitle") if field in fields}
+        for field, value in (titles | fields).items():
+            if field not in own:
+                entry.fields[field] = value
+                own.add(field)
+        for people, names in parent.persons.items():
+            entry.persons.setdefault(people, names)
+
+
+def _prefix(parent: str, child: str) -> str:
+    """Return what the name of a parent's title begins with in a child: ``book`` of a chapter."""
+    if parent == child:
+        return ""
+    if parent.startswith("mv"):
+        return "main"
+    return "journal" if parent == "periodical" else "book" if child.startswith(("in", "supp", "bookin")) else ""
+
+
+def _from_ris(text: str, _: list[str]) -> Iterable[Entry]:
     import rispy
 
     return map(_ris_entry, rispy.loads(text))
 
 
-def _from_csl(text: str) -> Iterable[Entry]:
+def _from_csl(text: str, _: list[str]) -> Iterable[Entry]:
     items = json.loads(text)
     items = items.get("items") if isinstance(items, dict) else items
     if not isinstance(items, list) or not all(isinstance(item, dict) and "type" in item for item in items):
@@ -166,7 +211,7 @@ def _from_csl(text: str) -> Iterable[Entry]:
     return map(_csl_entry, items)
 
 
-BIBLIOGRAPHIES: dict[str, Callable[[str], Iterable[Entry]]] = {
+BIBLIOGRAPHIES: dict[str, Callable[[str, list[str]], Iterable[Entry]]] = {
     ".bib": _from_bibtex,
     ".ris": _from_ris,
     ".json": _from_csl,

@@ -26,7 +26,7 @@ class Record:
     container: str = ""  # journal, book or proceedings
     publisher: str = ""  # name of the publisher
     doi: str = ""  # in lower case, without ``https://doi.org/``
-    url: str = ""  # web address
+    accessed: str = ""  # ISO date on which its address was read
     language: str = ""  # language code
     work: Work = NO_WORK  # its kind and further bibliographic data
     origins: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # known fields and where they are from

@@ -89,7 +89,7 @@ def read_html(data: bytes) -> FileText:
         return FileText(pages=((None, text),))
     stated = {"title": page.title, "authors": page.author, "published": page.date, "container": page.sitename}
     known: dict[str, Any] = {name: value or "" for name, value in stated.items()}
-    record = Record(**known, url=web_address(page.url), work=Work(kind="page"))
+    record = Record(**known, work=Work(kind="page", url=web_address(page.url)))
     return FileText(record.title, ((None, text),), page.date, record=record)
 
 
@@ -183,9 +183,11 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
 
 
-def read_entries(path: str) -> Iterator[Entry]:
-    """Yield the entries of a bibliography. Raises CorpusError: it is in no known format."""
-    entries = read_bibliography(Path(path).name, Path(path).read_bytes())
+def read_entries(path: str) -> Iterator[Entry | str]:
+    """Yield the entries of a bibliography and what is wrong with it. Raises CorpusError: it is in no known format."""
+    problems: list[str] = []
+    entries = read_bibliography(Path(path).name, Path(path).read_bytes(), problems)
     if entries is None:
         raise CorpusError(f"{path} is not a bibliography")
     yield from entries
+    yield from problems

@@ -56,6 +56,7 @@ def _xmp_record(xmp: Any) -> Record:
         issue=prism["number"],
         extent=prism["pageRange"] or (f"{first}-{last}" if first and last else first),
         isbn=prism["isbn"],
+        url=prism["url"],
     )
     return Record(
         title=usable_title(titles.get("x-default") or next(iter(titles.values()), "")),
@@ -64,7 +65,6 @@ def _xmp_record(xmp: Any) -> Record:
         container=prism["publicationName"],
         publisher=publishers,
         doi=_first(map(found_doi, identifier)),
-        url=prism["url"],
         language=_first(map(plain_text, xmp.dc_language or ())),
         work=work,
     )

@@ -30,7 +30,7 @@ def searchable_copy(file: Path) -> Path:
     return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
 
 
-_VERSION = 8  # incremented when files are read otherwise than before
+_VERSION = 9  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
@@ -115,7 +115,8 @@ def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator
         elif parsed is None:
             texts[file] = None
         else:
-            entries += parsed
+            entries += (item for item in parsed if isinstance(item, Entry))
+            problems += (Unreadable(f"{_printable(file)}: {item}.") for item in parsed if isinstance(item, str))
     bibliography = Bibliography(entries)
     for file in texts:
         suffix = file.suffix.lower()
@@ -145,8 +146,8 @@ def _files(path: Path, problems: list[Unreadable]) -> Iterator[Path]:
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
 
-def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
-    """Return the entries of a bibliography, or why it cannot be read; None for other files."""
+def _bibliography(file: Path) -> tuple[Entry | str, ...] | Unreadable | None:
+    """Return the entries of a bibliography and its faults, or why it cannot be read; None for other files."""
     suffix = file.suffix.lower()
     if suffix not in BIBLIOGRAPHIES:
         return None

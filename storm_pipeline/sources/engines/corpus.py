@@ -99,6 +99,7 @@ def _snippets(document: Document, limit: int) -> list[Snippet]:
             language=record.language or None,
             publisher=record.publisher or None,
             doi=record.doi or None,
+            accessed=record.accessed or None,
             page_label=document.labels.get(page) if page else None,
             work=record.work if record != UNKNOWN else None,
         )
