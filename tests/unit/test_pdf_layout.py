@@ -70,6 +70,12 @@ def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
     assert joined(whole, whole) == "A well-known man, and a well-known woman."
 
 
+def test_the_hyphen_of_a_compound_like_others_stays() -> None:
+    whole = "After twenty-five years, seven of the twenty-\nseven mer-\nchants left. Now twenty-\nchants."
+    expected = "After twenty-five years, seven of the twenty-seven merchants left. Now twentychants."
+    assert joined(whole, whole) == expected
+
+
 def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
     first, second = papers.Sheet(), papers.Sheet()
     first.paragraph(72, 700, "The first sentence ends here. The second sentence of the page goes on")

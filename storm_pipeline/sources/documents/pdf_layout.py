@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from storm_pipeline.sources.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
+from storm_pipeline.text.words import folded_words
 
 _SMALL = 0.82  # font size relative to the line below which type counts as raised or lowered
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
@@ -197,11 +198,20 @@ def _has_ended(text: str) -> bool:
 
 
 def joined(text: str, whole: str) -> str:
-    """Return a text without line-end hyphens, except in words that ``whole`` hyphenates elsewhere."""
+    """Return a text without line-end hyphens, except in words that ``whole`` hyphenates elsewhere.
+
+    Also kept is the hyphen of a word such as ``twenty-seven`` if ``whole`` has ``twenty-five`` and ``seven``, but not
+    ``twentyseven``.
+    """
     known = {match.replace("\u2010", "-").casefold() for match in _HYPHENATED.findall(whole)} if whole else set()
-    return _HYPHEN.sub(
-        lambda match: f"{match[1]}{'-' * (f'{match[1]}-{match[2]}'.casefold() in known)}{match[2]}", text
-    )
+    firsts, vocabulary = {word.partition("-")[0] for word in known}, set(folded_words(_HYPHEN.sub("", whole)))
+
+    def replaced(match: re.Match[str]) -> str:
+        first, second = match[1].casefold(), match[2].casefold()
+        is_compound = first in firsts and second in vocabulary and first + second not in vocabulary
+        return f"{match[1]}{'-' * (is_compound or f'{first}-{second}' in known)}{match[2]}"
+
+    return _HYPHEN.sub(replaced, text)
 
 
 def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
