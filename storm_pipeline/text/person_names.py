@@ -32,7 +32,10 @@ class Name:
 
 
 def read_names(text: str | None) -> tuple[Name, ...]:
-    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``; institutions are not split."""
+    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``.
+
+    Institutions are not split, nor is what ends with a comma.
+    """
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
@@ -49,7 +52,7 @@ def person_names(line: str) -> tuple[str, ...]:
 
 def _name(text: str) -> Name:
     family, comma, given = (part.strip() for part in text.partition(","))
-    if comma and family and given and "," not in given:
+    if comma and family and "," not in given:
         return Name(family, given)
     words = text.split()
     personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & _INSTITUTIONAL

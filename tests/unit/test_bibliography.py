@@ -28,6 +28,7 @@ from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.reader import read_documents
 from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.sources.search.own_records import with_crossref
+from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 RIS = """TY  - CHAP
@@ -179,6 +180,23 @@ def test_entries_inherit_from_their_parents() -> None:
     assert (part.publisher, part.published) == ("Brepols", "1994")
     assert (classic.container, classic.work.editors, classic.published) == ("The Shelf", "Doe, Jane", "1980")
     assert "house" not in entries and entries["classic"].files == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.bib", '@book{a, title={T}, author={{Deutsche Bank} and von der H{\\"o}vel, Anna and Plato}}'),
+        (
+            "x.json",
+            '[{"type": "book", "title": "T", "author": [{"literal": "Deutsche Bank"}, '
+            '{"non-dropping-particle": "von der", "family": "Hövel", "given": "Anna"}, {"family": "Plato"}]}]',
+        ),
+        ("x.ris", "TY  - BOOK\nTI  - T\nAU  - Deutsche Bank,\nAU  - von der Hövel, Anna\nAU  - Plato\nER  - \n"),
+    ],
+)
+def test_institutions_and_particles_are_kept(name: str, text: str) -> None:
+    (entry,) = read_bibliography(name, text.encode()) or ()
+    assert read_names(entry.record.authors) == (Name("Deutsche Bank"), Name("von der Hövel", "Anna"), Name("Plato"))
 
 
 def test_url_day_of_access_and_doi_reach_every_export(tmp_path: Path) -> None:

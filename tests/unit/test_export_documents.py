@@ -194,6 +194,56 @@ def test_styles_show_every_citation(style: str) -> None:
         assert word in text
 
 
+def shelf() -> Article:
+    """An article with works of the kinds of which the styles' manuals print examples."""
+    place = Work("book", place="London")
+    cited = [
+        Snippet("file:///h/a.pdf", "Fish and Debt: A History", "One.", "2008", 4, author="Nedkvitne, Arnved",
+                site="Towns of the North", publisher="Brepols", page_label="120",
+                work=Work("chapter", extent="117-140", editors="Falck, Ida")),
+        Snippet("file:///h/b.pdf", "Rye", "Two.", "1999", 2, author="von der Hövel, Anna", publisher="Press",
+                page_label="7", work=replace(place, edition="2")),
+        Snippet("file:///h/c.pdf", "Salt", "Three.", "1998", author="Überbach, Udo", publisher="Press", work=place),
+        Snippet("file:///h/d.pdf", "Silver", "Four.", "1997", author="Deutsche Bank,", publisher="Press", work=place),
+        Snippet("file:///h/letter.txt", "letter", "Five."),
+    ]  # fmt: skip
+    one = Paragraph((cites("A.", *cited[:2]), cites("B.", cited[0]), cites("C.", *cited[2:])))
+    return Article("Trade", (one,), (), tuple(page_of(snippet) for snippet in cited), written="2026-11-22")
+
+
+PRINTED = {
+    "chicago-notes": (
+        "Arnved Nedkvitne, “Fish and Debt: A History,” in Towns of the North, ed. Ida Falck (Brepols, 2008), 120; "
+        "Anna von der Hövel, Rye, 2nd ed. (Press, 1999), 7.",
+        "Nedkvitne, “Fish and Debt,” 120.",
+        ["Deutsche Bank. Silver", "Hövel, Anna von der. Rye", "Nedkvitne, Arnved. “Fish", "Überbach, Udo. Salt"],
+    ),
+    "mhra": (
+        "Arnved Nedkvitne, ‘Fish and Debt: A History’, in Towns of the North, ed. by Ida Falck (Brepols, 2008), "
+        "pp. 117–40 (p. 120); Anna von der Hövel, Rye, 2nd edn (Press, 1999), p. 7.",
+        "Nedkvitne, ‘Fish and Debt’, p. 120.",
+        ["Deutsche Bank, Silver", "Hövel, Anna von der, Rye", "Nedkvitne, Arnved, ‘Fish", "Überbach, Udo, Salt"],
+    ),
+}
+
+
+@pytest.mark.parametrize("style", PRINTED)
+def test_notes_and_bibliography_have_the_forms_of_the_manuals(style: str) -> None:
+    shown = readers.open_docx(export(shelf(), "docx", citation_style=style))
+    first, short, sorted_works = PRINTED[style]
+    assert list(shown.notes[:2]) == [first, short]
+    works = [line for line in shown.lines if any(line.startswith(work) for work in sorted_works)]
+    assert [next(work for work in sorted_works if line.startswith(work)) for line in works] == sorted_works
+    assert not any(".txt" in line or ".pdf" in line for line in (*shown.lines, *shown.notes))
+
+
+def test_our_own_form_names_the_edition_and_no_file() -> None:
+    lines = readers.open_docx(export(shelf(), "docx")).lines
+    assert "2. Anna von der Hövel. Rye. 2nd ed. Press. London. 1999." in lines
+    assert "5. letter." in lines
+    assert not any(".txt" in line or ".pdf" in line for line in lines)
+
+
 def test_references_have_addresses_pages_and_dates() -> None:
     assert readers.open_docx(export(example(), "docx")).lines[-3:] == [
         "1. Jane Doe, Vincent van Gogh. Corals & heat. Marine Letters. Sea Press. May 2019. "

@@ -15,7 +15,7 @@ from pathlib import Path
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
 from storm_pipeline.output.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.output.export.pandoc import READER, write
-from storm_pipeline.output.export.styles import style_text
+from storm_pipeline.output.export.styles import locale_of, style_text
 from storm_pipeline.run.child_process import run
 from storm_pipeline.text.files import zipped
 
@@ -65,6 +65,8 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
     csl = style_text(style)
     if _OF_NOTES not in csl:
         command.append("--metadata=link-citations")  # else a whole note would be a link
+    if (locale := locale_of(csl, manuscript.language)) != manuscript.language:
+        command.append(f"--metadata=lang:{locale}")
     with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
         Path(folder, "style.csl").write_bytes(csl)
         command += ["--citeproc", "--csl=style.csl", f"--data-dir={folder}"]

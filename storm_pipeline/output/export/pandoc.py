@@ -64,9 +64,9 @@ def _metadata(manuscript: Manuscript) -> dict[str, Any]:
 
 
 def _item(reference: Reference) -> dict[str, Any]:
-    """Return the CSL item with the other addresses of its text; without a file's name if author and date are known."""
+    """Return the CSL item with the other addresses of its text; without the name of a local file."""
     item = csl_item(reference)
-    if reference.authors and reference.published:
+    if (reference.authors and reference.published) or ":" not in reference.address:
         item.pop("archive_location", None)
     return item | ({"note": f"Also at {', '.join(reference.also)}"} if reference.also else {})
 

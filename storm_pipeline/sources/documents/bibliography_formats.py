@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from storm_pipeline.sources.documents.document import Record
 from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.plain import found_doi
 from storm_pipeline.types import Work
 
@@ -63,7 +64,13 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
 
 def _person(person: Any) -> str:
     family = [*person.prelast_names, *person.last_names], [*person.first_names, *person.middle_names]
-    return ", ".join(filter(None, (_without_latex(" ".join(names)) for names in family)))
+    return _name(*(_without_latex(" ".join(names)) for names in family))
+
+
+def _name(family: str, given: str) -> str:
+    """Return ``Family, Given``; an institution that :func:`read_names` would split ends with a comma, as in RIS."""
+    is_split = not given and any(name.given for name in read_names(family))
+    return f"{family}," if is_split else ", ".join(filter(None, (family, given)))
 
 
 def _without_latex(text: str) -> str:
@@ -120,7 +127,7 @@ def _csl_name(name: Any) -> str:
         return ""
     particle = str(name.get("non-dropping-particle") or name.get("dropping-particle") or "")
     names = f"{particle} {name.get('family') or ''}".strip(), str(name.get("given") or "")
-    return ", ".join(filter(None, names)) or str(name.get("literal") or "")
+    return _name(*names) or _name(str(name.get("literal") or ""), "")
 
 
 def _csl_date(issued: Any) -> str:
