@@ -1,5 +1,7 @@
 """PDF files as people read them: columns, running heads, note marks, hyphens, titles, printed page numbers."""
 
+import textwrap
+
 import own_papers
 import papers
 import pytest
@@ -68,6 +70,32 @@ def test_words_that_lines_cut_are_joined(hyphen: str) -> None:
 def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
     whole = "A well-known man, and a well-\nknown woman."
     assert joined(whole, whole) == "A well-known man, and a well-known woman."
+
+
+@pytest.mark.parametrize("size", [12, 10])
+def test_authors_side_by_side_are_not_in_the_columns_below(size: int) -> None:
+    sheet = papers.Sheet()
+    sheet.put(110, 755, "The German Kontor at Bergen", 18, "B")
+    for x, lines in ((90, ("Knut Helle", "University of Bergen")), (350, ("Anna B. Lunde", "Institute of History"))):
+        for row, line in enumerate((*lines, "Bergen, Norway", "history@uib.example")):
+            sheet.put(x, 725 - 14 * row, line, size if row == 0 else 10)
+    for x, text in ((72.0, own_papers.COLUMNS), (310.0, own_papers.SECOND)):
+        for row, line in enumerate(textwrap.wrap(text.replace("^12^", "").replace("^13^", "") * 2, 48)):
+            sheet.line(x, 640 - 12 * row, line)
+    read = read_pdf(papers.file([sheet]))
+    ((_, text),) = read.pages
+    assert read.record.authors == "Knut Helle; Anna B. Lunde"
+    assert text.startswith("The German Kontor was the largest")
+    assert not any(words in text for words in ("Institute", "Norway", "uib.example", "University"))
+
+
+def test_the_running_head_of_an_empty_page_is_no_text() -> None:
+    sheets = [papers.Sheet() for _ in range(3)]
+    for sheet, head in zip(sheets, ("Chapter One", "Towns of the North", "Chapter Two"), strict=True):
+        sheet.put(72, 800, head, 9, "I")
+    for sheet, text in zip((sheets[0], sheets[2]), own_papers.MANUSCRIPT, strict=False):
+        sheet.paragraph(72, 740, text, size=11, step=15, width=84)
+    assert [number for number, _ in read_pdf(papers.file(sheets)).pages] == [1, 3]
 
 
 def test_the_hyphen_of_a_compound_like_others_stays() -> None:

@@ -152,6 +152,7 @@ def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[L
             and row[0].size <= 1.12 * body  # a title may be the running head
             and (
                 seen[_key(row)] >= often
+                or (len(edge) == len(rows(page.lines)) and len(pages) > 1 and not _text(row).endswith("."))
                 or _is_page_number(_text(row))
                 or (_numbers(row) and _is_separate(row, page, body))
                 or (is_printed and page.number + offset in _numbers(row) and not _text(row).endswith("."))

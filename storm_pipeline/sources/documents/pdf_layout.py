@@ -119,7 +119,10 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
 
 
 def _in_order(pieces: list[Line]) -> list[Line]:
-    """Sort pieces: above a line that spans the columns, the left column first, then the right one."""
+    """Sort pieces: above a line that spans the columns, the left column first, then the right one.
+
+    Short lines above a gap over both columns, such as authors side by side, are sorted by row.
+    """
     gutter = _gutter(pieces)
     if gutter is None:
         return [line for row in rows(pieces) for line in _join_pieces(row)]
@@ -129,9 +132,20 @@ def _in_order(pieces: list[Line]) -> list[Line]:
         if any(piece.x0 < gutter < piece.x1 for piece in row):
             ordered += [*_columns(band, gutter), *_join_pieces(row)]
             band = []
+        elif band and _is_head(band, row, gutter, pieces):
+            ordered += [line for head_row in rows(band) for line in _join_pieces(head_row)]
+            band = list(row)
         else:
             band += row
     return [*ordered, *_columns(band, gutter)]
+
+
+def _is_head(band: Sequence[Line], below: Sequence[Line], gutter: float, pieces: Sequence[Line]) -> bool:
+    """Return whether lines fill neither column and more than a line is empty below them."""
+    left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+    before, after = ([piece for piece in band if (piece.x1 <= gutter) == side] for side in (True, False))
+    is_prose = (before and _fills(rows(before), left, gutter)) or (after and _fills(rows(after), gutter, right))
+    return not is_prose and band[-1].y - below[0].y > 2 * max(band[-1].size, below[0].size)
 
 
 def _columns(pieces: list[Line], gutter: float) -> list[Line]:

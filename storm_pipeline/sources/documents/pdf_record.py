@@ -150,7 +150,8 @@ def _is_text(block: Block) -> bool:
 
 def _authors(lines: Iterable[str]) -> tuple[str, ...]:
     for text in lines:
-        for line in (text.replace("\n", ", "), text.split("\n")[0]):
+        names_below = text.split("\n")
+        for line in (", ".join(names_below[:count]) for count in range(len(names_below), 0, -1)):
             if "@" not in line and "©" not in line and (names := person_names(line)):
                 return names
     return ()
