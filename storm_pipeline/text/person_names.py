@@ -40,6 +40,11 @@ def read_names(text: str | None) -> tuple[Name, ...]:
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
 
+def shown_names(text: str) -> str:
+    """Return names as :func:`read_names` reads them, without the commas at the ends of institutions."""
+    return text.replace(",;", ";").removesuffix(",")
+
+
 def person_names(line: str) -> tuple[str, ...]:
     """Return the persons, as ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``."""
     plain = _NOTE_MARKS.sub("", _BY.sub("", " ".join(line.split())))

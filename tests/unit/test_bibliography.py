@@ -199,6 +199,16 @@ def test_institutions_and_particles_are_kept(name: str, text: str) -> None:
     assert read_names(entry.record.authors) == (Name("Deutsche Bank"), Name("von der Hövel", "Anna"), Name("Plato"))
 
 
+def test_an_institution_is_shown_without_the_mark_of_one(tmp_path: Path) -> None:
+    (tmp_path / "rye.txt").write_text("Rye was sold on the wharf of Bergen for stockfish.")
+    (tmp_path / "library.bib").write_text("@book{rye, title={Rye}, author={{Deutsche Bank} and Doe, Jane}, year=2001}")
+    written = article(tmp_path)
+    shown = CliRunner().invoke(app, ["documents", str(tmp_path)], env={"COLUMNS": "200"}).output
+    for text in (shown, written.to_html()):
+        assert "Deutsche Bank; Doe, Jane" in text
+    assert "author = {{Deutsche Bank} and Doe, Jane}" in export(written, "bibtex").decode()
+
+
 def test_url_day_of_access_and_doi_reach_every_export(tmp_path: Path) -> None:
     (tmp_path / "roe.txt").write_text("Rye was sold on the wharf of Bergen for stockfish.")
     (tmp_path / "library.bib").write_text(INHERITING)

@@ -10,6 +10,7 @@ from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
+from storm_pipeline.text.person_names import shown_names
 
 if TYPE_CHECKING:
     from storm_pipeline.sources.documents.document import Document
@@ -60,7 +61,10 @@ def documents(
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
     inventory = take_inventory(folder, default_cache())
-    rows = [(d.title, d.record.authors, d.published or "", len(d.pages), _origins(d)) for d in inventory.documents]
+    rows = [
+        (d.title, shown_names(d.record.authors), d.published or "", len(d.pages), _origins(d))
+        for d in inventory.documents
+    ]
     if rows:
         show_table(
             ("title", "authors", "date", "pages", "taken from"), [tuple(map(printable, map(str, row))) for row in rows]
