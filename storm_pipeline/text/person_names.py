@@ -32,10 +32,7 @@ class Name:
 
 
 def read_names(text: str | None) -> tuple[Name, ...]:
-    """Return the names in a text, ``Given Family`` or ``Family, Given``, split at ``;``.
-
-    Institutions are not split, nor is what ends with a comma.
-    """
+    """Return the names in a text, split at ``;``; institutions, and what ends with a comma, are not split further."""
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 

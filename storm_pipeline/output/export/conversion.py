@@ -15,7 +15,7 @@ from pathlib import Path
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
 from storm_pipeline.output.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.output.export.pandoc import READER, write
-from storm_pipeline.output.export.styles import locale_of, style_text
+from storm_pipeline.output.export.styles import style_text
 from storm_pipeline.run.child_process import run
 from storm_pipeline.text.files import zipped
 
@@ -61,11 +61,14 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
 
 
 def _converted(manuscript: Manuscript, writer: str, style: str | None, options: list[str]) -> bytes:
+    from lxml import etree
+
     command = [str(_pandoc()), *_LIMITS, f"--from={READER}", f"--to={writer}", "--output=-", "--standalone", *options]
     csl = style_text(style)
     if _OF_NOTES not in csl:
         command.append("--metadata=link-citations")  # else a whole note would be a link
-    if (locale := locale_of(csl, manuscript.language)) != manuscript.language:
+    locale = str(etree.fromstring(csl).get("default-locale", ""))
+    if locale.startswith(f"{manuscript.language}-"):  # a style's own form of the language, such as British English
         command.append(f"--metadata=lang:{locale}")
     with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
         Path(folder, "style.csl").write_bytes(csl)

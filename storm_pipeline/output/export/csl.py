@@ -22,12 +22,11 @@ def write(manuscript: Manuscript) -> bytes:
 def csl_item(reference: Reference) -> dict[str, Any]:
     """Return a reference as a CSL-JSON item without unknown fields."""
     work = reference.work
-    main_title, subtitle, _ = reference.title.partition(": ")
     fields = {
         "id": reference.key,
         "type": KINDS["csl"][reference.kind],
         "title": reference.title,
-        "title-short": main_title if subtitle else "",
+        "title-short": reference.title.partition(": ")[0] if ": " in reference.title else "",
         "author": [_name(name) for name in reference.authors],
         "editor": [_name(name) for name in reference.editors],
         "container-title": reference.site,

@@ -31,14 +31,6 @@ def style_text(style: str | None) -> bytes:
         ) from error
 
 
-def locale_of(csl: bytes, language: str) -> str:
-    """Return the variant of a language whose forms a style prescribes (``en-GB``), else the language."""
-    from lxml import etree
-
-    locale = str(etree.fromstring(csl).get("default-locale", ""))
-    return locale if locale.startswith(f"{language}-") else language
-
-
 def _checked(text: bytes) -> bytes:
     """Return the style serialised again without its parent style, which Pandoc would fetch."""
     from lxml import etree

@@ -98,15 +98,8 @@ class _Page:
 
         accessed = f"accessed {first('accessed')}" if first("accessed") else ""
         kind, pages = PREPRINT if is_preprint(source.url) else "", self._pages.get(source.id, "")
-        parts = (
-            shown_names(first("author")),
-            first("site"),
-            kind,
-            first("publisher"),
-            pages,
-            first("published"),
-            accessed,
-        )
+        author = shown_names(first("author"))
+        parts = (author, first("site"), kind, first("publisher"), pages, first("published"), accessed)
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 
     def links(self, turn: Turn) -> list[Link]:

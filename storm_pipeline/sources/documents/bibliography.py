@@ -23,10 +23,7 @@ _DASHES = str.maketrans("–—", "--")
 
 
 def read_bibliography(name: str, data: bytes, problems: list[str] | None = None) -> tuple[Entry, ...] | None:
-    """Return the entries of a file, in the format of its name's ending; None for another format or a damaged file.
-
-    ``problems``: list to which duplicate keys, broken entries and missing parents are added.
-    """
+    """Return a file's entries, and add its faults to ``problems``; None for another format or a damaged file."""
     read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
     if read is None:
         return None

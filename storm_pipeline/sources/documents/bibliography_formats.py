@@ -176,11 +176,10 @@ def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> Non
     entry = entries[key]
     own = {*map(str.lower, entry.fields), "file"}
     own |= {"date", "year"} if own & {"date", "year"} else set()
-    parents = [(role, name.strip()) for role in ("xdata", "crossref") for name in entry.fields.get(role, "").split(",")]
-    for role, name in parents:
-        if name and name not in entries:
-            problems.append(f"{key} refers to {name}, which is missing")
+    named = {role: entry.fields.get(role, "").split(",") for role in ("xdata", "crossref")}
+    for role, name in ((role, name.strip()) for role, names in named.items() for name in names if name.strip()):
         if name not in entries:
+            problems.append(f"{key} refers to {name}, which is missing")
             continue
         _inherit(name, entries, problems, done)
         parent = entries[name]
@@ -197,11 +196,8 @@ def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> Non
 
 def _prefix(parent: str, child: str) -> str:
     """Return what the name of a parent's title begins with in a child: ``book`` of a chapter."""
-    if parent == child:
-        return ""
-    if parent.startswith("mv"):
-        return "main"
-    return "journal" if parent == "periodical" else "book" if child.startswith(("in", "supp", "bookin")) else ""
+    prefix = "journal" if parent == "periodical" else "book" if child.startswith(("in", "supp", "bookin")) else ""
+    return "" if parent == child else "main" if parent.startswith("mv") else prefix
 
 
 def _from_ris(text: str, _: list[str]) -> Iterable[Entry]:

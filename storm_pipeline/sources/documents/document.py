@@ -109,14 +109,11 @@ def usable_authors(value: object) -> str:
 
 
 def record_of_name(name: str, known_title: str = "") -> Record:
-    """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``.
-
-    A year of the work's title, and the first of several years that no author precedes, are not its date.
-    """
+    """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
     stem = plain_text(PurePath(name).stem.replace("_", " "))
     year = found_year(stem, known_title)
     before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
-    if not before and found_year(title):
+    if not before and found_year(title):  # which of several years is the date is not known
         return Record()
     author, _, title = (before, "", title) if before else title.partition(" - ")
     for others in _OTHERS:

@@ -119,10 +119,7 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
 
 
 def _in_order(pieces: list[Line]) -> list[Line]:
-    """Sort pieces: above a line that spans the columns, the left column first, then the right one.
-
-    Short lines above a gap over both columns, such as authors side by side, are sorted by row.
-    """
+    """Sort pieces column by column above each line that spans the columns; authors side by side by row."""
     gutter = _gutter(pieces)
     if gutter is None:
         return [line for row in rows(pieces) for line in _join_pieces(row)]
@@ -212,16 +209,13 @@ def _has_ended(text: str) -> bool:
 
 
 def joined(text: str, whole: str) -> str:
-    """Return a text without line-end hyphens, except in words that ``whole`` hyphenates elsewhere.
-
-    Also kept is the hyphen of a word such as ``twenty-seven`` if ``whole`` has ``twenty-five`` and ``seven``, but not
-    ``twentyseven``.
-    """
+    """Return a text without line-end hyphens, except in words that ``whole`` hyphenates, and in ``twenty-seven``."""
     known = {match.replace("\u2010", "-").casefold() for match in _HYPHENATED.findall(whole)} if whole else set()
     firsts, vocabulary = {word.partition("-")[0] for word in known}, set(folded_words(_HYPHEN.sub("", whole)))
 
     def replaced(match: re.Match[str]) -> str:
         first, second = match[1].casefold(), match[2].casefold()
+        # ``whole`` has such as ``twenty-five`` and ``seven``, but not ``twentyseven``
         is_compound = first in firsts and second in vocabulary and first + second not in vocabulary
         return f"{match[1]}{'-' * (is_compound or f'{first}-{second}' in known)}{match[2]}"
 
