@@ -59,7 +59,7 @@ def resumed_settings(
             f"{place} was made with {as_options(others)}, which neither your options nor your configuration say: give "
             f"them to go on with what is recorded, or others{costs}"
         )
-    objects = {name for name, value in known.items() if isinstance(value, str) and is_object(value)}
+    objects = {name for name, value in known.items() if _was_object(name, value)}
     word_alone = {name: value for name, value in configuration.items() if name not in objects}
     return Settings.build({**known, **word_alone, **now})
 
@@ -80,9 +80,14 @@ def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -
         if value is None and name.endswith("_lm") and values[name] is not None:
             value = saved.get("lm")  # noqa: PLW2901 - whom the role asked
         decided = value is None or name in now or name in CONTENT or name in CAPS
-        if not decided and value != values[name] and not is_object(str(value)):
+        if not decided and value != values[name] and not _was_object(name, value):
             known[name] = value
     return known
+
+
+def _was_object(name: str, value: object) -> bool:
+    """Return whether a saved setting is the name of a model that was passed as an object, which only models can be."""
+    return (name == "lm" or name.endswith("_lm")) and isinstance(value, str) and is_object(value)
 
 
 def pinned_engine(search: str, engine: object) -> str:

@@ -80,7 +80,7 @@ def test_more_than_can_be_compared_is_refused(tmp_path: Path) -> None:
     (tmp_path / "article.md").write_text(WRITTEN)
     (tmp_path / "orrin.md").write_text(f"{DAM}\n")
     found = read_for_check(tmp_path / "article.md").article
-    with pytest.raises(DatasetError, match=r"characters, of which a check compares 10 at most"):
+    with pytest.raises(DatasetError, match=r"characters, of which a check or a page may have 10"):
         check_article(found, YearJudge(), most=10)
 
 

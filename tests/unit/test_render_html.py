@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import HOSTILE, URLS, articles, spans_of, texts
 
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark, passage_link
 from storm_pipeline.text.words import tidy
@@ -34,6 +35,15 @@ from storm_pipeline.types import (
     Usage,
     UsageRow,
 )
+
+
+def test_a_page_that_would_show_one_passage_too_often_is_refused() -> None:
+    snippet = Snippet("https://a.org", "A", "Silk. " * 20_000)
+    paragraph = Paragraph(tuple(cites(f"It is {i}.", snippet) for i in range(450)))
+    article = Article("Silk", sections=(Section("Trade", (paragraph,)),), sources=(page_of(snippet),))
+    with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):
+        to_html(article)
+
 
 VOID = {"meta", "br", "hr", "img", "link"}
 ALLOWED = set(

@@ -291,6 +291,17 @@ def test_a_run_decides_nothing_but_the_writing(name: str) -> None:
         assert settings.length == "short"
 
 
+@pytest.mark.parametrize("name", ["programs", "embedder", "judge", "search", "out"])
+def test_a_run_names_no_object_but_a_model(name: str) -> None:
+    assert by_run({"length": "short", "lm": "object:mine"}).length == "short"
+    try:
+        settings = by_run({"length": "short", name: "object:/set"})
+    except SettingsError as error:
+        assert f"was made with {option_name(name)} object:/set" in str(error)
+    else:
+        assert getattr(settings, name) == getattr(Settings(), name)
+
+
 def test_a_run_keeps_what_it_says_of_the_writing_and_lower_caps() -> None:
     values = {"length": "short", "style": "plain", "max_cost": 0.5, "lm": "openai/a"}
     own = Settings.build({"lm": "openai/a", "length": "long", "workers": 3})

@@ -138,7 +138,7 @@ def read(path: Path, layout: str) -> list[Source]:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file. Raises TrainingError: it cannot be read, is no file, too large, or not UTF-8."""
+    """Return the text of a file. Raises TrainingError: it cannot be read, is not a file, too large, or not UTF-8."""
     try:
         return read_bounded(path, _LARGEST).decode("utf-8")
     except (OSError, ValueError) as error:

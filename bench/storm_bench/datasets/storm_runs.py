@@ -15,8 +15,8 @@ of sections left unwritten and has those that the writer added. Pitfalls:
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -142,13 +142,13 @@ def _renumbered(polished: str, generated: str, folder: Path) -> str:
     opening = re.match(rf"#\s*{_LEAD}\b.*?(?=^#\s)", polished, re.S | re.M | re.I)
     body = polished[opening.end() :] if opening else polished
     after, before = _sentences(body), _sentences(generated)
-    matcher = SequenceMatcher(None, [own for own, _ in after], [own for own, _ in before], autojunk=False)
+    times = Counter(sentence for sentence, _ in before)
+    numbers = {sentence: cited for sentence, cited in before if times[sentence] == 1}
     original: dict[str, str] = {}
-    for block in matcher.get_matching_blocks():
-        for i in range(block.size):
-            for new, old in zip(after[block.a + i][1], before[block.b + i][1], strict=True):
-                if original.setdefault(new, old) != old:
-                    raise DatasetError(f"{_OTHER_BODY.format(folder)}: [{new}] was both [{original[new]}] and [{old}]")
+    for sentence, cited in after:
+        for new, old in zip(cited, numbers.get(sentence, ()), strict=False):
+            if original.setdefault(new, old) != old:
+                raise DatasetError(f"{_OTHER_BODY.format(folder)}: [{new}] was both [{original[new]}] and [{old}]")
     if not original and _NUMBER.search(body):
         raise DatasetError(_OTHER_BODY.format(folder))
     return _NUMBER.sub(lambda found: f"[{original.get(found[1], '999')}]", polished)  # which no source has

@@ -137,7 +137,7 @@ def _path_shortener(store: ExperimentStore, config: ExperimentConfig) -> Callabl
 
 def _known_paths(store: ExperimentStore, config: ExperimentConfig) -> Iterator[Path]:
     """Yield folders and files that the experiment's messages may mention."""
-    yield from (store.folder.absolute(), *map(Path, store.state.get("places", ())), config.data.folder)
+    yield from (store.folder.absolute(), *map(Path, store.state.get("places", ())[:2]), config.data.folder)
     yield from (folder for method in config.methods for folder in (method.recorded, method.imported) if folder)
     for given in (config.resources, config.settings, *(method.settings for method in config.methods)):
         for value in given.values():

@@ -4,12 +4,14 @@ Drawn by matplotlib without a display. Output is byte-identical for equal result
 font, no date.
 """
 
+import contextlib
 import importlib.util
 import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storm_bench.metrics.base import Measure
@@ -105,10 +107,11 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
 @contextmanager
 def _drawings() -> Iterator[type["Drawing"]]:
     """Yield matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
-    if importlib.util.find_spec("matplotlib") is None:
+    if (found := importlib.util.find_spec("matplotlib")) is None or found.origin is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-bench[eval]'")
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as Drawing
+    with contextlib.chdir(Path(found.origin).parent):  # else it reads the current folder's matplotlibrc
+        import matplotlib as mpl
+        from matplotlib.figure import Figure as Drawing
 
     with mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()

@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -234,6 +237,17 @@ def test_the_written_files(tmp_path: Path) -> None:
     check_markdown(text)
     for path in paths[2:]:
         check_plot(path.read_text(encoding="utf-8"))
+
+
+def test_no_file_of_the_current_folder_says_how_plots_look(tmp_path: Path) -> None:
+    write_report(tmp_path / "a", experiment())
+    os.mkfifo(tmp_path / "matplotlibrc")
+    again = (
+        "from storm_bench.reporting import load_results, write_report; write_report(Path('b'), load_results(Path('a')))"
+    )
+    code = f"from pathlib import Path\n{again}"
+    subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, check=True, timeout=120)
+    assert (tmp_path / "b" / "plots").is_dir()
 
 
 def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def get_article(
 )
 def get_outline(service: _Service, run: _Run) -> Response:
     """Return the outline of a run, as Markdown."""
-    text = service.folders.outline(run)
+    text = service.redactor.text(service.folders.outline(run))
     return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
 
 

@@ -236,7 +236,7 @@ class _Tools:
     def outline_of(self, run: str) -> str:
         """Return the outline of a run, as Markdown."""
         with self._refusing(ResourceError):
-            return self._service.folders.outline(self._service.accessible(run))
+            return self._service.redactor.text(self._service.folders.outline(self._service.accessible(run)))
 
     async def _started(self, settings: dict[str, Any] | None, **order: Any) -> str:
         """Start a run, and return its name."""

@@ -21,9 +21,9 @@ from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
 """Settings of a run's size, subject or wording; free for callers unless set by the owner."""
-_BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
+_BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "judge", "programs"})
 """Settings that can name files or services: the owner allows single values."""
-_LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that callers must not choose
+_LOCKED = frozenset("out cache api_base api_key_env prices".split())  # settings that callers must not choose
 STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Regular expression for names of citation styles."""
 _EXACT = 2.0**53  # above it floats skip integers

@@ -6,17 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
-from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge, Label, Question, Span, Verdict
 from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.output.render.links import MOST_CITED, require_presentable
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Article, Citation, Section, Sentence
 
 Status = Label | Literal["uncited", "unread"]
 """A judge's label; ``uncited`` without a citation; ``unread`` if none of the cited sources could be read."""
-MOST_COMPARED = 50_000_000
-"""Maximum characters of sentences and cited passages, summed over citations, in a check."""
 STATUSES: tuple[Status, ...] = ("supported", "partly", "not", "contradicted", "uncited", "unread")
 
 
@@ -64,20 +62,20 @@ def check_article(
     judge: Judge,
     unread: Mapping[str, str] | None = None,
     only: Collection[int] | None = None,
-    most: int = MOST_COMPARED,
+    most: int = MOST_CITED,
 ) -> Checked:
     """Judge each sentence by all passages that it cites and that were read; errors as for the judge.
 
     Args:
         unread: source id → why it was not read.
         only: places of the sentences to judge, from 0; the others stay unchanged. None: all.
-        most: characters that may be compared, see :data:`MOST_COMPARED`.
+        most: characters that may be compared, see :data:`MOST_CITED`.
 
     Raises DatasetError: the sentences cite more than may be compared.
     """
     unread = unread or {}
     texts = {s.id: s.text for source in article.sources if source.id not in unread for s in source.snippets}
-    _require_comparable(article, texts, most)
+    require_presentable(article, texts, most)
     sentences = list(with_spans(article).sentences())
     chosen = range(len(sentences)) if only is None else only
     readable = [[citation for citation in sentence.citations if citation.snippet_id in texts] for sentence in sentences]
@@ -101,20 +99,6 @@ def check_article(
         if place in chosen and has_word(sentence.text)
     )
     return Checked(checked, rows, judge.name, judge.threshold, unread)
-
-
-def _require_comparable(article: Article, texts: Mapping[str, str], most: int) -> None:
-    """Check that the sentences do not cite more than may be compared. Raises DatasetError."""
-    characters = sum(
-        len(sentence.text) + len(texts.get(citation.snippet_id, ""))
-        for sentence in article.sentences()
-        for citation in sentence.citations
-    )
-    if characters > most:
-        raise DatasetError(
-            f"the sentences and the passages that they cite have {characters:,} characters, of which a check compares "
-            f"{most:,} at most: check parts of the article"
-        )
 
 
 def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) -> CheckedSentence:

@@ -12,7 +12,16 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from storm_pipeline.evidence.citations import cited_pages, number_references
-from storm_pipeline.output.render.links import Link, Mark, Remark, also_links, cited_words, label, link_of
+from storm_pipeline.output.render.links import (
+    Link,
+    Mark,
+    Remark,
+    also_links,
+    cited_words,
+    label,
+    link_of,
+    require_presentable,
+)
 from storm_pipeline.text.formatting import clock, day, dollars
 from storm_pipeline.text.identity import PREPRINT, is_preprint
 from storm_pipeline.text.languages import references_heading
@@ -38,7 +47,10 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
     Args:
         checked: statement on the check of the article, shown instead of the statement on its making.
         remarks: place of a sentence among all sentences in reading order, from 0 → its remark.
+
+    Raises DatasetError: the sentences cite more than fits into a page.
     """
+    require_presentable(article, {s.id: s.text for source in article.sources for s in source.snippets})
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(
         article=article,

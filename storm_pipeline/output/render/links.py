@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from urllib.parse import quote, unquote, urlsplit
 
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.citations import page_name
 from storm_pipeline.text.words import tidy, without_controls
-from storm_pipeline.types import Snippet, Source, Spans
+from storm_pipeline.types import Article, Snippet, Source, Spans
 
 _LINKED_SCHEMES = frozenset({"http", "https", "file"})
 """Schemes that become links; others, such as ``javascript:`` and ``data:``, stay plain text."""
+MOST_CITED = 50_000_000
+"""Maximum characters of sentences and cited passages, summed over citations, in a check or on a page."""
 _FRAGMENT_WORDS = 5  # number of first and last words in a text fragment
 Passage = tuple[tuple[tuple[str, bool], ...], str]
 """A cited passage: pieces, each with whether it supports the sentence, and its page number."""
@@ -99,6 +102,23 @@ def link_of(source: Source, to_passage: str = "") -> Link:
 def also_links(source: Source) -> list[Link]:
     """Return the other pages with the source's text as links."""
     return [link_of(Source(source.id, url, source.title)) for url in source.also]
+
+
+def require_presentable(article: Article, texts: Mapping[str, str], most: int = MOST_CITED) -> None:
+    """Check that the sentences do not cite more than may be compared or shown. Raises DatasetError.
+
+    ``texts``: snippet id → text.
+    """
+    characters = sum(
+        len(sentence.text) + len(texts.get(citation.snippet_id, ""))
+        for sentence in article.sentences()
+        for citation in sentence.citations
+    )
+    if characters > most:
+        raise DatasetError(
+            f"the sentences and the passages that they cite have {characters:,} characters, of which a check or a page "
+            f"may have {most:,}: take parts of the article"
+        )
 
 
 def passage_link(snippet: Snippet, spans: Spans) -> str:
