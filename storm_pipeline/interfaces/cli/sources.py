@@ -60,15 +60,16 @@ def documents(
 
     if not folder.expanduser().exists():
         raise CorpusError(f"{folder} does not exist; check the path")
-    found = take_inventory(folder, default_cache())
+    inventory = take_inventory(folder, default_cache())
     names = ("title", "authors", "date", "pages", "taken from")
     rows = [
-        (d.title, shown_names(d.record.authors), d.published or "", len(d.pages), _origins(d)) for d in found.documents
+        (d.title, shown_names(d.record.authors), d.published or "", len(d.pages), _origins(d))
+        for d in inventory.documents
     ]
     if rows:
         show_table(names, [tuple(map(printable, map(str, row))) for row in rows])
-    say(printable(found.summary))
-    for problem in found.problems:
+    say(printable(inventory.summary))
+    for problem in inventory.problems:
         tell(printable(problem))
 
 

@@ -156,9 +156,9 @@ def _from_bibtex(text: str, problems: list[str]) -> Iterable[Entry]:
     from pybtex import errors
     from pybtex.database.input.bibtex import Parser
 
-    with errors.capture() as found:  # a duplicate entry, an undefined macro
+    with errors.capture() as captured:  # a duplicate entry, an undefined macro
         library = Parser().parse_string(text)
-    problems += map(str, found)
+    problems += map(str, captured)
     problems += (f"{key} is broken: it has no fields" for key, entry in library.entries.items() if not entry.fields)
     for key in library.entries:
         _inherit(key, library.entries, problems, set())
@@ -174,8 +174,8 @@ def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> Non
         return
     done.add(key.lower())
     entry = entries[key]
-    own = {*map(str.lower, entry.fields), "file"}
-    own |= {"date", "year"} if own & {"date", "year"} else set()
+    filled = {*map(str.lower, entry.fields), "file"}
+    filled |= {"date", "year"} if filled & {"date", "year"} else set()
     named = {role: entry.fields.get(role, "").split(",") for role in ("xdata", "crossref")}
     for role, name in ((role, name.strip()) for role, names in named.items() for name in names if name.strip()):
         if name not in entries:
@@ -187,9 +187,9 @@ def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> Non
         fields = {field.lower(): value for field, value in parent.fields.items()}
         titles = {prefix + field: fields.pop(field) for field in ("title", "subtitle") if field in fields}
         for field, value in (titles | fields).items():
-            if field not in own:
+            if field not in filled:
                 entry.fields[field] = value
-                own.add(field)
+                filled.add(field)
         for people, names in parent.persons.items():
             entry.persons.setdefault(people, names)
 
