@@ -61,6 +61,8 @@ FORMS: dict[str, Form] = {
     "([1], [2])": joined(" ([", "], [", "])"),
     "【1】": written("【{}】"),
     "【1†source】": written("【{}†source】"),
+    "[1, p. 5]": written("[{}, p. 5]"),
+    "[1, S. 5–7, 9]": written("[{}, S. 5–7, 9]"),
     "【3:0†source】": written("【{}:0†source】"),
     "【3†L1-L5】": written("【{}†L1-L5】"),
     "wide": wide,

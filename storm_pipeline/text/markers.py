@@ -1,4 +1,4 @@
-"""Citation markers in a text: ``[3]``, ``[1, 2]``, ``[1-3]``, ``[Source 2]``, ``[^1]``, ``【1†source】``.
+"""Citation markers in a text: ``[3]``, ``[1, 2]``, ``[1-3]``, ``[Source 2]``, ``[^1]``, ``[1, p. 5]``.
 
 They are at the end of a clause. Within a clause only a single number that was shown is one, written as the others:
 ``the dam [3]``, not ``aged [5-8]``.
@@ -25,7 +25,7 @@ _LABEL = r"(?:(?:sources?|refs?|citations?|cites?|snippets?|docs?|documents?|pas
 _RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
 _ITEM = re.compile(_RANGE, re.I)
 _ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*", re.I)
-_PLACE = re.compile(r"(?::\d+)?†.*")  # 3:0†source
+_PLACE = re.compile(r"(?:(?::\d+)?†|,\s*[^\W\d]{1,4}\.\s).*")  # 3:0†source; 3, p. 12
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 _ANY_FORM = re.compile(
     rf"(?P<mark>{MARKS.pattern})|(?P<bracket>\^?\\?[{re.escape(_OPENING)}](?P<body>{_BODY})\\?[{re.escape(_CLOSING)}]"

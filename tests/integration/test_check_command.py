@@ -38,6 +38,25 @@ def test_sentences_that_fail_are_shown_and_end_with_3(folder: Path) -> None:
     assert "not supported (0.10): 1999 not found" in (folder / "report" / "check.html").read_text()
 
 
+def test_what_was_matched_to_what_is_listed(folder: Path) -> None:
+    (folder / "diary.txt").write_text(PAGE)
+    (folder / "article.md").write_text(WRITTEN + "[^2]: diary.txt\n[^3]: Smith, A book.\n\nDeep.[^2] Wide.[^3]\n")
+    code, output = run("article.md", "--offline")
+    assert code == 3
+    assert [line.split() for line in output.splitlines()[:4]] == [
+        ["cited", "matched", "by", "document"],
+        ["https://example.org/o", "address", "https://example.org/o"],
+        ["diary.txt", "file", "name", "diary.txt"],
+        ["Smith,", "A", "book", "nothing"],
+    ]
+    assert "2 of 3 references matched to documents" in output
+    matches = json.loads(run("article.md", "--offline", "--json")[1].partition("\n1 of")[0])["matches"]
+    assert matches[1:] == [
+        {"cited": "diary.txt", "documents": ["diary.txt"], "by": "file name"},
+        {"cited": "Smith, A book", "documents": [], "by": ""},
+    ]
+
+
 def test_an_article_without_failing_sentences_ends_with_0(folder: Path) -> None:
     assert run(".", "--offline", "--fail-on", "uncited")[0] == 0
     (folder / "article.md").write_text(WRITTEN.replace("1999", "1926"))

@@ -1,6 +1,7 @@
 """``storm check`` and ``storm refresh``: judging an article by its stored or current sources."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +30,9 @@ def check(
     ctx: typer.Context,
     article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
     *,
-    pages: Annotated[Path | None, option("--pages", "PATH", "Folder, or .jsonl, of the pages that it cites.")] = None,
+    pages: Annotated[
+        Path | None, option("--pages", "PATH", "Folder, file or .jsonl of the works that it cites.")
+    ] = None,
     offline: Annotated[bool, flag("--offline", "Fetch no page.")] = False,
     fail_on: Annotated[str, option("--fail-on", "VERDICTS", _VERDICTS)] = "not,contradicted",
     to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
@@ -37,8 +40,8 @@ def check(
 ) -> None:
     """Judge every sentence of ARTICLE by the sources that it cites, and print the unsupported ones.
 
-    Sources are taken from the article, from its folder or --pages, else fetched from the web. Exit status 3 if
-    sentences fail, for use in scripts.
+    Sources are taken from the article, from its folder or --pages, else fetched from the web. Documents are matched to
+    references by address, DOI, file name, title, author and year. Exit status 3 if sentences fail, for use in scripts.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
@@ -48,9 +51,11 @@ def check(
     settings = configured(ctx.obj)
     judge = open_judge(settings.judge, settings)
     read = read_for_check(article, pages, None if offline else kept_pages(settings))
-    checked = check_article(read.article, judge, read.unread)
+    checked = replace(check_article(read.article, judge, read.unread), matches=read.matches)
     if to is not None:
         _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
+    if read.matches and not as_json:
+        show_table(report.MATCH_COLUMNS, report.match_rows(read.matches))
     nothing_read = bool(checked.unread) and checked.support is None
     if as_json:
         say(report.to_json(checked))

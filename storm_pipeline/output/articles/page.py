@@ -8,7 +8,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles.markdown import markdown_article, numbered_article
 from storm_pipeline.output.articles.markdown_blocks import TextBlock
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, reference_of
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, LOCATORS, reference_of
 from storm_pipeline.sources.documents.decoding import declared_charsets, decoded
 from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.inline_markup import local_name, replace
@@ -18,8 +18,9 @@ from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import folded_words, tidy
 
 _SKIPPED = frozenset("header footer aside figure table form button h1".split())
+_NOT_OF_ENTRY = "ancestor::a[starts-with(@href, '#')] or ancestor::details or ancestor::span[@class='n']"
+"""Links back, and on our own pages the sentences that rest on a source and its number."""
 _ENTRIES = frozenset({"li", "dd", "p", "div"})
-_LOCATORS = frozenset({"p", "pp", "s", "ff"})
 
 
 def page_article(title: str, data: bytes) -> NumberedArticle:
@@ -107,16 +108,20 @@ def _passages(root: Any) -> dict[str, dict[str, None]]:
 
 
 def _reference(entry: Any, passages: dict[str, None], before: Sequence[Reference]) -> Reference:
-    """Return the page that an entry names: its first external link with the link's text as title, else from its text.
+    """Return the work that an entry names: its first external link with the link's text as title, else from its text.
 
-    A short note ("Falk, “Dam,” 3", "Ibid.") names the page of an earlier one.
+    A short note ("Falk, “Dam,” 3", "Ibid.") names the work of an earlier one.
     """
-    links = [link for link in entry.iter("a") if web_address(link.get("href") or "")]
-    text = tidy("".join(entry.xpath(".//text()[not(ancestor::a[starts-with(@href, '#')])]")))
+    hrefs = {link: (link.get("href") or "").strip() for link in entry.iter("a")}
+    relative = [link for link, href in hrefs.items() if href and not href.startswith("#") and ":" not in href]
+    links = [link for link, href in hrefs.items() if web_address(href)] or relative
+    text = tidy("".join(entry.xpath(f".//text()[not({_NOT_OF_ENTRY})]")))
     if links:
-        return Reference(links[0].get("href"), _text(links[0]) or text, "\n\n".join(passages))
+        return Reference(hrefs[links[0]], _text(links[0]) or text, "\n\n".join(passages), text)
     stated = reference_of(text)
-    words = {word for word in folded_words(text) if not word.isdigit()} - _LOCATORS
+    if passages:
+        return Reference(stated.url or f"document:{text}", stated.title, "\n\n".join(passages), stated.entry)
+    words = {word for word in folded_words(text) if not word.isdigit()} - LOCATORS
     if stated.url or not words:
         return stated
-    return next((e for e in reversed(before) if e.url and words <= {*folded_words(e.title), "ibid"}), stated)
+    return next((e for e in reversed(before) if words <= {*folded_words(e.entry or e.title), "ibid"}), stated)

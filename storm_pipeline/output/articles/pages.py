@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from storm_pipeline.evidence.editions import with_sentences
@@ -55,6 +55,7 @@ class Reference:
     url: str  # its address; empty if the article states none; never empty with a text
     title: str = ""  # its title; may be empty
     text: str = ""  # the page as plain text; empty if unknown
+    entry: str = field(default="", compare=False)  # all that the article states of it, as plain text; empty if unknown
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.words import tidy
 
+LOCATORS = frozenset({"p", "pp", "s", "ff"})  # words of a short note that are about a page
 LARGEST_NUMBER = 9999  # larger numbers in brackets are not citations
 _BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
 _DEFINITION = re.compile(
@@ -127,17 +128,20 @@ def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> 
 def reference_of(text: str) -> Reference:
     """Return the page that an entry names."""
     url, title = first_link(text)
+    entry = _plain(text)
     if url:
-        return Reference(url, _plain(title))
+        return Reference(url, _plain(title), entry=entry)
     if address := _ADDRESS.search(text):
         rest = f"{text[: address.start()]} {text[address.end() :]}"
         quoted = _QUOTED.search(rest)
-        return Reference(_trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest))
+        return Reference(
+            _trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest), entry=entry
+        )
     title, separator, place = text.rpartition(" — ")
     url = place.partition(", p. ")[0].partition(", pp. ")[0]
     if separator and url and " " not in url:
-        return Reference(url.replace("\\", ""), _plain(title))
-    return Reference("", _plain(text))
+        return Reference(url.replace("\\", ""), _plain(title), entry=entry)
+    return Reference("", entry, entry=entry)
 
 
 def _plain(text: str) -> str:

@@ -85,7 +85,9 @@ def _reference(contents: Any) -> Reference:
         title = title or _plain(link.title or "")
     if not url:
         url = f"https://doi.org/{first('doi')}" if first("doi") else first("id")
-    return Reference(url, title or _plain(contents))
+    stated = [_plain(parameter.value) for template in templates for parameter in template.params]
+    entry = " ".join(filter(None, [*stated, _plain(contents)]))
+    return Reference(url, title or _plain(contents), entry=entry)
 
 
 def _plain(code: Any) -> str:

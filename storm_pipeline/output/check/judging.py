@@ -9,6 +9,7 @@ from typing import Literal
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge, Label, Question, Span, Verdict
 from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.links import MOST_CITED, require_presentable
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Article, Citation, Section, Sentence
@@ -39,6 +40,7 @@ class Checked:
     judge: str  # name of the judge; see its calibration before relying on a figure
     threshold: float  # the judge's minimum probability of a supported sentence
     unread: Mapping[str, str]  # source id → why it was not read
+    matches: tuple[Match, ...] = ()  # its references and the documents that fit them; empty without documents
 
     @property
     def counts(self) -> dict[Status, int]:

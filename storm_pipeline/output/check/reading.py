@@ -1,12 +1,13 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
+from storm_pipeline.output.check.matching import Library, Match
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.document import Document
 from storm_pipeline.sources.documents.reader import read_documents, stays_below
@@ -29,6 +30,7 @@ class Read:
 
     article: Article  # passages of unread sources contain the reason
     unread: Mapping[str, str]  # source id → why, a clause
+    matches: tuple[Match, ...] = ()  # its references and the documents that fit them; empty without documents
 
 
 def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Read:
@@ -36,33 +38,37 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 
     Args:
         path: a file, the folder of a run, or a folder with one article and its sources as documents.
-        sources: a folder or file with the cited pages as documents, matched by their addresses. By default ``path``, if
-            it is a folder.
+        sources: a folder or file with the cited pages as documents. The documents of ``path`` count too if it is a
+            folder; by default, those beside a file. They are matched by :class:`Library`.
         fetch: URL → page; raises PageError. None: do not fetch.
 
     Raises DatasetError: no article, several, or a damaged one; MissingExtraError: a parser is missing.
     """
     file = _article_in(path)
-    beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)
-    known = list(_references(beside, file)) if beside else []
-    pages = _Pages(known, {})
+    library = Library(_documents(path, file, sources), file.parent)
+    pages = _Pages(library, (), {})
     article = read_article(file, title_of(file), pages)
     if not pages.missing:
-        return Read(article, {})
+        return Read(article, {}, library.matches)
     fetched, unread = _fetched(pages.missing, fetch)
-    return Read(read_article(file, title_of(file), _Pages([*known, *fetched], unread)), unread)
+    for name in unread:
+        if fitting := library.find(pages.missing[name])[0].documents:
+            unread[name] = f"several documents fit it: {', '.join(fitting)}"
+    return Read(read_article(file, title_of(file), _Pages(library, fetched, unread)), unread, library.matches)
 
 
 class _Pages(AvailablePages):
-    """Pages with a passage for every reference; that of an unread one is the reason."""
+    """Documents and fetched pages, with a passage for every reference; that of an unread one is the reason."""
 
-    def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
+    def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)
         self.missing: dict[str, Reference] = {}
+        self._library = library
         self._unread = unread
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
-        if passages := super().passages(statement, reference):
+        document = None if reference.text.strip() else self._library.find(reference)[1]
+        if passages := super().passages(statement, document or reference):
             return passages
         url = reference.url or f"reference:{reference.title}"
         missing = Snippet(url, reference.title, f"Not read: {self._unread.get(source_id(url), OFFLINE)}.")
@@ -81,21 +87,21 @@ def _article_in(path: Path) -> Path:
     if len(named) > 1:
         names = ", ".join(file.name for file in named[:5])
         raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
-    if not named and (linked := next((file for file in path.rglob("*") if _links_outside(file, path)), None)):
+    outside = (file for file in path.rglob("*") if file.is_symlink() and not stays_below(file, path))
+    if not named and (linked := next(outside, None)):
         raise DatasetError(f"{linked} is a link out of the folder, or to a hidden file: copy the file into the folder")
     return named[0] if named else path
 
 
-def _links_outside(link: Path, folder: Path) -> bool:
-    return link.is_symlink() and not stays_below(link, folder)
-
-
-def _references(place: Path, article: Path) -> Iterable[Reference]:
-    """Yield the documents of a folder except the article, by the file's address and by its stated web address."""
-    for document in read_documents(place):
-        if isinstance(document, Document) and document.url != article.resolve().as_uri():
-            for url in dict.fromkeys(filter(None, (document.url, document.record.work.url))):
-                yield Reference(url, document.title, joined_text(document.pages))
+def _documents(path: Path, article: Path, sources: Path | None) -> Iterator[Document]:
+    """Yield the documents of a folder but a run's, or beside a file but not below, without the article's formats."""
+    is_run = article.name == _RUN or (article.parent / _RUN).exists()
+    beside = None if is_run or article.is_dir() or (sources and article == path) else article.parent
+    formats = {article.with_suffix(suffix).resolve().as_uri() for suffix in SUFFIXES}
+    for place in filter(None, (beside, sources)):
+        for document in read_documents(place, deep=place == sources or path.is_dir()):
+            if isinstance(document, Document) and document.url not in formats:
+                yield document
 
 
 def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:

@@ -1,11 +1,13 @@
 """Findings of a check as JSON, as table rows, and as a page with remarks after the sentences."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from storm_pipeline.evidence.citations import number_references
 from storm_pipeline.output.check.judging import Checked, CheckedSentence
+from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark
 from storm_pipeline.text.formatting import counted, shortened
@@ -13,6 +15,7 @@ from storm_pipeline.text.words import encodable, tidy
 
 SCHEMA = 1
 COLUMNS = ("sentence", "verdict", "chance", "text", "why")
+MATCH_COLUMNS = ("cited", "matched by", "document")
 _WORDS = {
     "partly": "supported in part",
     "not": "not supported",
@@ -38,7 +41,9 @@ def summary(checked: Checked) -> str:
     counts = {name: number for name, number in checked.counts.items() if number}
     counts_text = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
     unread = f"; {counted(len(checked.unread), 'source')} could not be read" if checked.unread else ""
-    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}, as {checked.judge} judges{unread}"
+    read, references = sum(bool(m.by) for m in checked.matches), counted(len(checked.matches), "reference")
+    matched = f"; {read} of {references} matched to documents" if checked.matches else ""
+    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}, as {checked.judge} judges{unread}{matched}"
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
@@ -51,11 +56,17 @@ def to_record(checked: Checked) -> dict[str, Any]:
         "support": checked.support,
         "counts": checked.counts,
         "sentences": list(_records(checked)),
+        **({"matches": list(map(asdict, checked.matches))} if checked.matches else {}),
         "sources": [
             {"number": n, "title": r.title, "url": r.url, "also": r.also, "unread": checked.unread.get(r.id)}
             for n, r in enumerate(checked.article.references, 1)
         ],
     }
+
+
+def match_rows(matches: Iterable[Match]) -> list[tuple[str, ...]]:
+    """Return the references in order of citation with their documents, under :data:`MATCH_COLUMNS`."""
+    return [(shortened(m.cited, _LONGEST), m.by or "nothing", " or ".join(m.documents)) for m in matches]
 
 
 def to_json(checked: Checked) -> str:
@@ -70,6 +81,9 @@ def to_page(checked: Checked) -> str:
         f"{summary(checked)}. A verdict is a judge's, with the chance that it gives to all of a sentence following "
         "from the passages behind its numbers; the words nearest to it are marked there. Look at them yourself."
     )
+    if checked.matches:
+        listed = (f"{cited} → {name or 'no document'} ({by})" for cited, by, name in match_rows(checked.matches))
+        how += f" Matched by what both state: {'; '.join(listed)}."
     return to_html(checked.article, how, remarks)
 
 

@@ -44,7 +44,7 @@ class Bibliography:
         self._families: set[str] = set()
         for entry in entries:
             families = {" ".join(folded_words(name.family)) for name in read_names(entry.record.authors)[:1]}
-            titles = _titles(entry.record)
+            titles = set(map(_bare, identifying_titles(entry.record.title)))
             self._families |= families
             for title in (title for title in titles if len(title) <= _LONGEST_NAME):
                 self._lengths.setdefault(title[:_SHORTEST_TITLE], set()).add(len(title))
@@ -56,9 +56,8 @@ class Bibliography:
                 "author": {family + entry.record.published[:4] for family in families},
             }
             for kind, terms in keys.items():
-                for (
-                    term
-                ) in terms:  # equal entries of two files count as one; of three that differ, two are ambiguous too
+                # equal entries of two files count as one; of three that differ, two are ambiguous too
+                for term in terms:
                     same = self._by.setdefault(kind, {}).setdefault(term, {})
                     if len(same) < 2:
                         same.setdefault(entry.record, entry)
@@ -106,10 +105,9 @@ class Bibliography:
         return replace(document, title=record.title, published=record.published or None, record=record)
 
 
-def _titles(record: Record) -> set[str]:
-    """Return the title with and without its subtitle, folded for comparison, if long enough to identify a work."""
-    whole = {_bare(record.title), _bare(without_subtitle(record.title))}
-    return {title for title in whole if len(title) >= _SHORTEST_TITLE}
+def identifying_titles(title: str) -> tuple[str, ...]:
+    """Return a title with and without its subtitle, each if long enough to identify a work."""
+    return tuple(form for form in (title, without_subtitle(title)) if len(_bare(form)) >= _SHORTEST_TITLE)
 
 
 def without_subtitle(title: str) -> str:

@@ -12,8 +12,8 @@ from storm_pipeline.types import NO_WORK, Work
 _NO_TITLES = ("untitled", "slide ", "document", "full page photo", "pii", "doi", "isbn", "issn")
 _NOBODY = frozenset("user owner admin administrator author unknown anonymous microsoft windows acrobat "
     "python-docx scanner copier printer".split())  # fmt: skip
-_OTHERS = (" et al.", " et al", " u. a.", " u.a.", " and others", " und andere")
-_AND = frozenset({"and", "und", "&"})
+OTHERS = (" et al.", " et al", " u. a.", " u.a.", " and others", " und andere")
+AND = frozenset({"and", "und", "&"})
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ def record_of_name(name: str, known_title: str = "") -> Record:
     if not before and found_year(title):  # which of several years is the date is not known
         return Record()
     author, _, title = (before, "", title) if before else title.partition(" - ")
-    for others in _OTHERS:
+    for others in OTHERS:
         author = author.removesuffix(others)
-    people = " ".join("," if word in _AND else word for word in author.split()).split(",")
+    people = " ".join("," if word in AND else word for word in author.split()).split(",")
     names = [Name(person.strip()) for person in people if person.strip()]
     words = [name.family.split() for name in names]
     if not names or not all(len(n) <= 3 and n[0][0].isupper() and n[-1][0].isupper() for n in words):

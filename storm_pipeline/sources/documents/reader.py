@@ -84,14 +84,16 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 """Extensions of readable files: documents and bibliographies."""
 
 
-def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator[Document | Unreadable]:
+def read_documents(
+    path: Path, *, kept: KeptDocuments | None = None, deep: bool = True
+) -> Iterator[Document | Unreadable]:
     """Yield the documents of a file or, recursively and sorted by name, of a folder, completed by bibliographies.
 
     Skips hidden files and folders, lock files of word processors (``~$…``), non-regular files, and links to files
     outside the folder; does not follow links to folders, to avoid loops.
 
     ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: the cache;
-    None to read every file.
+    None to read every file. ``deep``: whether to read folders in the folder.
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
@@ -108,7 +110,7 @@ def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator
     entries: list[Entry] = []
     problems: list[Unreadable] = []
 
-    for file in _files(path, problems):
+    for file in _files(path, problems, deep=deep):
         parsed = _bibliography(file) if stays_below(file, path) else None
         if isinstance(parsed, Unreadable):
             problems.append(parsed)
@@ -137,12 +139,12 @@ def read_documents(path: Path, *, kept: KeptDocuments | None = None) -> Iterator
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
 
 
-def _files(path: Path, problems: list[Unreadable]) -> Iterator[Path]:
+def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Path]:
     def refused(error: OSError) -> None:
         problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
 
     for folder, folders, files in os.walk(path, onerror=refused):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
 

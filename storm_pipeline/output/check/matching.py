@@ -1,0 +1,187 @@
+"""Matches the references of an article to documents by what both state; no reference makes a file be opened."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote
+
+from storm_pipeline.output.articles.pages import Reference
+from storm_pipeline.output.articles.reference_list import LOCATORS
+from storm_pipeline.sources.documents.bibliography import identifying_titles
+from storm_pipeline.sources.documents.document import AND, OTHERS, Document
+from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.person_names import read_names
+from storm_pipeline.text.plain import found_doi, web_address
+from storm_pipeline.text.words import folded_words, tidy
+
+_OF_NOTES = frozenset(LOCATORS | AND | {word for others in OTHERS for word in folded_words(others)})
+"""Words of a short note that are about no work: ``Helle et al. 1994, pp. 3 ff.``"""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A reference of an article, and the documents that fit it."""
+
+    cited: str  # the reference in the article's words
+    documents: tuple[str, ...]  # names of those that fit it best; only a single one is read
+    by: str = ""  # what the reference and a single document have in common; else empty
+
+
+class Library:
+    """Documents in which the references of an article are looked up.
+
+    ``documents`` are read when the first reference is looked up. ``folder``: that of the article, for relative links.
+    """
+
+    def __init__(self, documents: Iterable[Document], folder: Path) -> None:
+        self._documents = documents
+        self._folder = str(folder.resolve())
+        self._results: dict[tuple[str, ...], tuple[Match, Reference | None]] = {}
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """The references that were looked up, in this order; none without documents."""
+        return tuple(match for match, _ in self._results.values() if self._works)
+
+    @cached_property
+    def _works(self) -> list["_Work"]:
+        distinct = {document.url: document for document in self._documents}
+        return [_Work(document, self._folder) for document in distinct.values()]
+
+    def find(self, reference: Reference) -> tuple[Match, Reference | None]:
+        """Return the match of a reference, and its document's text if exactly one fits.
+
+        Compares in the order of ``_WAYS``. The first that a document has in common with the reference counts; where
+        several documents have it, the next ones choose among them.
+        """
+        key = (reference.url, reference.title, reference.entry)
+        if key not in self._results:
+            self._results[key] = self._find(reference)
+        return self._results[key]
+
+    def _find(self, reference: Reference) -> tuple[Match, Reference | None]:
+        cited = _Cited(reference, self._folder)
+        by, fitting = "", self._works
+        for way, common in _WAYS.items():
+            if (len(fitting) > 1 or not by) and (matching := common(cited, fitting)):
+                by, fitting = by or way, matching
+        names = tuple(work.name for work in fitting) if by else ()
+        if len(names) != 1:
+            return Match(tidy(cited.text) or reference.url, names), None
+        work = fitting[0].document
+        text = "\n\n".join(text for _, text in work.pages)
+        page = Reference(web_address(reference.url) or work.url, work.title, text)
+        return Match(tidy(cited.text) or reference.url, names, by), page
+
+
+class _Cited:
+    """The statements of a reference."""
+
+    def __init__(self, reference: Reference, folder: str) -> None:
+        self.text = reference.entry or reference.title
+        words = folded_words(self.text)
+        self.words = _padded(words)
+        self.titles = {self.words, _padded(folded_words(reference.title))}
+        self.years = {word for word in words if len(word) == 4 and word.isdecimal()}
+        self.names = {word for word in words if not word.isdecimal()} - _OF_NOTES
+        self.doi = found_doi(unquote(reference.url)) or found_doi(self.text)
+        self.is_web = bool(web_address(reference.url))
+        path = "" if self.is_web else _path_of(reference.url)
+        self.path = os.path.normpath(Path(folder, path)) if path else ""
+        self.named = "" if self.is_web else f"{self.text} {path}".casefold()  # where a file's name may be
+        self.address = source_id(reference.url) if reference.url else ""
+
+
+class _Work:
+    """The known data of a document."""
+
+    def __init__(self, document: Document, folder: str) -> None:
+        record = document.record
+        self.document = document
+        self.path = _path_of(document.url) if document.url.startswith("file:") else ""
+        self.file = Path(self.path).name.casefold()
+        self.name = os.path.relpath(self.path, folder) if self.path else document.url
+        self.addresses = {source_id(url) for url in (document.url, record.work.url) if url}
+        self.is_web = bool(web_address(document.url) or record.work.url)
+        self.doi = record.doi or found_doi(document.url)
+        titles = list(filter(None, (document.title, record.title)))
+        self.titles = {_padded(folded_words(title)) for title in titles}
+        self.identifying = {_padded(folded_words(form)) for title in titles for form in identifying_titles(title)}
+        self.families = {_padded(folded_words(name.family)) for name in read_names(record.authors)}
+        self.year = (record.published or document.published or "")[:4]
+        known = [*titles, record.authors, record.container, record.publisher, *vars(record.work).values()]
+        self.words = {word for text in known for word in folded_words(text)}
+
+    def agreement(self, cited: _Cited) -> tuple[bool, bool]:
+        """Return whether a reference has an author of the work, and its year."""
+        return any(family in cited.words for family in self.families), self.year in cited.years
+
+
+def _path_of(url: str) -> str:
+    """Return the path of a file's address or of a relative link."""
+    return unquote(url.replace("\\", "/").removeprefix("file://").partition("#")[0])
+
+
+def _padded(words: Sequence[str]) -> str:
+    """Return words between blanks, so that ``in`` finds only whole ones."""
+    return f" {' '.join(words)} "
+
+
+def _by_file(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+    matching: list[tuple[str, _Work]] = []
+    for work in (work for work in works if work.file and work.file in cited.named):
+        before, _, after = cited.named.partition(work.file)
+        matching += [] if before[-1:].isalnum() or after[:1].isalnum() else [(work.file, work)]  # not a part of a word
+    return _not_within(matching)
+
+
+def _by_title(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+    matching: list[tuple[str, _Work]] = []
+    for work in works:
+        is_other = cited.doi != work.doi if cited.doi and work.doi else cited.is_web and work.is_web and not cited.doi
+        titles = [title for title in work.titles | work.identifying if _is_title(cited, work, title)]
+        matching += [(max(titles, key=len), work)] if titles and not is_other else []
+    best = max((work.agreement(cited) for _, work in matching), default=None)
+    return _not_within([(title, work) for title, work in matching if work.agreement(cited) == best])
+
+
+def _is_title(cited: _Cited, work: _Work, title: str) -> bool:
+    """Return whether a reference is the title of a work, or has it as a part; then it needs the author or the year.
+
+    So it does on a page of the web, and both if it is short. A long one of a file without author and year suffices.
+    """
+    if title in cited.titles and not cited.is_web:
+        return True
+    enough = any if title in work.identifying else all
+    alone = title in work.identifying and not (cited.is_web or work.families or work.year)
+    return title in cited.words and (alone or enough(work.agreement(cited)))
+
+
+def _by_author(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+    """Return the works of which a short note has only known words: ``Helle, “Kontor,” 234``, ``Helle 1994``."""
+    matching: list[_Work] = []
+    for work in (work for work in works if cited.names <= work.words):
+        has_author, has_year = work.agreement(cited)
+        more = cited.names - {word for family in work.families for word in family.split()}
+        if has_author and (has_year or (more and not cited.years)):
+            matching.append(work)
+    return matching
+
+
+def _not_within(matching: Sequence[tuple[str, _Work]]) -> list[_Work]:
+    """Return the works, without those whose name is a part of another one's."""
+    return [work for name, work in matching if not any(name != other and name in other for other, _ in matching)]
+
+
+_WAYS: dict[str, Callable[[_Cited, Sequence[_Work]], list[_Work]]] = {
+    "address": lambda cited, works: [
+        work for work in works if cited.address in work.addresses or (cited.path and cited.path == work.path)
+    ],
+    "DOI": lambda cited, works: [work for work in works if cited.doi and cited.doi == work.doi],
+    "file name": _by_file,
+    "title": _by_title,
+    "author and year": _by_author,
+}
+"""Name of a comparison → the works that have it in common with a reference; in this order."""

@@ -1,0 +1,176 @@
+"""``storm check`` finds the documents of an article's folder, in every way in which a historian cites them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import books
+import own_papers
+import pytest
+from year_judge import YearJudge
+
+from storm_pipeline.output.check import check_article, read_for_check
+from storm_pipeline.output.check.reading import Read
+from storm_pipeline.output.check.report import match_rows, summary, to_page, to_record
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.sources.engines.corpus import CorpusSearch
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+
+GRAIN = "The granary of Bergen was filled by an order of the council from 1621. In 1740 the granary was empty."
+DEBT = "The debts of the fishermen were written down in a book. The courts of Bergen confirmed the rule in 1580."
+WHARF = "# The Wharf of Bryggen\n\nThe wharf of Bergen burned in 1702. Its houses stood gable to gable."
+MINUTES = (
+    "<html><head><title>Minutes of the Council</title></head><body><p>The council of Bergen bought rye in Amsterdam at "
+    "four times the price of the year before. The order was given on a Monday.</p></body></html>"
+)
+BIBLIOGRAPHY = r"""
+@article{sund2021, title = {Grain and Hunger in Bergen}, author = {Sund, Maria}, year = 2021,
+  journal = {Northern History}, file = {granary.docx:/home/me/granary.docx:application/docx}}
+@incollection{nedkvitne2008, title = {Fish and Debt: Credit in the North}, author = {Nedkvitne, Arnved},
+  booktitle = {Towns of the North}, editor = {Falck, Ida}, year = 2008, file = {Text:files/debt.txt:text/plain}}
+@book{ersland1999, title = {The Wharf of Bryggen}, author = {Ersland, Geir Atle}, publisher = {Alma}, year = 1999}
+@misc{council1740, title = {Minutes of the Council}, url = {https://archive.example.org/council}, year = 1740}
+"""
+FILES = ("kontor.pdf", "granary.docx", "debt.txt", "wharf.md", "council.html")
+SENTENCES = (
+    "The Kontor was founded about 1360.",
+    "The granary was filled from 1621.",
+    "The courts confirmed the rule in 1580.",
+    "The wharf burned in 1702.",
+    "Rye was bought in Amsterdam.",
+)
+CHICAGO = (
+    "Knut Helle and Anna B. Lunde, “The German Kontor at Bergen,” *Journal of Northern Trade* 12 (2019): 233.",
+    "Maria Sund, “Grain and Hunger in Bergen,” *Northern History* (2021), 4.",
+    "Arnved Nedkvitne, “Fish and Debt,” in *Towns of the North*, ed. Ida Falck (Turnhout: Brepols, 2008), 118.",
+    "Geir Atle Ersland, *The Wharf of Bryggen* (Bergen: Alma, 1999), 12–13.",
+    "Minutes of the Council, 1740, fol. 3.",
+)
+SHORT = (
+    "Helle and Lunde, “German Kontor,” 234.",
+    "Sund 2021, p. 4.",
+    "Nedkvitne, “Fish and Debt,” 118.",
+    "Ersland 1999, 12.",
+    "“Minutes of the Council.”",
+)
+ADDRESSED = (
+    "https://doi.org/10.1234/JNT.2019.12.233",
+    "[Grain](granary.docx)",
+    "Nedkvitne (./debt.txt), p. 118",
+    "[Ersland](file:///home/another/papers/wharf.md)",
+    "[Minutes](https://archive.example.org/council)",
+)
+NAMED = tuple(f"{name}, p. 2" for name in FILES)
+WAYS = {"Chicago": CHICAGO, "short": SHORT, "addresses": ADDRESSED, "file names": NAMED}
+
+
+def historians_folder(folder: Path) -> Path:
+    """Five documents, their bibliography, and one more document that nothing cites."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kontor.pdf").write_bytes(own_papers.two_columns())
+    (folder / "granary.docx").write_bytes(books.word(books.paragraph(books.run(GRAIN))))
+    (folder / "debt.txt").write_text(DEBT)
+    (folder / "wharf.md").write_text(WHARF)
+    (folder / "council.html").write_text(MINUTES)
+    (folder / "recipes.txt").write_text("Soak the stockfish for a week.")
+    (folder / "library.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    return folder
+
+
+def markdown(notes: tuple[str, ...]) -> str:
+    text = " ".join(f"{sentence}[^{n}]" for n, sentence in enumerate(SENTENCES, 1))
+    listed = "\n".join(f"[^{n}]: {note}" for n, note in enumerate(notes, 1))
+    return f"# Bergen\n\n{text}\n\n{listed}\n"
+
+
+def matched(read: Read) -> list[str]:
+    """The document of each reference, in order; empty where none or several fit."""
+    return [match.documents[0] if match.by else "" for match in read.matches]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_of_citing_finds_the_documents_beside_the_article(tmp_path: Path, way: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "article.md").write_text(markdown(WAYS[way]))
+    for path in (folder / "article.md", folder):
+        read = read_for_check(path)
+        assert matched(read) == list(FILES), match_rows(read.matches)
+        assert not read.unread
+    checked = replace(check_article(read.article, YearJudge(), read.unread), matches=read.matches)
+    assert checked.counts["supported"] == 5
+    assert "5 of 5 references matched to documents" in summary(checked)
+    assert [match["by"] for match in to_record(checked)["matches"]] == [match.by for match in read.matches]
+    assert "→ kontor.pdf (" in to_page(checked)
+
+
+def test_a_word_manuscript_with_footnotes_and_pages_elsewhere(tmp_path: Path) -> None:
+    pypandoc = pytest.importorskip("pypandoc")
+    papers = historians_folder(tmp_path / "papers")
+    notes = (*CHICAGO[:4], "Ibid., 14.")
+    pypandoc.convert_text(markdown(notes), "docx", "md", outputfile=str(tmp_path / "manuscript.docx"))
+    read = read_for_check(tmp_path / "manuscript.docx", papers)
+    assert [Path(name).name for name in matched(read)] == list(FILES[:4])
+    assert not read.unread
+
+
+@pytest.mark.parametrize("form", ["md", "docx", "wiki", "html"])
+def test_our_own_exports_find_their_sources_again(tmp_path: Path, form: str) -> None:
+    folder = historians_folder(tmp_path)
+    corpus = CorpusSearch(folder, passages=1)
+    snippets: dict[str, list[Snippet]] = {}
+    for snippet in (snippet for sentence in SENTENCES for snippet in corpus.search(sentence, 9)):
+        snippets.setdefault(snippet.source_id, []).append(snippet)
+    sources = tuple(Source(name, own[0].url, own[0].title, tuple(own)) for name, own in snippets.items())
+    sentences = tuple(Sentence(s.title + " says so.", (Citation(s.id, s.snippets[0].id),)) for s in sources)
+    own = Article("Bergen", sections=(Section("Trade", (Paragraph(sentences),)),), sources=sources)
+    rendered = {"md": own.to_markdown, "html": own.to_html}
+    made = rendered[form]().encode() if form in rendered else export(own, {"wiki": "wikitext"}.get(form, form))
+    (folder / f"bergen.{form}").write_bytes(made)
+    read = read_for_check(folder / f"bergen.{form}")
+    assert len(read.article.sources) == len(sources) >= 5
+    assert not read.unread, match_rows(read.matches)
+
+
+def test_two_documents_that_fit_equally_are_both_named_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("The wharf burned in 1702.")
+    (tmp_path / "two.txt").write_text("The wharf burned in 1703.")
+    entries = [
+        f"@book{{{n}, title={{The Wharf}}, author={{Ersland, G.}}, year=1999, file={{F:{n}.txt:text}}}}"
+        for n in ("one", "two")
+    ]
+    (tmp_path / "library.bib").write_text("\n".join(entries))
+    (tmp_path / "article.md").write_text("The wharf burned in 1702.[^1]\n\n[^1]: Ersland, *The Wharf*, 1999.\n")
+    read = read_for_check(tmp_path / "article.md")
+    (match,) = read.matches
+    assert (match.documents, match.by) == (("one.txt", "two.txt"), "")
+    assert list(read.unread.values()) == ["several documents fit it: one.txt, two.txt"]
+    assert match_rows(read.matches)[0][1:] == ("nothing", "one.txt or two.txt")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Knut Helle, *Bergen bys historie* (Bergen, 2019), 5.",  # another work of the author
+        "A Book about the Wharf of Bryggen Museum, 2015.",
+        "https://doi.org/10.1234/other (“The German Kontor at Bergen”)",
+        "[Minutes of the Council](https://elsewhere.example.org/minutes)",
+        "https://elsewhere.example.org/council.html",
+        "[secret](../secret.txt)",
+        "secret.txt",
+        "the recipes",
+    ],
+)
+def test_another_work_is_not_taken_for_a_document(tmp_path: Path, note: str) -> None:
+    folder = historians_folder(tmp_path / "folder")
+    (tmp_path / "secret.txt").write_text("The key is under the mat.")
+    (folder / "linked.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "article.md").write_text(markdown((note,)))
+    read = read_for_check(folder / "article.md")
+    assert [match.documents for match in read.matches] == [()]
+    assert "under the mat" not in read.article.to_json()
+
+
+def test_folders_below_are_read_only_where_the_folder_is_named(tmp_path: Path) -> None:
+    historians_folder(tmp_path / "papers")
+    (tmp_path / "article.md").write_text(markdown(("papers/kontor.pdf", "[x](papers/granary.docx)")))
+    assert matched(read_for_check(tmp_path)) == ["papers/kontor.pdf", "papers/granary.docx"]
+    assert read_for_check(tmp_path / "article.md").matches == ()
