@@ -89,7 +89,7 @@ def host(url: str) -> str:
 
 def label(source: Source) -> str:
     """Return the display name of a source: its title, else its host, else its address."""
-    return tidy(source.title) or host(source.url) or one_line(source.url)
+    return tidy(source.title) or tidy(unquote(host(source.url))) or one_line(source.url)
 
 
 def link_of(source: Source, to_passage: str = "") -> Link:
