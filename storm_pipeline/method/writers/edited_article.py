@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
+from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.passages import Passage, described, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
@@ -71,20 +72,19 @@ class EditedArticle:
                 self._changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
         return "\n".join(refused)
 
-    def behind(self, edit: Edit) -> tuple[str, ...]:
-        """Return the sentences at the place of an edit with their sources, and the passages that the edit names."""
-        sentences, named = self._sentences, self._named(edit)
-        numbers = (edit.sentence - 1, edit.sentence, edit.other)
-        shown = dict.fromkeys([*(sentences[n] for n in numbers if n in sentences), *named])
-        written = [sentence for sentence in shown if sentence not in self._passages.values()]
+    def question(self, edit: Edit) -> Question:
+        """Return the new text of an edit with what may support it, for a judge.
+
+        That is the sentences at its place and those that it names, with their sources, and the passages that it names.
+        """
+        new, named = self._read(edit)
+        numbers = dict.fromkeys((edit.sentence - 1, edit.sentence, edit.other, *named))
+        written = [self._sentences[n] for n in numbers if n in self._sentences]
         sources = dict.fromkeys(map(described, self._checks.cited(written)))
         texts = " ".join(sentence.text for sentence in written)
-        passages = self._checks.cited([sentence for sentence in named if sentence in self._passages.values()])
-        return f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})", *map(with_source, passages)
-
-    def plain(self, edit: Edit) -> str:
-        """Return the new text of an edit without its numbers of sentences and passages."""
-        return self._read(edit.text)[0]
+        context = f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})"
+        passages = self._checks.cited([self._passages[n] for n in named if n in self._passages])
+        return Question(new, (context, *map(with_source, passages)))
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
@@ -147,7 +147,8 @@ class EditedArticle:
         first, second = self._pair(edit)
         if first is None or second is None:
             return _GONE
-        both, (new, _) = _with_citations_of(first, *self._named(edit)), self._read(edit.text)
+        new, named = self._read(edit)
+        both = _with_citations_of(first, *self._known(named))
         both_texts = f"{first.text} {second.text}"
         if problem := self._checks.problem(new, both, both_texts, was_read=edit in self._verdicts):
             return problem
@@ -160,15 +161,15 @@ class EditedArticle:
         return ""
 
     def _reword(self, edit: Edit) -> str:
-        old, (new, _) = self._sentences.get(edit.sentence), self._read(edit.text)
+        old, (new, named) = self._sentences.get(edit.sentence), self._read(edit)
         if old is None:
             return _GONE
         if new == old.text:
             return ""
         before = self._sentences.get(edit.sentence - 1, old).text
-        named = self._named(edit)
-        cited = _with_citations_of(old, *named)
-        allowed = " ".join((*(sentence.text for sentence in named), before, old.text))
+        others = self._known(named)
+        cited = _with_citations_of(old, *others)
+        allowed = " ".join((*(other.text for other in others), before, old.text))
         if problem := self._checks.problem(new, cited, allowed, was_read=edit in self._verdicts):
             return problem
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
@@ -178,11 +179,10 @@ class EditedArticle:
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
 
-    def _named(self, edit: Edit) -> list[Sentence]:
-        """Return the other sentences and the passages that an edit names, as ``other`` and by markers in its text."""
-        numbers = dict.fromkeys((edit.other, *self._read(edit.text)[1]))
+    def _known(self, numbers: Sequence[int]) -> list[Sentence]:
+        """Return the sentences and the passages of these numbers, without those that no longer exist."""
         known = self._sentences | self._passages
-        return [known[number] for number in numbers if number in known and number != edit.sentence]
+        return [known[number] for number in numbers if number in known]
 
     def _move(self, edit: Edit) -> str:
         if edit.kind.startswith("section"):
@@ -226,13 +226,16 @@ class EditedArticle:
     def _texts(self, *but: int) -> list[str]:
         return [sentence.text for number, sentence in self._sentences.items() if number not in but]
 
-    def _read(self, text: str) -> tuple[str, list[int]]:
-        """Return a model's new text without markers, and the numbers in these, of sentences and passages."""
+    def _read(self, edit: Edit) -> tuple[str, list[int]]:
+        """Return an edit's new text without markers, and the numbers of the other sentences and passages it names.
+
+        It names them as ``other`` and by markers in the text.
+        """
         language = self._ctx.brief.language
         last = self._last + len(self._passages)
-        claims, _ = parse_marked(marked(text, last), last, language)
-        numbers = [position + 1 for claim in claims for position in claim.cited]
-        return joined([claim.text for claim in claims], language), numbers
+        claims, _ = parse_marked(marked(edit.text, last), last, language)
+        named = dict.fromkeys((edit.other, *(position + 1 for claim in claims for position in claim.cited)))
+        return joined([claim.text for claim in claims], language), [n for n in named if n != edit.sentence]
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.editions import sections_with
-from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
@@ -37,7 +36,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
         sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
-        edited, remarks, findings = EditedArticle(ctx, sections), "", ""
+        edited, remarks, results = EditedArticle(ctx, sections), "", ""
         for changed in (False, True):
             if changed and not edited.was_changed and not remarks:
                 break
@@ -45,7 +44,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
                 "topic": ctx.brief.topic_with_note,
                 "article": edited.shown(changed=changed),
                 "sources": _sources(ctx, edited, changed=changed),
-                "found": findings,
+                "found": results,
                 "remarks": remarks,
             }
             try:
@@ -54,7 +53,7 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, _verdicts(ctx, edited, reply.edits))
-            findings = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
+            results = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
         return edited.sections()
 
 
@@ -93,7 +92,7 @@ def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> 
 
     The judge reads what the editor saw: the article, the titles of its sources, and passages found.
     """
-    asked = {edit: Question(edited.plain(edit), edited.behind(edit)) for edit in edits if edit.kind in NEW_TEXT}
+    asked = {edit: edited.question(edit) for edit in edits if edit.kind in NEW_TEXT}
     if ctx.judge is None or not asked:
         return {}
     try:
