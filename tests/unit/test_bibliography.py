@@ -350,6 +350,13 @@ CROSSREF = {
 UNKNOWN = Document("file:///a.pdf", "a", ((1, "x"),), None, Record("a", doi="10.1234/a"))
 
 
+def test_a_missing_parent_is_named_once_however_many_inherit_through_it() -> None:
+    chapters = "".join(f"@incollection{{c{i}, title={{Part {i}}}, crossref={{book}}}}\n" for i in range(3))
+    problems: list[str] = []
+    read_bibliography("x.bib", f"{chapters}@book{{book, title={{All}}, crossref={{series}}}}".encode(), problems)
+    assert problems == ["book refers to series, which is missing"]
+
+
 def test_crossref_is_asked_by_the_doi() -> None:
     with ScriptedServer(Reply(body=CROSSREF)) as server:
         (found,), problem = with_crossref([UNKNOWN], base_url=f"{server.url}/works")

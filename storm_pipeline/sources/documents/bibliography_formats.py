@@ -160,8 +160,9 @@ def _from_bibtex(text: str, problems: list[str]) -> Iterable[Entry]:
         library = Parser().parse_string(text)
     problems += map(str, captured)
     problems += (f"{key} is broken: it has no fields" for key, entry in library.entries.items() if not entry.fields)
+    done: set[str] = set()
     for key in library.entries:
-        _inherit(key, library.entries, problems, set())
+        _inherit(key, library.entries, problems, done)
     return [_bibtex_entry(key, entry) for key, entry in library.entries.items() if entry.type.lower() != "xdata"]
 
 
