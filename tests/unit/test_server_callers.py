@@ -6,6 +6,7 @@ import stat
 import threading
 from contextlib import ExitStack, nullcontext
 from contextvars import copy_context
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -214,8 +215,9 @@ def test_names_of_hosts_that_are_refused(name: str) -> None:
 def test_proxies_that_are_refused(network: str) -> None:
     with pytest.raises(SettingsError, match="--trust-proxy"):
         Reach.build("0.0.0.0", (), (network,))
-    assert Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).is_proxy("10.1.2.3")
-    assert not Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).is_proxy("unix")
+    (allowed,) = Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).proxies
+    assert ip_address("10.1.2.3") in allowed
+    assert ip_address("11.1.2.3") not in allowed
 
 
 def holding() -> tuple[Gate, asyncio.Event, asyncio.Semaphore]:

@@ -29,14 +29,6 @@ class Reach:
                 raise SettingsError(f"--allow-host takes the name of a host, such as storm.example.org, not {name!r}")
         return cls(frozenset({*names, host.lower()}), tuple(map(_network, trust_proxy)))
 
-    def is_proxy(self, address: str) -> bool:
-        """Return whether an address belongs to a trusted proxy."""
-        try:
-            parsed = ip_address(address)
-        except ValueError:
-            return False
-        return any(parsed in network for network in self.proxies)
-
     def refusal(self, headers: dict[str, str], server: Any) -> str:
         """Return the reason for refusing a request by its headers; else empty.
 
