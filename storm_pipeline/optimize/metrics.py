@@ -182,7 +182,7 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     both = list(zip(claims, Screen(shown, known=topic, embed=embed).judge(claims), strict=True))
     supported = [bool(claim.cited) and not judgement.problem for claim, judgement in both]
     place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
-    stands = [
+    placed_rightly = [
         number in {place.get(citation.snippet_id) for citation in judgement.sentence.citations}
         for claim, judgement in both
         for number in claim.cited
@@ -192,7 +192,7 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     coverage = 1 - len(missed) / len(wanted) if wanted else 1.0
     words, target = word_count(text), max(1, word_count(gold.gold.text))
     length = min(1.0, 2 * words / target, 2 * target / max(1, words))
-    value = (sum(supported) / len(supported) + sum(stands) / max(1, len(stands)) + coverage) / 3
+    value = (sum(supported) / len(supported) + sum(placed_rightly) / max(1, len(placed_rightly)) + coverage) / 3
     feedback = [f"“{claim.text[:90]}”: {judgement.problem}." for claim, judgement in both if judgement.problem][:_NAMED]
     feedback += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
     feedback += [f"It has {words} words, the editors' text {target}."] * (length < 1)

@@ -176,7 +176,7 @@ class EditedArticle:
             return _LOSES
         self._changed.add(edit.sentence)
         self._sentences[edit.sentence] = replace(cited, text=new)
-        self._record(old.text, "does not stand where it is", "reworded by the editor", new)
+        self._record(old.text, "does not fit where it is", "reworded by the editor", new)
         return ""
 
     def _known(self, numbers: Sequence[int]) -> list[Sentence]:
@@ -192,7 +192,7 @@ class EditedArticle:
             problem, moved = self._article.move(edit.kind, edit.sentence, edit.last, edit.other)
             texts = [self._sentences[number].text for number in moved]
         for text in texts:
-            self._record(text, "stands in the wrong place", "moved by the editor", text)
+            self._record(text, "is in the wrong place", "moved by the editor", text)
         self._changed |= set(moved)
         return problem
 
@@ -206,7 +206,7 @@ class EditedArticle:
         if self._lacks(new, " ".join((self._ctx.brief.topic, old, *self._texts()))):
             return "it has a number or a date that the article does not have"
         self._headings[edit.sentence] = new
-        self._record(old, "does not fit what stands under it", "renamed by the editor", new)
+        self._record(old, "does not fit the text below it", "renamed by the editor", new)
         return ""
 
     def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
