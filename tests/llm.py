@@ -230,5 +230,5 @@ class FakeModel:
             self.asked.append(Asked(name, messages, body))
             if self._faults.get(name):
                 return self._faults[name].pop(0)
-            answer = self._other if name == "other" and self._other else self._answers[name]
-            return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))
+        answer = self._other if name == "other" and self._other else self._answers[name]  # outside the lock: may wait
+        return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))

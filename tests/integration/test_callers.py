@@ -135,9 +135,17 @@ def test_a_run_without_a_cap_is_resumed_within_its_callers_budget(tmp_path: Path
 
 
 def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> None:
-    held, slow = holding()
+    held, tea = threading.Event(), threading.Event()
+
+    def outline(user: str) -> str:
+        if "Tea" in user:
+            tea.set()
+        # a run that ends while another begins would let two waiting runs race
+        (tea if "Amber" in user else held).wait(30)
+        return str(answers()["DraftOutline"])
+
     with (
-        FakeModel(answers() | {"DraftOutline": slow}) as model,
+        FakeModel(answers() | {"DraftOutline": outline}) as model,
         service(model, tmp_path, at_once=2, most_waiting=8) as runs,
     ):
         names = [runs.start(order(topic), ANNA) for topic in ("Silk Road", "Amber Road", "Salt Road", "Tin Road")]
