@@ -1,6 +1,7 @@
 """Human-readable formatting of values."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 _JOINERS = {0x200C: None, 0x200D: None}
@@ -19,8 +20,15 @@ def printable_lines(text: str) -> str:
 
 
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters; the joiners of Persian, Hindi and emoji are allowed."""
-    return text.translate(_JOINERS).isprintable()
+    """Return whether a text has no control characters.
+
+    The joiners of Persian, Hindi and emoji are allowed, and characters that are newer than Python's tables.
+    """
+    return all(map(_is_printable, text.translate(_JOINERS)))
+
+
+def _is_printable(char: str) -> bool:
+    return char.isprintable() or (unicodedata.category(char) == "Cn" and ord(char) & 0xFFFE != 0xFFFE)
 
 
 def shortened(text: str, most: int) -> str:

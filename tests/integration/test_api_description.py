@@ -68,7 +68,7 @@ def test_schemathesis_finds_nothing(app: Gate) -> None:
             checks = [check for own in event.recorder.checks.values() for check in own]
             ran |= {check.name for check in checks}
             found = [check.failure_info for check in checks if check.failure_info]
-            failures += [f"{own.failure.title}: {own.failure.message}\n{own.code_sample[:1000]}" for own in found]
+            failures += [f"{own.failure.title}: {own.failure.message}\n{own.code_sample[:20_000]}" for own in found]
     assert not failures, "\n\n".join(failures[:5])
     assert ran == set(schemathesis.checks.CHECKS.get_all_names())
 

@@ -26,6 +26,10 @@ def test_a_topic_may_not_hold_controls_or_nothing(topic: str) -> None:
         validated(topic)
 
 
+def test_a_topic_may_hold_an_emoji_that_is_newer_than_the_tables_of_python() -> None:
+    assert validated("\U0001fae9 \U0003fffd") == "\U0001fae9 \U0003fffd"
+
+
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
 def test_what_is_shown_is_printable_and_on_one_line(text: str) -> None:
     shown = printable(text)
