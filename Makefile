@@ -27,7 +27,7 @@ export STORM_HOME := $(CURDIR)
 # Where it is set, every process that a test starts compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs bench-speed bench-judges bench-screen bench-planted bench-labels bench-faults bench-fuzz training-tables clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs bench-speed bench-judges bench-screen bench-planted bench-labels bench-faults bench-fuzz training-tables clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -126,17 +126,8 @@ wikigenbench-documents: $(READY) ## compare numbers and sources of documents in 
 wikigenbench-report: $(READY) ## rewrite the reports of these experiments, finished or not
 	@for folder in runs/experiments/wikigenbench*; do test ! -d "$$folder" || $(BIN)/storm experiment report "$$folder"; done
 
-wiki-live-data: $(READY) ## build a round of Wiki Live from the Good Articles of given months (MONTHS=… SEARCH=…)
-	@$(BIN)/storm experiment data wiki-live $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/wiki_live $(if $(SEARCH),--search $(SEARCH)) $(MORE)
-
-wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|round|full)
+wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|full)
 	$(EXPERIMENT) experiments/wiki-live.toml $(CHOICES)
-
-deepscholar-data: $(READY) ## fetch DeepScholar-Bench from its authors' repository
-	@$(BIN)/storm experiment data fetch deepscholar --to data/deepscholar
-
-deepscholar: $(READY) ## write the related work of DeepScholar-Bench's papers (LM=… TOPICS=… SIZE=smoke|full)
-	$(EXPERIMENT) experiments/deepscholar.toml --allow-code $(CHOICES)
 
 storm-runs: $(READY) ## score the official system's recorded articles
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)

@@ -42,12 +42,10 @@ from storm_pipeline.evidence.run_search import open_engine as open_engine
 from storm_pipeline.sources.search.edge import checked as checked
 from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose, engine_info as engine_info
-from storm_pipeline.sources.reliable.ground_truth import (
-    GroundTruth as GroundTruth, repeats_wikipedia as repeats_wikipedia, wikipedia_article as wikipedia_article,
-)  # fmt: skip
+from storm_pipeline.sources.reliable.ground_truth import GroundTruth as GroundTruth
+from storm_pipeline.sources.reliable.ground_truth import wikipedia_article as wikipedia_article
 from storm_pipeline.settings import CAPS as CAPS
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
-from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.lexical import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers
 from storm_pipeline.text.sentences import is_complete as is_complete, split_sentences as split_sentences

@@ -15,9 +15,6 @@ from storm_pipeline import Settings
 from storm_pipeline.api import PromptAdapter, count_tokens
 from storm_pipeline.interfaces.estimate.estimating import Range, known_price
 
-COMPARISONS, CRITERION = 6, 15
-"""Calls per comparison of two articles: three for the criteria, in both orders; words of a criterion."""
-
 _CHARACTERS_PER_WORD = 6.2
 _ENDS = (0.85, 1.0, 1.25)  # tokens of a model per token counted here, low, likely and high
 
@@ -113,17 +110,6 @@ def _support_errors(article: ExpectedArticle) -> Sequence[Question]:
     return (Question(asks.ClassifyUnsupported, article.sentences * article.unsupported, shown, 8),)
 
 
-def _good_article(article: ExpectedArticle) -> Sequence[Question]:
-    """Three calls in each order, each with both articles; none without a human article."""
-    sizes = {
-        "article_a": min(article.words, asks.LONGEST_COMPARED),
-        "article_b": min(article.human_words, asks.LONGEST_COMPARED),
-    }
-    shown = {"topic": 3, **sizes, "criteria": asks.CRITERIA_PER_CALL * CRITERION}
-    calls = COMPARISONS if article.human_words else 0
-    return (Question(asks.CompareArticles, calls, shown, asks.CRITERIA_PER_CALL * 30),)
-
-
 def _support(article: ExpectedArticle) -> Sequence[Question]:
     """ALCE's calls per sentence: with all passages, each alone, and all but each; answers are cached."""
     cited, passage = article.cited, article.passage
@@ -153,7 +139,6 @@ ASKS_MODEL: Mapping[str, Calls] = {
             article.sentences * article.in_article * bool(article.human_words), article.human_words, article.sentence
         ),
     ),
-    "good_article_lm": _good_article,
 }
 """Metric → its calls to the model that grades."""
 ASK_JUDGE: Mapping[str, Calls] = {

@@ -101,7 +101,6 @@ class Topic:
     documents: tuple[TopicDocument, ...] = ()  # the topic's closed corpus; empty if the data set has none
     # other systems' articles, one per system; empty if the data set has none
     system_articles: tuple[SystemArticle, ...] = ()
-    about: str = ""  # more on it, also given to them, such as a paper's abstract
 
     def __post_init__(self) -> None:
         if not is_file_name(self.id) or "Cc" in map(category, self.id):

@@ -31,7 +31,7 @@ from storm_bench.datasets.usable_documents import usable
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_benchmarks.shared import options, stating_errors
 from storm_pipeline import Article, Settings, Snippet, Storm
-from storm_pipeline.api import LexicalIndex, readable_title, repeats_wikipedia
+from storm_pipeline.api import LexicalIndex, readable_title
 from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.method import session
@@ -40,6 +40,7 @@ from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink, RunStarted
 from storm_pipeline.sources.pages.extract import Page, extract
 from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.reliable.ground_truth import repeats_wikipedia
 from storm_pipeline.text.files import read_records
 from storm_pipeline.text.formatting import printable
 from storm_pipeline.text.identity import canonical_url

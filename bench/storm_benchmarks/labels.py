@@ -18,7 +18,6 @@ KEPT = {
     "oder-citations": ("article",),
     "capable-citations": ("article",),
     "storm-errors": ("run",),
-    "deepscholar-nuggets": ("topic", "article"),
     "own-sentences": ("language",),
     "mended-sentences": ("passages", "was"),
     "judged-article": ("version",),

@@ -20,11 +20,7 @@ QUICK = Patience(connect=2, read=5, total=10, attempts=3, first_pause=0.01, long
 
 @dataclass
 class WikiPageStub:
-    """An invented page: its place in the wiki, its HTML, and what the services say of it.
-
-    ``times`` and ``good`` are those of its revisions: when each was saved, and whether it is a Good Article; ``joined``
-    is when the page last joined that category.
-    """
+    """An invented page: its place in the wiki, its HTML, and what the services say of it."""
 
     title: str
     number: int
@@ -34,19 +30,11 @@ class WikiPageStub:
     properties: dict[str, str] = field(default_factory=dict)
     is_event: bool = True
     created: str = "2024-03-01T00:00:00Z"
-    revisions: tuple[str, ...] = ("",)
-    times: tuple[str, ...] = ()
-    good: tuple[bool, ...] = ()
-    joined: str = ""
     redirect_from: str = ""
 
     @property
     def revision(self) -> int:
-        return self.number * 1000 + len(self.revisions)
-
-    @property
-    def revision_ids(self) -> list[int]:
-        return [self.number * 1000 + n for n in range(1, len(self.revisions) + 1)]
+        return self.number * 1000 + 1
 
     @property
     def item(self) -> str:
@@ -61,7 +49,6 @@ class FakeWikimedia:
         self.months = months or {}
         self.asked: Counter[str] = Counter()
         self.faults: dict[str, list[Reply]] = {}
-        self.before: Callable[[str], None] = lambda _: None
         self._lock = threading.Lock()
         self._server = ScriptedServer(self._answer)
 
@@ -94,7 +81,6 @@ class FakeWikimedia:
             self.asked[kind] += 1
             faults = self.faults.get(kind) or self.faults.get(kind.partition(" ")[0])
             fault = faults.pop(0) if faults else None
-        self.before(kind)
         return fault or answer()
 
     def _routed(self, request: Request) -> tuple[str, Callable[[], Reply]]:
@@ -108,8 +94,6 @@ class FakeWikimedia:
         assert form["format"] == "json" and form["formatversion"] == "2" and form["maxlag"] == "5"
         if form["action"] == "parse":
             return f"parse {form['oldid']}", lambda: self._parsed(form)
-        if form.get("list") == "categorymembers":
-            return "members", lambda: self._members(form)
         return "query " + form["prop"], lambda: self._queried(form)
 
     def _most_edited(self, request: Request) -> Reply:
@@ -133,9 +117,7 @@ class FakeWikimedia:
     def _graded(self, request: Request) -> Reply:
         assert request.path == "/models/enwiki-articlequality:predict"
         revision = request.json["rev_id"]
-        page = next((page for page in self.pages if page.revision == revision), None)
-        if page is None:
-            return Reply(400, {"error": f"Missing resource for rev-id {revision}"})
+        page = next(page for page in self.pages if page.revision == revision)
         score = {"prediction": page.grade, "probability": {page.grade: 0.9}}
         scores = {str(revision): {"articlequality": {"score": score}}}
         return Reply(body={"enwiki": {"models": {"articlequality": {"version": "0.9.2"}}, "scores": scores}})
@@ -153,42 +135,17 @@ class FakeWikimedia:
 
     def _parsed(self, form: dict[str, str]) -> Reply:
         revision = int(form["oldid"])
-        page = next((page for page in self.pages if revision in page.revision_ids), None)
-        if page is None:
-            return self._error("nosuchrevid", f"There is no revision with ID {form['oldid']}.")
+        page = next(page for page in self.pages if revision == page.revision)
         said = {"title": page.title, "pageid": page.number, "revid": revision}
-        if form["prop"] == "categories":
-            names = ["Floods", *(["Good_articles"] if page.good[page.revision_ids.index(revision)] else [])]
-            return Reply(body={"parse": said | {"categories": [{"sortkey": "", "category": name} for name in names]}})
         return Reply(body={"parse": said | {"text": page.html}})
-
-    def _members(self, form: dict[str, str]) -> Reply:
-        """The members of a category by the time of their joining, two at a time, as the real service continues."""
-        assert form["cmtitle"] == "Category:Good articles" and form["cmsort"] == "timestamp"
-        assert form["cmdir"] == "newer" and form["cmlimit"] == "max" and form["cmnamespace"] == "0"
-        pages = sorted((page.joined, page.number, page) for page in self.pages if page.joined)
-        wanted = [entry for entry in pages if form["cmstart"] <= entry[0] <= form["cmend"]]
-        done, _, number = form.get("cmcontinue", "|0").partition("|")
-        wanted = [entry for entry in wanted if entry[:2] >= (done, int(number))]
-        more = {"cmcontinue": f"{wanted[2][0]}|{wanted[2][1]}", "continue": "-||"} if len(wanted) > 2 else None
-        listed = [{"ns": 0, "title": page.title, "timestamp": joined} for joined, _, page in wanted[:2]]
-        query = {"query": {"categorymembers": listed}}
-        return Reply(body=({"continue": more} if more else {"batchcomplete": True}) | query)
 
     def _queried(self, form: dict[str, str]) -> Reply:
         if "titles" in form:
             return self._states(form["titles"].split("|"))
-        page = next((page for page in self.pages if str(page.number) == form["pageids"]), None)
-        if page is None:
-            gone = {"pageid": int(form["pageids"]), "missing": True}
-            return Reply(body={"batchcomplete": True, "query": {"pages": [gone]}})
-        if "rvstart" in form:
-            assert form["rvlimit"] == "1" and form["rvdir"] == "older"
-            dated = zip(page.times, page.revision_ids, strict=True)
-            before = [number for time, number in dated if time <= form["rvstart"]]
-            return self._query_of(page, [{"revid": number, "parentid": 0} for number in before[-1:]])
+        page = next(page for page in self.pages if str(page.number) == form["pageids"])
         assert form["rvlimit"] == "1"
-        return self._query_of(page, [{"timestamp": page.created}])
+        said = {"pageid": page.number, "ns": 0, "title": page.title, "revisions": [{"timestamp": page.created}]}
+        return Reply(body={"batchcomplete": True, "query": {"pages": [said]}})
 
     def _states(self, titles: list[str]) -> Reply:
         assert len(titles) <= 50
@@ -217,15 +174,6 @@ class FakeWikimedia:
         query |= {"normalized": normalized} if normalized else {}
         query |= {"redirects": redirects} if redirects else {}
         return Reply(body={"batchcomplete": True, "query": query})
-
-    @staticmethod
-    def _query_of(page: WikiPageStub, revisions: list[dict[str, Any]]) -> Reply:
-        said = {"pageid": page.number, "ns": 0, "title": page.title, "revisions": revisions}
-        return Reply(body={"batchcomplete": True, "query": {"pages": [said]}})
-
-    @staticmethod
-    def _error(code: str, info: str) -> Reply:
-        return Reply(body={"error": {"code": code, "info": info, "docref": "See the API's help."}})
 
 
 def lagged(seconds: float = 5.2) -> Reply:

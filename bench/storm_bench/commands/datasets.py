@@ -22,9 +22,7 @@ _Seed = Annotated[int, typer.Option("--chance", min=0, help="Seed of the sample.
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
-@data_app.command(
-    "fetch", short_help="A data set as its authors publish it: freshwiki, wikigenbench, wiki_live, deepscholar."
-)
+@data_app.command("fetch", short_help="A data set as its authors publish it: freshwiki, wikigenbench, wiki_live.")
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
     *,
@@ -83,44 +81,6 @@ def wikigenbench(
 
         plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
         _print_size(build_wikigenbench(plan, Build(to, _engine(ctx.obj), on_progress=to_stderr)), to)
-
-
-@data_app.command(
-    "wiki-live",
-    cls=SettingsCommand,
-    short_help="Articles that became Good Articles in MONTHs, with their pages (Wiki Live Challenge).",
-)
-def wiki_live(
-    ctx: typer.Context,
-    months: _Months,
-    *,
-    to: _To = Path("data/wiki_live"),
-    per_month: Annotated[
-        int, typer.Option("--per-month", min=1, help="Maximum number of topics of a month, sampled at random.")
-    ] = 20,
-    min_words: Annotated[int, typer.Option("--min-words", min=0, help="Minimum words of an article.")] = 0,
-    min_pages: Annotated[int, typer.Option("--min-pages", min=1, help="Minimum pages with text.")] = 5,
-    statements: Annotated[
-        int, typer.Option("--statements", min=1, help="Maximum statements of a topic, spread over its article.")
-    ] = 150,
-    chance: _Seed = 0,
-    debug: _Debug = False,
-) -> None:
-    """Build a round of Wiki Live: new Good Articles, their statements, pages they cite, pages that --search finds."""
-    with Guard(debug=debug):
-        from storm_bench.datasets.building import Build
-        from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
-
-        plan = WikiLivePlan(
-            tuple(months),
-            per_month=per_month,
-            seed=chance,
-            min_words=min_words,
-            statements=statements,
-            min_pages=min_pages,
-        )
-        engine = _engine(ctx.obj) if "search" in ctx.obj else None
-        _print_size(build_wiki_live(plan, Build(to, engine, on_progress=to_stderr)), to)
 
 
 def _engine(values: dict[str, Any]) -> "Search":

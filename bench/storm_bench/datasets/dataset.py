@@ -31,15 +31,11 @@ class Published:
     repository: str  # owner and name on GitHub
     revision: str  # a commit or branch that has the data
     folders: tuple[str, ...]  # of the repository, that hold the data
-    can_be_built: bool = True  # whether another can be built from Wikipedia
 
 
 PUBLISHED = {
     "freshwiki": Published("stanford-oval/storm", "NAACL-2024-code-backup", ("FreshWiki/json", "FreshWiki/txt")),
     "wikigenbench": Published("zhzihao/WikiGenBench", "fe44519c68a79b6e902648c63abdf3a185b27a2a", ("data",)),
-    "deepscholar": Published(
-        "guestrin-lab/deepscholar-bench", "d7f1a4970f8749c71920ff19c50dc9481b5e13c3", ("dataset",), can_be_built=False
-    ),
     "wiki_live": Published("WangShao2000/Wiki_Live_Challenge", "main", ("data",)),
 }
 """Name of each data set that can be fetched → where it is."""
@@ -110,7 +106,7 @@ def not_such(folder: Path, name: str, why: str) -> str:
     published = PUBLISHED[name]
     return (
         f"{folder} is not such a data set: {why}. Check the path, or get the published one with `storm experiment data "
-        f"fetch {name}` (https://github.com/{published.repository}){', or build one' if published.can_be_built else ''}"
+        f"fetch {name}` (https://github.com/{published.repository})"
     )
 
 

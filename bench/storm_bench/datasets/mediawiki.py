@@ -1,8 +1,8 @@
-"""Client of MediaWiki's Action API: pages, members of categories, revisions and HTML of articles."""
+"""Client of MediaWiki's Action API: pages, their age, and HTML of articles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, parsed, service_errors
@@ -28,7 +28,7 @@ class PageGoneError(DatasetError):
 
 @dataclass(frozen=True)
 class CurrentPage:
-    """A page in its current or an earlier revision (:meth:`MediaWiki.at`)."""
+    """A page in its current revision."""
 
     asked: str  # the requested title, possibly of a redirect
     title: str  # its own title
@@ -111,42 +111,14 @@ class MediaWiki:
                     seen.add(page.number)
                     yield page
 
-    def members(self, category: str, start: str, end: str) -> dict[str, str]:
-        """Return the articles that joined a category (``Category:Good articles``) in a period, title → time, by time.
-
-        Raises DatasetError: the wiki could not be asked.
-        """
-        which: Params = {"cmtitle": category, "cmnamespace": 0, "cmprop": "title|timestamp", "cmlimit": "max"}
-        when: Params = {"cmsort": "timestamp", "cmdir": "newer", "cmstart": start, "cmend": end}
-        queries = self._continued(
-            {"list": "categorymembers", **which, **when}, lambda answer: objects(answer["query"]["categorymembers"])
-        )
-        found = (member for query in queries for member in objects(query["categorymembers"]))
-        return {plain_text(member.get("title")): plain_text(member.get("timestamp")) for member in found}
-
-    def at(self, page: CurrentPage, time: str) -> CurrentPage:
-        """Return the page with the latest revision that it had at a time.
-
-        Raises DatasetError: the wiki could not be asked; PageGoneError: it had none, or has been deleted.
-        """
-        parameters: Params = {"rvlimit": 1, "rvdir": "older", "rvstart": time, "rvprop": "ids"}
-        found = _revisions(self._query({"prop": "revisions", "pageids": page.number, **parameters}))
-        if not found:
-            raise PageGoneError(f"{page.title!r} has no revision of {time} or before; skip it")
-        return replace(page, revision=int(found[0]["revid"]))
-
     def html(self, page: CurrentPage) -> str:
         """Return the HTML of the page's revision.
 
         Raises DatasetError: the wiki could not be asked; PageGoneError: the revision was deleted.
         """
         plain: Params = {"disableeditsection": 1, "disabletoc": 1, "disablelimitreport": 1}
-        return str(self._parse(page, {"prop": "text|revid", **plain}, lambda answer: answer["text"] + "")["text"])
-
-    def categories(self, page: CurrentPage) -> frozenset[str]:
-        """Return the titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
-        answer = self._parse(page, {"prop": "categories"}, lambda answer: objects(answer["categories"]))
-        return frozenset(plain_text(o.get("category")).replace("_", " ") for o in objects(answer["categories"]))
+        whole: Params = {"action": "parse", "oldid": page.revision, "prop": "text|revid", **plain}
+        return str(self._request(whole, lambda answer: answer["parse"]["text"] + "")["parse"]["text"])
 
     def created(self, page: CurrentPage) -> str:
         """Return time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""
@@ -154,20 +126,8 @@ class MediaWiki:
         query = self._query({"prop": "revisions", **parameters})
         return plain_text(_revisions(query)[0].get("timestamp")) if _revisions(query) else ""
 
-    def _parse(self, page: CurrentPage, parameters: Params, check: Callable[[Any], Any]) -> Any:
-        whole: Params = {"action": "parse", "oldid": page.revision, **parameters}
-        return self._request(whole, lambda answer: check(answer["parse"]))["parse"]
-
     def _query(self, parameters: Params) -> Any:
-        return next(self._continued(parameters, _checked_pages))
-
-    def _continued(self, parameters: Params, check: Callable[[Any], Any]) -> Iterator[Any]:
-        """Yield a query's results, part by part."""
-        further: Params | None = {}
-        while further is not None:
-            answer = self._request({"action": "query", **parameters, **further}, check)
-            further = answer.get("continue") or None
-            yield answer["query"]
+        return self._request({"action": "query", **parameters}, _checked_pages)["query"]
 
     def _request(self, parameters: Params, check: Callable[[Any], Any]) -> Any:
         """Return a response that passes ``check``, cached."""

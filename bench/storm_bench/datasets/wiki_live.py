@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.built import read_built
 from storm_bench.datasets.dataset import (
     DataSet,
     as_model,
@@ -92,13 +91,11 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
-    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, is a copy of the
-    repository, or was built here; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError:
+    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, or is a copy of the
+    repository; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError:
     nothing can be read, or, if strict, a file is damaged.
     """
     folder = without_links(folder)
-    if built := read_built(NAME, folder, strict=strict):
-        return built
     benchmarks = (folder, *sorted(folder.glob("data/*")))
     published = [file for benchmark in benchmarks for file in sorted((benchmark / ARTICLES).glob("[!.]*.md"))]
     files = [*sorted(folder.glob(f"[!.]*{SUFFIX}")), *published]

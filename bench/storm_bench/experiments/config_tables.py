@@ -32,7 +32,7 @@ class ConfigTable(BaseModel):
 class DataTable(ConfigTable):
     """The topics."""
 
-    set: Literal["freshwiki", "wikigenbench", "wiki_live", "deepscholar"]  # which data set
+    set: Literal["freshwiki", "wikigenbench", "wiki_live"]  # which data set
     path: Path  # its folder; relative paths are resolved against ``STORM_DATA`` if that is set
     core: bool = False  # WikiGenBench only: use only the topics marked ``in_core`` in its manifest
     topics: int | None = Field(default=None, ge=1)  # use only the first this many; None: all

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, Sources, article_chunks, pooled_chunks, topic_chunks
 from storm_bench.datasets.dataset import DataSet
-from storm_bench.datasets.deepscholar import read_deepscholar
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
@@ -74,7 +73,7 @@ def engine_of(
 def _read(name: str, folder: Path, *, core: bool) -> DataSet:
     if name == "wikigenbench":
         return read_wikigenbench(folder, core_only=core)
-    return {"freshwiki": read_freshwiki, "deepscholar": read_deepscholar, "wiki_live": read_wiki_live}[name](folder)
+    return {"freshwiki": read_freshwiki, "wiki_live": read_wiki_live}[name](folder)
 
 
 @lru_cache(1)

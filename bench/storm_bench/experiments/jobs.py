@@ -128,8 +128,7 @@ def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
     seed: Mapping[str, Any] = {} if unit.seed is None else {"seed": unit.seed}
     reads_ground_truth = config.search_of(method).corpus == "article"
     exclusions = {} if reads_ground_truth else exclusion_settings(topic)
-    about = {"about": topic.about} if topic.about else {}
-    return Settings.build({**about, **config.settings, **method.settings, **exclusions, **seed})
+    return Settings.build({**config.settings, **method.settings, **exclusions, **seed})
 
 
 def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
@@ -155,8 +154,6 @@ def topic_fingerprint(topic: Topic) -> str:
     facts = dataclasses.asdict(topic)
     if not topic.human.published_text:
         del facts["human"]["published_text"]  # as it was before that field existed
-    if not topic.about:
-        del facts["about"]
     return fingerprint(facts)
 
 

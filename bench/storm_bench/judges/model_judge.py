@@ -27,19 +27,12 @@ class JudgeModel:
         name: its name in reports.
         workers: maximum concurrent calls.
         settings: what its answers depend on besides its name, for reports.
-        window: tokens of prompt and reply that it holds; None if unknown.
     """
 
     def __init__(
-        self,
-        models: LanguageModels,
-        name: str,
-        *,
-        workers: int = 8,
-        settings: Parameters | None = None,
-        window: int | None = None,
+        self, models: LanguageModels, name: str, *, workers: int = 8, settings: Parameters | None = None
     ) -> None:
-        self.name, self.window, self.settings = name, window, dict(settings or {})
+        self.name, self.settings = name, dict(settings or {})
         self._models, self._workers = models, workers
 
     def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
@@ -95,7 +88,7 @@ def open_judge(
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form}
     if own.seed is not None:
         reported["seed"] = own.seed
-    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=models.window(_ROLE))
+    return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported)
 
 
 class LanguageModelJudge:

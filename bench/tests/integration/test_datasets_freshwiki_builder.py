@@ -14,7 +14,6 @@ from storm_bench.datasets import building
 from storm_bench.datasets.building import Build
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
-from storm_bench.datasets.wiki_live_builder import WikiLivePlan
 from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.interfaces.cli import app
@@ -261,13 +260,6 @@ def test_invalid_months_are_reported(tmp_path: Path) -> None:
         (WikiGenBenchPlan, "needs candidates"),
         (lambda: WikiGenBenchPlan(titles=("x",), created_after="May"), "'May' is not a date"),
         (lambda: WikiGenBenchPlan(titles=("x",), min_fetched=1.0), "min_fetched in"),
-        (lambda: WikiLivePlan(()), "no months given"),
-        (lambda: WikiLivePlan(("May",)), "'May' is not a month"),
-        (lambda: WikiLivePlan(("2024-01", "2099-01")), "2099-01 is not over"),
-        (lambda: WikiLivePlan(("2024-01",), per_month=0), "must be at least 1"),
-        (lambda: WikiLivePlan(("2024-01",), statements=0), "must be at least 1"),
-        (lambda: WikiLivePlan(("2024-01",), min_pages=0), "must be at least 1"),
-        (lambda: WikiLivePlan(("2024-01",), search_results=-1), "must be at least 1"),
     ],
 )
 def test_invalid_plans_are_refused(plan: Callable[[], object], said: str) -> None:

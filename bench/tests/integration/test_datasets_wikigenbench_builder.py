@@ -5,14 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Reply
+from servers import Reply, ScriptedServer
+from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html
 
+from storm_bench.commands import datasets as cli_datasets
+from storm_bench.datasets import building
 from storm_bench.datasets.building import Build
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 from storm_pipeline.errors import DatasetError, PageError
+from storm_pipeline.interfaces.cli import app
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Snippet
@@ -148,3 +152,26 @@ def test_empty_builds_are_reported(tmp_path: Path) -> None:
         plan = WikiGenBenchPlan(titles=("Flood company",))
         with pytest.raises(DatasetError, match=r"no article qualifies \(1 × no event\)"):
             build_wikigenbench(plan, Build(tmp_path, search(), fetch=web(), services=wikimedia.services))
+
+
+def test_cited_addresses_of_this_network_are_not_fetched(tmp_path: Path) -> None:
+    with ScriptedServer(Reply(body=report(1), headers={"Content-Type": "text/plain"})) as server:
+        html = article_html([f"{server.url}/{name}" for name in "abc"])
+        with (
+            FakeWikimedia([WikiPageStub("Big flood", 1, html)]) as wikimedia,
+            pytest.raises(DatasetError, match=r"no article qualifies \(1 × 40% of its links or fewer were fetched\)"),
+        ):
+            build_wikigenbench(PLAN, Build(tmp_path, services=wikimedia.services))
+        assert not server.requests
+
+
+def test_the_command_builds_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "WebPages", web)
+    monkeypatch.setattr(cli_datasets, "_engine", lambda values: {"fake": search()}[values["search"]])
+    long = article_html([*urls("big"), *urls("old")], sentences=25)
+    command = ["experiment", "data", "wikigenbench", "2024-03", "--to", str(tmp_path), "--search", "fake"]
+    with FakeWikimedia([WikiPageStub("Big flood", 1, long)], {"2024-03": [("Big flood", 9)]}) as wikimedia:
+        monkeypatch.setattr(building, "Wikimedia", lambda: wikimedia.services)
+        ended = CliRunner().invoke(app, [*command, "--chance", "3"])
+    assert (ended.exit_code, ended.stdout) == (0, f"1 topics in {tmp_path}\n"), ended.output
+    assert (provenance(tmp_path)["search"], provenance(tmp_path)["plan"]["seed"]) == ("fake", 3)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_llm import FakeModel, compared
+from judge_llm import FakeModel
 from llm import Answer
 from test_experiments import described as trial
 from test_experiments import run
@@ -19,7 +19,6 @@ from storm_pipeline.run.article_json import from_json
 
 FOUND: dict[str, Answer] = {
     "FindStatement": json.dumps({"verdict": "stated"}),
-    "CompareArticles": lambda user: compared(user, lambda a, b, _: "A" if len(a) > len(b) else "B"),
 }
 
 
@@ -79,19 +78,6 @@ def test_the_searched_corpus_contains_no_copy_of_the_article(
     run(config, tmp_path / "out")
     article = from_json((tmp_path / "out/articles/Lake_Orrin/rr/article.json").read_text("utf-8"))
     assert {url for source in article.sources for url in (source.url, *source.also)} == {PRESS, GUIDE}
-
-
-def test_articles_are_compared_with_the_human_one(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    methods = {"system": "alpha"}, {"name": "second", "system": "beta"}
-    config = described(model, *methods, metrics=["good_article_lm"]).with_overrides(topics=1)
-    folder = tmp_path / "out"
-    first, second = run(config, folder).results
-    assert (first.values["good_article_lm"], first.values["good_article_bias_lm"]) == (0, 0)
-    assert second.values["good_article_losses_lm"] == 1
-    asked = len(model.of("CompareArticles"))
-    assert asked == 2 * 6
-    run(config, folder)
-    assert len(model.of("CompareArticles")) == asked, "what is scored is not asked again"
 
 
 def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Path) -> None:

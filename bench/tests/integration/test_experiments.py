@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 from found_pages import page
-from judge_llm import FakeModel, compared
+from judge_llm import FakeModel
 from llm import Answer, default_answers
 from servers import Reply
 from tokens import gpt_4_tokens
@@ -186,7 +186,6 @@ JUDGING: dict[str, Answer] = {
     "GradeWriting": json.dumps({"fluency": 5, "informativeness": 0}),
     "AnswerFromArticle": "1931",
     "CompareAnswers": json.dumps({"same": 1}),
-    "CompareArticles": lambda user: compared(user, lambda *_: "tie"),
     "ClassifyUnsupported": json.dumps({"error": "inference"}),
     "FindStatement": json.dumps({"verdict": "absent"}),
 }

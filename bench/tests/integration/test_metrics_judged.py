@@ -10,7 +10,6 @@ import pytest
 from articles import section, sentence, source
 from judge_doubles import ScriptedGrader, ScriptedSupportJudge
 from judge_llm import FakeModel
-from judge_llm import compared as compared_articles
 from llm import Answer
 from scored_articles import case
 
@@ -221,7 +220,7 @@ COUNTS = {"citation_pairs_wiki_live", "citation_pages_held_wiki_live"}
 """Measures of judged metrics that depend on no judge."""
 JUDGED = (
     "citation_alce citation_wikigenbench citation_wiki_live support_errors rubric wikigen_quality ib_score "
-    "statement_coverage_lm own_statements_lm good_article_lm".split()
+    "statement_coverage_lm own_statements_lm".split()
 )
 
 
@@ -251,7 +250,6 @@ def test_invariants_of_all_judged_metrics(name: str) -> None:
         "CompareAnswers": compared,
         "ClassifyUnsupported": json.dumps({"error": "inference"}),
         "FindStatement": json.dumps({"verdict": "stated"}),
-        "CompareArticles": lambda user: compared_articles(user, lambda *_: "A"),
     }
     beside = replace(ARTICLE, topic=replace(ARTICLE.topic, human=HumanArticle("Lake Orrin", lead="It is a lake.")))
     cases = [ARTICLE, EMPTY, case(), beside]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_bench.datasets.deepscholar import sections_of_latex
 from storm_bench.datasets.storm_runs import recorded_outline
 from storm_benchmarks.gauges import gauges
 from storm_benchmarks.lengths import PATTERNS
@@ -46,7 +45,6 @@ def readers() -> dict[str, Callable[[str], object]]:
         "imported Markdown": lambda text: markdown_article("A topic", f"{text}\n## References\n1. https://example.org"),
         "imported wikitext": lambda text: wikitext_article("A topic", text),
         "markers": without_markers,
-        "LaTeX": lambda text: sections_of_latex(3 * text + "}" * len(text)),
         "heading of knowledge-storm": lambda text: recorded_outline("Topic", f"# a{3 * text}b"),
         "one line": tidy,
         "completeness": is_complete,
