@@ -31,7 +31,7 @@ from storm_pipeline.sources.pages.extract import is_interstitial as is_interstit
 from storm_pipeline.evidence.page_reading import WebPages as WebPages
 from storm_pipeline.evidence.citations import parse_cited as parse_cited
 from storm_pipeline.run.article_json import from_json as from_json
-from storm_pipeline.method.section_markdown import escape as escape
+from storm_pipeline.evidence.citations import escape as escape
 from storm_pipeline.text.lexical import LexicalIndex as LexicalIndex
 from storm_pipeline.evidence.retrieval.model_files import (
     loading as loading, local_folder as local_folder, options_without_code as options_without_code,

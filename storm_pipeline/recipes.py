@@ -16,8 +16,6 @@ from storm_pipeline.method.steps.article import (
     write_from_memory,
 )
 from storm_pipeline.method.steps.conversations import ask_all_at_once
-from storm_pipeline.method.steps.exclusions import leave_out_copies, usable, without_excluded_pages
-from storm_pipeline.method.steps.extract import extract, extract_answer
 from storm_pipeline.method.steps.interviews import (
     hold_interviews,
     hold_interviews_in_rounds,
@@ -32,7 +30,14 @@ from storm_pipeline.method.steps.outline import (
 )
 from storm_pipeline.method.steps.points import look_up_points
 from storm_pipeline.method.steps.reading import read_pages
-from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
+from storm_pipeline.method.steps.searching import (
+    leave_out_copies,
+    look_up_topic,
+    search_all,
+    search_with_topic,
+    usable,
+    without_excluded_pages,
+)
 from storm_pipeline.method.writers.section_loop import write_sections
 from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article
 from storm_pipeline.run.concurrency import Tasks
@@ -58,6 +63,8 @@ def storm_iterative(ctx: RunContext) -> Article:
     in full. If the settings say so, an extract is made instead.
     """
     if ctx.settings.is_extract:
+        from storm_pipeline.method.steps.extract import extract
+
         return extract(ctx)
     ctx = look_up_topic(ctx)
     outline, conversations, notes = look_up_points(
@@ -166,6 +173,8 @@ def answer(ctx: RunContext) -> Article:
     If the settings say so, an extract is made instead: the sources' sentences that are nearest to the question.
     """
     if ctx.settings.is_extract:
+        from storm_pipeline.method.steps.extract import extract_answer
+
         return extract_answer(ctx)
     return as_article(ctx, write_answer(ctx, search_for_answer(ctx), ctx.programs.answer))
 

@@ -27,16 +27,14 @@ from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
-from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
-from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.sources.search.base import AsyncSearchEngine, ContentsSource, Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
-from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 from storm_pipeline.text.formatting import counted, dollars, is_printable
 from storm_pipeline.text.stubs import filled
 from storm_pipeline.types import Article, Outline, Support, Usage
@@ -416,6 +414,8 @@ class Storm:
         if _is_outline(run):
             text = run.piece("outline.md")
             return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
+        from storm_pipeline.run.article_json import from_json
+
         text = run.piece("article.json")
         return from_json(text) if text else None
 

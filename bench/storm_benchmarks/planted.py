@@ -23,8 +23,8 @@ from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.retrieval import Embed
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
-from storm_pipeline.evidence.retrieval.vectors import Embed
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.lexical import terms

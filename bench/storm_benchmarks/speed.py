@@ -31,7 +31,7 @@ from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.assets import LEADS, fetch
 from storm_pipeline.run.concurrency import tune_process
-from storm_pipeline.sources.search.tables_of_contents import NoContents
+from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.types import Article
 
 SEARCH_SECONDS = 0.1

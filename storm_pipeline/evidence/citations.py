@@ -7,13 +7,13 @@ and counted.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.text.languages import split_sentences
 from storm_pipeline.text.markers import MARKS, marked, marked_number, with_brackets
 from storm_pipeline.text.words import HAN_KANA, tidy
-from storm_pipeline.types import Article, Citation, Sentence, Snippet
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet
 
 _LINK = re.compile(
     r"""!?(?P<text>\[\[?[^\[\]]*\]?\])\(\s*<?
@@ -35,6 +35,8 @@ _BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？�
 _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।]|\.(?!\w))")
 _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")  # french puts a space before the other punctuation marks
 
+_SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
+_LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _LABEL = re.compile(r"[\w.-]{1,20}")
 
 
@@ -164,3 +166,37 @@ def _take_marks(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[int]]:
     bare = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, text))
     bare = tidy(_BEFORE_WORD.sub(" ", _OPENING.sub("", _BRACKETED.sub("", bare))))
     return with_brackets(spaced.sub(r"\1", bare)), numbers
+
+
+def section_to_markdown(section: Section) -> str:
+    """Return one section as Markdown, from its heading (``##``) down, without citation markers."""
+    return "\n\n".join(section_blocks(section, 2, {})) + "\n"
+
+
+def escape(text: str, *, heading: bool = False) -> str:
+    """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
+    escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    return re.sub(r"#+$", lambda match: "\\#" * len(match[0]), escaped) if heading else escaped
+
+
+def _escaped_mark(match: re.Match[str]) -> str:
+    """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
+    return f"{match[0][:-1]}\\{match[0][-1]}"
+
+
+def section_blocks(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:
+    """Yield the blocks of a section and its subsections; ``numbers``: of sources by id, none for no markers."""
+    yield f"{'#' * min(level, 6)} {escape(section.heading, heading=True)}".rstrip()
+    yield from paragraphs_to_markdown(section.paragraphs, numbers)
+    for subsection in section.subsections:
+        yield from section_blocks(subsection, level + 1, numbers)
+
+
+def paragraphs_to_markdown(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
+    """Yield one block per paragraph; sentences without text are skipped."""
+    for paragraph in paragraphs:
+        lines = [
+            f"{text}{marker(s, numbers) if numbers else ''}" for s in paragraph.sentences if (text := escape(s.text))
+        ]
+        if lines:
+            yield "\n".join(lines)

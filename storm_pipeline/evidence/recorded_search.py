@@ -12,7 +12,7 @@ from storm_pipeline.run.journal import Journal, current_scope, fingerprint
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search import result as results
-from storm_pipeline.sources.search.tables_of_contents import ContentsSource, TableOfContents
+from storm_pipeline.sources.search.base import ContentsSource, TableOfContents
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion
 

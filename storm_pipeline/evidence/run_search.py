@@ -10,16 +10,13 @@ from storm_pipeline.evidence.retrieval.embedder import CountsTokens, Embedder, o
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.catalogue import pattern_of
-from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
-from storm_pipeline.sources.reliable.ground_truth import GroundTruth
-from storm_pipeline.sources.reliable.policies import Policy, SourcePolicy
-from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.reliable.filtering import Policy, SourceFilter, SourcePolicy, date_in_address
+from storm_pipeline.sources.search.base import ContentsSource, Search
 from storm_pipeline.sources.search.edge import bounded
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.search.search_cache import SearchCache
-from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 from storm_pipeline.text.chunks import chunks, token_chunks
 from storm_pipeline.text.identity import page_address
 from storm_pipeline.types import Exclusion, Snippet
@@ -171,8 +168,11 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
         allow=settings.allow_sources,
         deny=settings.deny_sources,
     )
-    truth = settings.exclude_urls, settings.exclude_titles
-    kept_out = GroundTruth(*truth) if any(truth) else None
+    kept_out, truth = None, (settings.exclude_urls, settings.exclude_titles)
+    if any(truth):
+        from storm_pipeline.sources.reliable.ground_truth import GroundTruth
+
+        kept_out = GroundTruth(*truth)
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.facts import covering, recall
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval.vectors import Embed, Vector, Vectors
+from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
 from storm_pipeline.text.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run

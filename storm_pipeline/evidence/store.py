@@ -12,9 +12,9 @@ from typing import Self
 import numpy as np
 
 from storm_pipeline.errors import StoreError
+from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder
 from storm_pipeline.evidence.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
-from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.evidence.snippet_index import SnippetIndex
 from storm_pipeline.types import Snippet
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from storm_pipeline.evidence.retrieval.vectors import Embed
+from storm_pipeline.evidence.retrieval import Embed
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.words import folded_words, words

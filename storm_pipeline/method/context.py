@@ -15,7 +15,7 @@ from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.sources.search.tables_of_contents import ContentsSource
+from storm_pipeline.sources.search.base import ContentsSource
 from storm_pipeline.types import Brief, ModelChoice, Outline, Perspective
 
 

@@ -34,9 +34,9 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger, RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.sources.search.base import ContentsSource, NoContents
 from storm_pipeline.sources.search.registry import require_engine_keys
-from storm_pipeline.sources.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
-from storm_pipeline.text.configuration.providers import provider_with_key
+from storm_pipeline.text.configuration.variables import provider_with_key
 from storm_pipeline.types import Article, ModelChoice, Outline
 
 T = TypeVar("T")
@@ -238,7 +238,11 @@ def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
 def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
     mode = settings.wikipedia_contents
     asked = mode == "always" or (mode == "auto" and not engine.is_private)
-    return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
+    if not asked or engine.offline:
+        return NoContents()
+    from storm_pipeline.sources.search.tables_of_contents import WikipediaContents
+
+    return WikipediaContents(settings.cache)
 
 
 def _context(

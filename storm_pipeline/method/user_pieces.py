@@ -11,7 +11,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.method.context import UserPieces
 from storm_pipeline.method.outlines import outline_to_markdown, parse_outline
-from storm_pipeline.sources.documents.decoding import decoded
 from storm_pipeline.text.files import read_bounded, read_plain
 from storm_pipeline.text.words import encodable_values
 from storm_pipeline.types import Outline, Perspective
@@ -78,6 +77,8 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
 
 
 def _text_of(path: Path, where: str) -> str:
+    from storm_pipeline.sources.documents.decoding import decoded
+
     try:
         data = read_bounded(path.expanduser(), _MAX_BYTES)
     except (OSError, ValueError, RuntimeError) as error:

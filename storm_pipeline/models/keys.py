@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.settings import ROLES, Settings, is_embedded
-from storm_pipeline.text.configuration.providers import model_and_endpoint, provider_of
-from storm_pipeline.text.configuration.variables import secret, variable
+from storm_pipeline.text.configuration.variables import model_and_endpoint, provider_of, secret, variable
 
 _NO_KEY = "none"  # self-hosted servers need no key, but client libraries require one
 

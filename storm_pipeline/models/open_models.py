@@ -17,8 +17,8 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.text.configuration.addresses import filled_in, redacted
-from storm_pipeline.text.configuration.providers import provider_of
 from storm_pipeline.text.configuration.setting_types import NONE
+from storm_pipeline.text.configuration.variables import provider_of
 from storm_pipeline.types import Price
 
 _PAPER_SAMPLING = (1.0, 0.9)

@@ -10,7 +10,7 @@ from typing import Any
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.settings import Role, Settings, is_embedded
-from storm_pipeline.text.configuration.providers import model_and_endpoint
+from storm_pipeline.text.configuration.variables import model_and_endpoint
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.types import Price
 

@@ -23,7 +23,7 @@ from storm_pipeline.errors import (
     SettingsError,
     StormError,
 )
-from storm_pipeline.evidence.retrieval.vectors import Embed
+from storm_pipeline.evidence.retrieval import Embed
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set
 from storm_pipeline.models.open_models import open_models

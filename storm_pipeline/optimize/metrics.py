@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from storm_pipeline.evidence.judges.language_model import read_verdicts
 from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval.vectors import Embed
+from storm_pipeline.evidence.retrieval import Embed
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.text.lexical import LexicalIndex, rank_scores

@@ -16,8 +16,8 @@ from llm import FakeModel, default_answers
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import run_state
+from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.tables_of_contents import NoContents
 
 API = "docs/api.md"
 TRACING = "docs/tracing.md"  # test_tracing.py runs its examples, but for MLflow's, which nothing here can store

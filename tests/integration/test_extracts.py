@@ -10,8 +10,8 @@ from found_pages import world
 from storm_pipeline import Article, SettingsError, Storm
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.types import Snippet
 
 WORDS = "lamp turnip ladder umbrella walrus piano gravel onion kettle violin badger cellar".split()

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.sources.search.registry import Choice
-from storm_pipeline.text.configuration.providers import PROVIDERS
-from storm_pipeline.text.configuration.variables import user_configuration
+from storm_pipeline.text.configuration.variables import PROVIDERS, user_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ from servers import Reply
 from storm_pipeline import Article, Settings, Snippet, Storm
 from storm_pipeline.errors import NothingFoundError, RunError, SearchError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.sources.search.base import NoContents, TableOfContents
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.tables_of_contents import NoContents, TableOfContents
 
 
 class Unreachable:

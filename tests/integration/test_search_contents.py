@@ -13,7 +13,8 @@ from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.retrying import Patience
-from storm_pipeline.sources.search.tables_of_contents import TableOfContents, WikipediaContents
+from storm_pipeline.sources.search.base import TableOfContents
+from storm_pipeline.sources.search.tables_of_contents import WikipediaContents
 
 ARTICLE = "\n\n\n".join(
     [

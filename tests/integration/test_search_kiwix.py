@@ -10,8 +10,8 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.method.context import ContentsSource
 from storm_pipeline.sources.engines.kiwix import KiwixSearch
+from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.search.registry import open_search
-from storm_pipeline.sources.search.tables_of_contents import TableOfContents
 
 SILK = """<p>The Silk Road linked China with the Mediterranean.<sup class="reference">[1]</sup></p>
 <section><h2>History<span class="mw-editsection">[edit]</span></h2><p>Zhang Qian travelled west.</p>

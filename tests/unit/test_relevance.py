@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.types import Brief, Snippet
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from storm_pipeline import Article, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.subject import Subject, related, subject_of
+from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.tables_of_contents import NoContents
 from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
 
 THINGS = "turbine spillway gallery fishway crest reservoir tunnel road museum village".split()

@@ -14,7 +14,7 @@ from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.registry import Choice
-from storm_pipeline.text.configuration.providers import PROVIDERS
+from storm_pipeline.text.configuration.variables import PROVIDERS
 
 FILE = Path("home/storm.toml")
 """The user's, from the folder that the tests work in."""

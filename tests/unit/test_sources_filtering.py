@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.reliable.filtering import SourceFilter, date_in_address
+from storm_pipeline.sources.reliable.filtering import POLICIES, Policy, SourceFilter, SourcePolicy, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
-from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.fake import FakeSearch

@@ -23,7 +23,7 @@ from storm_pipeline.sources.reliable.catalogue import (
     load_catalogue,
     pattern_of,
 )
-from storm_pipeline.sources.reliable.policies import POLICIES, Policy, SourcePolicy
+from storm_pipeline.sources.reliable.filtering import POLICIES, Policy, SourcePolicy
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 HOSTS = st.lists(LABELS, min_size=2, max_size=4).map(".".join)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import StoreError
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, HashingEmbedder
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.text.identity import canonical_url, normalised_text
 from storm_pipeline.types import Snippet

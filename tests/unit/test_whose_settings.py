@@ -25,8 +25,7 @@ from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
 from storm_pipeline.sources.search.registry import Choice
 from storm_pipeline.text.configuration.addresses import filled_in, redacted
-from storm_pipeline.text.configuration.providers import PROVIDERS
-from storm_pipeline.text.configuration.variables import child_environment, use_files, variable
+from storm_pipeline.text.configuration.variables import PROVIDERS, child_environment, use_files, variable
 
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
 OF_NO_REQUEST = set(

@@ -9,8 +9,8 @@ from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.texts import body_headings, generated_text
 from storm_bench.types import Case
 from storm_pipeline.api import folded_words, numbers
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import Embedder
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.types import READERS
 
 _COSTS = ("dollars", "calls", "tokens_in", "tokens_cached", "tokens_out", "seconds")

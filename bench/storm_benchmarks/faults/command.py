@@ -91,7 +91,7 @@ def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: boo
     from storm_pipeline.evidence.retrieval import embedder
     from storm_pipeline.interfaces.cli import main
     from storm_pipeline.method import session
-    from storm_pipeline.sources.search.tables_of_contents import NoContents
+    from storm_pipeline.sources.search.base import NoContents
 
     embedder.open_embedder = lambda *_, **__: embedder.HashingEmbedder()
     vars(session)["WikipediaContents"] = lambda _: NoContents()

@@ -17,7 +17,7 @@ from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.engines.searxng import searxng
-from storm_pipeline.sources.search.tables_of_contents import NoContents
+from storm_pipeline.sources.search.base import NoContents
 
 TOPIC = "Silk Road"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from storm_bench.metrics.recall import heading_soft_recall
 from storm_bench.metrics.texts import article_text, body_headings
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.optimize.metrics import soft_recall
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
 

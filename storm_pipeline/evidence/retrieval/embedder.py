@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
+from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.run.concurrency import torch_threads
 from storm_pipeline.text.words import encodable

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.model_files import loading
-from storm_pipeline.evidence.retrieval.vectors import Vectors
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.text.words import encodable
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm, linear, normalize, scaled_dot_product_attention
 
-from storm_pipeline.evidence.retrieval.vectors import Vectors
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.run.concurrency import torch_threads
 
 _Weights = dict[str, Tensor]

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from storm_pipeline.evidence.retrieval.vectors import Embed, Vector, Vectors
+from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
 from storm_pipeline.text.lexical import LexicalIndex, load_bm25, rank_scores, terms
 from storm_pipeline.types import Snippet
 

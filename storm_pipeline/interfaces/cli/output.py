@@ -37,7 +37,7 @@ def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings
     question.
     """
     from storm_pipeline.settings import Settings
-    from storm_pipeline.text.configuration.providers import provider_with_key
+    from storm_pipeline.text.configuration.variables import provider_with_key
 
     provider = provider_with_key()
     if quiet or provider is None or "lm" in settings.model_fields_set or not is_interactive():

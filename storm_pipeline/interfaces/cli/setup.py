@@ -64,7 +64,7 @@ def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "As
 def _questions() -> dict[str, tuple[str, str]]:
     """Return the question and the default answer for each setting; an empty answer leaves the setting out."""
     from storm_pipeline.sources.search.registry import choose
-    from storm_pipeline.text.configuration.providers import PROVIDERS, provider_with_key
+    from storm_pipeline.text.configuration.variables import PROVIDERS, provider_with_key
 
     provider, engine = provider_with_key(), choose()
     examples = ", ".join(provider.model for provider in PROVIDERS[:2])

@@ -92,7 +92,7 @@ def check(
 ) -> None:
     """Show whether a policy allows pages, with their classification and the reason."""
     from storm_pipeline.sources.reliable.catalogue import load_catalogue
-    from storm_pipeline.sources.reliable.policies import SourcePolicy, policy_named
+    from storm_pipeline.sources.reliable.filtering import SourcePolicy, policy_named
 
     catalogue = load_catalogue()
     judge = SourcePolicy(policy_named(policy), allow=allow or (), deny=deny or ())

@@ -15,7 +15,7 @@ from storm_pipeline.run.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogu
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.sources.documents.reader import take_inventory
 from storm_pipeline.sources.search.registry import choose, engines, require_engine_keys, split_specs
-from storm_pipeline.text.configuration.providers import provider_with_key
+from storm_pipeline.text.configuration.variables import provider_with_key
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import printable
 

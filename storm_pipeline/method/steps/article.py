@@ -13,8 +13,7 @@ from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_to_markdown
-from storm_pipeline.method.steps.exclusions import usable
-from storm_pipeline.method.steps.searching import distinct_queries, nothing_found, search_all
+from storm_pipeline.method.steps.searching import distinct_queries, nothing_found, search_all, usable
 from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import checked_draft
 from storm_pipeline.method.writers.drafts import read_draft

@@ -11,9 +11,8 @@ from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
 from storm_pipeline.evidence.subject import Subject, related, subject_of
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import as_article
-from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.outline import keep_outline
-from storm_pipeline.method.steps.searching import nothing_found, search_all, search_with_topic
+from storm_pipeline.method.steps.searching import nothing_found, search_all, search_with_topic, usable
 from storm_pipeline.method.writers.section_loop import keep_section
 from storm_pipeline.method.writers.sentences import (
     Candidate,

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.conversations import converse, next_turn
-from storm_pipeline.method.steps.exclusions import without_excluded_pages
-from storm_pipeline.method.steps.searching import nothing_found
+from storm_pipeline.method.steps.searching import nothing_found, without_excluded_pages
 from storm_pipeline.run.concurrency import Tasks, parallel_map
 from storm_pipeline.signatures.shapes import Editor
 from storm_pipeline.types import Conversation, Conversations, Perspective, Turn

@@ -13,10 +13,10 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.outlines import outline_from_headings
-from storm_pipeline.method.steps.exclusions import without_excluded_pages
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.point_lookups import answered_points
 from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
+from storm_pipeline.method.steps.searching import without_excluded_pages
 from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
 from storm_pipeline.run.journal import call_scope

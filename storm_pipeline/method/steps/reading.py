@@ -10,7 +10,7 @@ from itertools import accumulate
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
 from storm_pipeline.method.context import RunContext, piece_of
-from storm_pipeline.method.steps.exclusions import without_excluded_pages
+from storm_pipeline.method.steps.searching import without_excluded_pages
 from storm_pipeline.method.writers.drafts import without_prompt_lines
 from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
 from storm_pipeline.run.concurrency import parallel_map

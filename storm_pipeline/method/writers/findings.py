@@ -13,8 +13,8 @@ from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.evidence import FindingNotes, PassageEvidence
 from storm_pipeline.evidence.facts import without_topic
 from storm_pipeline.evidence.passages import Passage, passages
+from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.evidence.retrieval.embedder import TINY, project_out
-from storm_pipeline.evidence.retrieval.vectors import Vector, Vectors
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Conversation, Outline, Sentence

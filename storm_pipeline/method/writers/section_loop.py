@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import section_to_markdown
 from storm_pipeline.evidence.evidence import FEWEST_SENTENCES, PassageEvidence
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.section_markdown import section_to_markdown
 from storm_pipeline.method.writers.whole import write_whole
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import SectionWritten

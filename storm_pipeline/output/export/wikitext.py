@@ -9,8 +9,8 @@ from storm_pipeline.output.export.manuscript import Cite, HeadingBlock, Manuscri
 from storm_pipeline.output.export.reference import KINDS, Reference
 from storm_pipeline.output.render.links import host, label
 from storm_pipeline.sources.reliable.catalogue import Rating
+from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.sources.reliable.ground_truth import repeats_wikipedia
-from storm_pipeline.sources.reliable.policies import SourcePolicy
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.person_names import Name

@@ -2,8 +2,13 @@
 
 import re
 
-from storm_pipeline.evidence.citations import cited_pages, number_references
-from storm_pipeline.method.section_markdown import escape, paragraphs_to_markdown, section_blocks
+from storm_pipeline.evidence.citations import (
+    cited_pages,
+    escape,
+    number_references,
+    paragraphs_to_markdown,
+    section_blocks,
+)
 from storm_pipeline.output.render.links import host, is_shared_link, label, one_line, shared_address
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.identity import PREPRINT, is_preprint

@@ -10,15 +10,11 @@ from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.documents.inline_markup import local_name
 from storm_pipeline.sources.documents.isolated import NotReadError, reading
 from storm_pipeline.sources.documents.markup import element_text, parse_html, text_of
+from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each
 from storm_pipeline.sources.search.queries import joined, topic_words
-from storm_pipeline.sources.search.tables_of_contents import (
-    TableOfContents,
-    is_back_matter,
-    spaced_title,
-    without_back_matter,
-)
+from storm_pipeline.sources.search.tables_of_contents import is_back_matter, spaced_title, without_back_matter
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import QueryRefusedError, unknown_format

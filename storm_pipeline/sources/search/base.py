@@ -1,4 +1,4 @@
-"""The search interface: the engine protocol and a validated engine."""
+"""The search interface: the protocols of engines and of sources of tables of contents, and a validated engine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,3 +46,31 @@ class Search:
 
     name: str
     search: Callable[[str, int], SearchResult]  # query, ``k`` → up to ``k`` pages, best first; raises SearchError
+
+
+@dataclass(frozen=True)
+class TableOfContents:
+    """Headings of an article."""
+
+    title: str  # the article's title, after redirects
+    # level (1 for a section, 2 for a subsection …) and text, in reading order; without back matter such as references
+    # and see-also lists, and their subsections
+    headings: tuple[tuple[int, str], ...]
+
+
+class ContentsSource(Protocol):
+    """Look-up of the table of contents of an encyclopedia article by its title."""
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        """Return the article's headings; None if there is no such article.
+
+        Raises SearchError: the look-up itself failed.
+        """
+        ...
+
+
+class NoContents:
+    """A source without tables of contents."""
+
+    def table_of_contents(self, _title: str) -> None:
+        """Return None."""

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.assets import Progress
-from storm_pipeline.sources.search.base import Search
+from storm_pipeline.sources.search.base import ContentsSource, Search
 from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.text.configuration.addresses import redacted
 from storm_pipeline.text.configuration.variables import default_cache, variable
 
 if TYPE_CHECKING:
     from storm_pipeline.evidence.retrieval.embedder import Embedder
-    from storm_pipeline.sources.search.tables_of_contents import ContentsSource
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class OpenedEngine:
 
     engine: Search  # the engine
     problems: tuple[str, ...] = ()  # unreadable parts, such as files of a corpus: one sentence each
-    contents: "ContentsSource | None" = None  # its tables of contents, if any
+    contents: ContentsSource | None = None  # its tables of contents, if any
     is_private: bool = False  # whether it searches the user's own texts alone
 
 

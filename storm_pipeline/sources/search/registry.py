@@ -12,7 +12,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import within
 from storm_pipeline.sources.search.edge import checked
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
-from storm_pipeline.sources.transport.http import SOON, user_agent
 from storm_pipeline.text.configuration.addresses import filled_in, redacted
 from storm_pipeline.text.formatting import did_you_mean
 
@@ -166,6 +165,8 @@ def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
 def answers(address: str) -> bool:
     """Return whether a URL responds within 2.5 seconds, including name resolution, with any status."""
     import requests
+
+    from storm_pipeline.sources.transport.http import SOON, user_agent
 
     def ask() -> bool:
         requests.head(address, timeout=SOON, headers={"User-Agent": user_agent()})

@@ -3,15 +3,15 @@
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, within
+from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.sources.transport.http import SOON
@@ -29,34 +29,6 @@ _BACK_MATTER = frozenset(
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
 """Small, since the run waits for optional data; this many consecutive failures open the circuit for a minute."""
-
-
-@dataclass(frozen=True)
-class TableOfContents:
-    """Headings of an article."""
-
-    title: str  # the article's title, after redirects
-    # level (1 for a section, 2 for a subsection …) and text, in reading order; without back matter such as references
-    # and see-also lists, and their subsections
-    headings: tuple[tuple[int, str], ...]
-
-
-class ContentsSource(Protocol):
-    """Look-up of the table of contents of an encyclopedia article by its title."""
-
-    def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Return the article's headings; None if there is no such article.
-
-        Raises SearchError: the look-up itself failed.
-        """
-        ...
-
-
-class NoContents:
-    """A source without tables of contents."""
-
-    def table_of_contents(self, _title: str) -> None:
-        """Return None."""
 
 
 class WikipediaContents:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.text.configuration.addresses import endpoint, is_web_address, without_secrets
-from storm_pipeline.text.configuration.providers import model_and_endpoint, qualified
+from storm_pipeline.text.configuration.variables import model_and_endpoint, qualified
 
 T = TypeVar("T")
 IS_CONTENT = "content"
