@@ -33,6 +33,11 @@ class Range:
     high: float
 
     @classmethod
+    def of(cls, likely: float, factors: Iterable[float]) -> "Range":
+        """Return the range of rounded multiples of a likely number."""
+        return cls(*(round(factor * likely) for factor in factors))
+
+    @classmethod
     def sum(cls, ranges: Iterable["Range"]) -> "Range":
         """Return the sum of the ranges, adding lows, likely numbers and highs."""
         summands = list(ranges)
@@ -106,7 +111,6 @@ class Estimate:
 def estimate(
     settings: Settings,
     topic: str,
-    programs: Programs | None = None,
     *,
     recipe: str = DEFAULT,
     outline_only: bool = False,
@@ -132,26 +136,22 @@ def estimate(
     known: Mapping[str, object] = OUTLINES if outline_only else RECIPES
     if recipe not in known:
         raise SettingsError(no_such_recipe(recipe, known))
-    plan = _plan(settings, topic, recipe, outline_only=outline_only, outline=outline)
-    rows = [] if plan.settings.is_extract else list(usage(plan, programs or Programs()))
-    names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
-    parse_prices(settings.prices)  # a malformed one is always an error
-    models = dict.fromkeys(settings.lm_of(row.role) for row in rows)
-    prices = {full_name(name, settings): known_price(name, settings) for name in models}
-    shown = tuple(_row(row, settings, names[row.role], prices[names[row.role]]) for row in rows)
-    notes = _notes(plan.settings, prices)
-    return Estimate(topic, recipe, shown, _searches(plan), tuple(prices.items()), tuple(notes))
-
-
-def _plan(
-    settings: Settings, topic: str, recipe: str, *, outline_only: bool, outline: Outline | Path | str | None
-) -> Plan:
-    """Return the plan of a run. Raises SettingsError: the outline or an extract cannot be used."""
-    plan_settings, given = for_recipe(settings, "outline" if outline_only else recipe), None
+    given = None
     if outline is not None:
         require_outline(recipe)
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
-    return Plan(fit_to_window(plan_settings), recipe, outline_only, len(given.sections) if given else 0)
+    fitting = fit_to_window(for_recipe(settings, "outline" if outline_only else recipe))
+    plan = Plan(fitting, recipe, outline_only, len(given.sections) if given else 0)
+    rows = [] if plan.settings.is_extract else list(usage(plan, Programs()))
+    names = {row.role: full_name(settings.lm_of(row.role), settings) for row in rows}
+    parse_prices(settings.prices)  # a malformed one is always an error
+    prices = {name: known_price(name, settings) for name in dict.fromkeys(names.values())}
+    is_foreign = {settings.source_language or "en", settings.article_language} != {"en"}
+    shown = tuple(_row(row, names[row.role], prices[names[row.role]], is_foreign=is_foreign) for row in rows)
+    likely = 1 if plan.settings.is_extract else round(searches(plan))
+    found = Range.of(likely, CALLS if likely > 1 else (1, 1, 1))
+    notes = _notes(plan.settings, prices, is_foreign=is_foreign)
+    return Estimate(topic, recipe, shown, found, tuple(prices.items()), tuple(notes))
 
 
 def known_price(model: str, settings: Settings) -> Price | None:
@@ -159,34 +159,20 @@ def known_price(model: str, settings: Settings) -> Price | None:
     return price_of(full_name(model, settings), parse_prices(settings.prices))
 
 
-def _row(row: RowUsage, settings: Settings, model: str, price: Price | None) -> EstimateRow:
-    thought = [row.calls * number for number in (REASONING if reasons_by_default(model) else (0, 0, 0))]
+def _row(row: RowUsage, model: str, price: Price | None, *, is_foreign: bool) -> EstimateRow:
     *usual, high = TOKENS
-    factors = (*usual, high * (FOREIGN if _is_foreign(settings) else 1))
+    factors = (*usual, high * (FOREIGN if is_foreign else 1))
     prompt = [factor * row.tokens_in for factor in factors]
-    completion = [factor * row.tokens_out + more for factor, more in zip(factors, thought, strict=True)]
-    dollars = (
-        Range(*(price.cost(read, 0, written) for read, written in zip(prompt, completion, strict=True)))
-        if price
-        else None
-    )
+    reasoning = REASONING if reasons_by_default(model) else (0, 0, 0)
+    completion = [f * row.tokens_out + row.calls * more for f, more in zip(factors, reasoning, strict=True)]
+    costs = [price.cost(read, 0, written) for read, written in zip(prompt, completion, strict=True)] if price else None
     low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
     calls = Range(low, likely, likely if row.stage == "conversations" else most)  # not more turns than set
-    rounded = (Range(*map(round, numbers)) for numbers in (prompt, completion))
-    return EstimateRow(row.stage, row.role, row.program, model, calls, next(rounded), next(rounded), dollars)
+    tokens = (Range(*map(round, numbers)) for numbers in (prompt, completion))
+    return EstimateRow(row.stage, row.role, row.program, model, calls, *tokens, Range(*costs) if costs else None)
 
 
-def _searches(plan: Plan) -> Range:
-    likely = 1 if plan.settings.is_extract else round(searches(plan))
-    return Range(*(round(factor * likely) for factor in CALLS)) if likely > 1 else Range(likely, likely, likely)
-
-
-def _is_foreign(settings: Settings) -> bool:
-    """Return whether sources or article are not in English."""
-    return {settings.source_language or "en", settings.article_language} != {"en"}
-
-
-def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
+def _notes(settings: Settings, prices: Mapping[str, Price | None], *, is_foreign: bool) -> list[str]:
     if settings.is_extract:
         return ["an extract asks no language model"]
     notes = [
@@ -206,6 +192,6 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
                 f"{name} may reason before it answers, which is billed as output: {likely} tokens per call "
                 f"are assumed, {low} to {high:,}"
             )
-    if _is_foreign(settings):
+    if is_foreign:
         notes.append("likely tokens are those of English; other languages can take twice as many, as in the high end")
     return notes
