@@ -250,8 +250,8 @@ class Perspective:
 LATER_ROUND = "What a reader expects and the interviews leave open."
 """Focus of the reader whose questions are researched after the interviews; not part of the paper."""
 READING = "What pages tell that are read from end to end."
-READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
-""":data:`LATER_ROUND` and its names in earlier versions."""
+READERS = frozenset({LATER_ROUND, READING})
+"""Focuses of conversations that are not interviews."""
 
 
 @dataclass(frozen=True)
@@ -484,7 +484,7 @@ class Article:
         report: counts of changes, and problems.
         sources_excluded: search results that were not used, each with the reason.
         revisions: changed and removed sentences, each with the reason.
-        written: ISO date (UTC) of the run's start; None in articles of earlier versions.
+        written: ISO date (UTC) of the run's start; None if unknown.
         language: ISO 639-1 code of the text.
         note: a statement for readers on how the text was made, shown below it; may be empty.
         support: the verdict of the run's judge on the citations; None without a judge.

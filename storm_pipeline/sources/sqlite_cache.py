@@ -60,10 +60,10 @@ class SqliteCache:
         self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
 
     def _checked(self, key: str, stored: Any) -> Any:
-        """Return the value of an entry; None if it is damaged. Entries of earlier versions have no checksum."""
+        """Return the value of an entry; None if it is damaged."""
         with contextlib.suppress(ValueError, AttributeError, RecursionError):
             text, _, checksum = stored.decode("ascii").partition("\n")
-            if not checksum or checksum == _digest(key + text):
+            if checksum == _digest(key + text):
                 return json.loads(text)
         self._report(f"an entry of the cache {self._path} is damaged and is not used")
         return None

@@ -41,7 +41,7 @@ MISSING = Reply(body={"batchcomplete": "", "query": {"pages": {"-1": {"ns": 0, "
 
 def contents(server_url: str, cache: Path, **kwargs: Any) -> WikipediaContents:
     settings: dict[str, Any] = {"patience": BRISK, "timeout": 10} | kwargs
-    return WikipediaContents(cache, user_agent="tests (me@example.org)", api=f"{server_url}/w/api.php", **settings)
+    return WikipediaContents(cache, api=f"{server_url}/w/api.php", **settings)
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def test_headings_without_back_matter(tmp_path: Path) -> None:
     assert request.path == "/w/api.php"
     asked = {"action": "query", "prop": "extracts", "titles": "Silk Road", "redirects": "1", "format": "json"}
     assert asked.items() <= request.query.items()
-    assert request.headers["user-agent"].startswith("tests (me@example.org)")
+    assert request.headers["user-agent"].startswith("storm-pipeline/")
     assert request.headers["host"] == server.url.removeprefix("http://")
 
 

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,16 +165,6 @@ def test_what_a_page_holds_is_journalled_once_and_is_the_same_when_the_run_goes_
     assert [one.text for one in again[2]] == [one.text for one in first[0]]
 
 
-def test_a_search_of_a_run_begun_by_an_earlier_version_is_reused(tmp_path: Path) -> None:
-    pages_told(tmp_path, QUERIES[:1], TOLD)
-    *_, record = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
-    del record["value"]["pages"]
-    with Journal(tmp_path / "old.jsonl") as journal:
-        journal.add("search", record["key"], record["value"])
-    (tmp_path / "journal.jsonl").write_bytes((tmp_path / "old.jsonl").read_bytes())
-    assert pages_told(tmp_path, QUERIES[:1], TOLD) == []
-
-
 TEXT = st.text(st.characters())  # halves of surrogate pairs included
 MAYBE = st.none() | TEXT
 SNIPPET = st.builds(
@@ -207,5 +196,5 @@ def test_a_damaged_record_is_none_or_a_whole_result(result: SearchResult, name: 
         assert isinstance(value, str) and name in {"read", "lost"}
         assert json.loads(json.dumps(encoded(found))) == json.loads(json.dumps(record))
     rest = decoded({key: part for key, part in encoded(result).items() if key != name})
-    assert rest == (replace(result, pages=()) if name == "pages" else None)  # runs of earlier versions have no pages
+    assert rest is None
     assert decoded(encoded(result) | {"more": value}) is None

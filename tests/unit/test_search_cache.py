@@ -1,7 +1,6 @@
 """The caches: what goes in comes out, in every mode, from every thread and process; damage costs entries alone."""
 
 import contextlib
-import json
 import logging
 import multiprocessing
 import random
@@ -320,15 +319,3 @@ def test_a_changed_text_is_missed_and_said(tmp_path: Path) -> None:
     assert cache.problems == (f"an entry of the cache {tmp_path / 'x.sqlite'} is damaged and is not used",)
     cache.put("k", "a number: 1234")
     assert cache.get("k") == "a number: 1234"
-
-
-@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.text(), max_leaves=5))
-def test_entries_of_earlier_versions_are_read(value: Any) -> None:
-    with TemporaryDirectory() as folder:
-        cache = SqliteCache(Path(folder) / "x.sqlite")
-        cache.put("k", "new")
-        with sqlite3.connect(Path(folder) / "x.sqlite") as file:
-            file.execute("UPDATE entries SET value = ?", (json.dumps(value),))
-        file.close()
-        assert cache.get("k") == value
-        assert cache.problems == ()

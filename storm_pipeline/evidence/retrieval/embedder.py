@@ -89,18 +89,15 @@ class SentenceTransformerEmbedder:
     Args:
         model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
             or a name on the model hub.
-        threads: CPU threads, >= 1; limits torch while embedding.
-        batch_size: texts a forward pass, >= 1; the library sorts by length, so padding stays small.
         cache: folder for models from the hub; default: the library's cache.
     """
 
-    def __init__(self, model: str | Path, *, threads: int = 2, batch_size: int = 32, cache: Path | None = None) -> None:
+    def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:
         from storm_pipeline.evidence.retrieval.model_files import local_folder
 
         folder = local_folder(model)
         self.name = folder.name if folder else str(model)
         self._source, self._cache = folder or model, cache
-        self._threads, self._batch_size = threads, batch_size
         self._model: Any = None
         self._dimension = 0
         # Serialized: fast tokenizers cannot change their padding while another thread uses them.
@@ -119,8 +116,8 @@ class SentenceTransformerEmbedder:
             model = self._load()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
-            with torch_threads.limited_to(self._threads):
-                options = {"batch_size": self._batch_size, "normalize_embeddings": True, "show_progress_bar": False}
+            with torch_threads.limited_to(2):
+                options = {"normalize_embeddings": True, "show_progress_bar": False}
                 vectors = model.encode([encodable(text) for text in texts], **options)
         return np.asarray(vectors, dtype=np.float32)
 

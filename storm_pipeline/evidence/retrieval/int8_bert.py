@@ -31,17 +31,16 @@ class Int8BertEmbedder:
 
     Args:
         folder: a sentence-transformers folder that :meth:`fits`; no network access.
-        threads: batches computed in parallel, >= 1, on one thread each (threads within an operation are slower).
         batch_tokens: tokens per forward pass, >= 1, about 25 kB of memory each; twice as many are slower, since the
             C library returns such large arrays to the system after every operation.
     """
 
-    def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 512) -> None:
+    def __init__(self, folder: Path, *, batch_tokens: int = 512) -> None:
         self._folder, self._config = folder, _json(folder / "config.json")
         self.name, self.dimension = f"{folder.name}+int8", int(self._config["hidden_size"])
         self.longest = int(_json(folder / "sentence_bert_config.json")["max_seq_length"])
         """Maximum input length in tokens, special tokens included."""
-        self._threads, self._batch_tokens = threads, batch_tokens
+        self._batch_tokens = batch_tokens
         self._encoder: Int8Bert | None = None
         self._tokenizer: Any = None
         self._lock = threading.Lock()
@@ -79,7 +78,7 @@ class Int8BertEmbedder:
         if len(batches) == 1:
             fill(batches[0])
         else:
-            parallel_map(fill, batches, workers=self._threads)
+            parallel_map(fill, batches, workers=2)  # on one thread each: threads within an operation are slower
         return vectors
 
     def count_tokens(self, text: str) -> int:

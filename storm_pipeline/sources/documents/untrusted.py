@@ -41,14 +41,13 @@ class TooLargeError(ValueError):
 
 
 class BoundedZip:
-    """Reader of a zip archive's members, up to a total size; raises zipfile.BadZipFile if it is not one.
+    """Reader of a zip archive's members; raises zipfile.BadZipFile if it is not one.
 
-    ``max_bytes``: limit on the total size, counted while unpacking, since headers may be wrong.
+    Their total size is limited, and counted while unpacking, since headers may be wrong.
     """
 
-    def __init__(self, data: bytes, max_bytes: int = _MAX_BYTES) -> None:
-        self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self._limit = self._left = max_bytes
+    def __init__(self, data: bytes) -> None:
+        self._zip, self._left = zipfile.ZipFile(io.BytesIO(data)), _MAX_BYTES
         self.names = tuple(self._zip.namelist())
 
     def read(self, name: str) -> bytes:
@@ -56,6 +55,6 @@ class BoundedZip:
         with self._zip.open(name) as member:
             data = member.read(self._left + 1)
         if len(data) > self._left:
-            raise TooLargeError(f"unpacks to more than {self._limit:,} bytes; split it, or remove images from it")
+            raise TooLargeError(f"unpacks to more than {_MAX_BYTES:,} bytes; split it, or remove images from it")
         self._left -= len(data)
         return data

@@ -1,6 +1,5 @@
 """A fake search engine: answers from a table or a function, records the queries, fails on demand."""
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from storm_pipeline.errors import SearchError
@@ -24,7 +23,6 @@ class FakeSearch:
         answers: query → snippets, best first (no entry: nothing found), or a function that returns them. The
             function may raise; it is called in the thread that searches.
         name: the engine's name.
-        latency: seconds that each search takes, >= 0.
         failing: queries that raise a SearchError, or a predicate.
     """
 
@@ -33,11 +31,10 @@ class FakeSearch:
         answers: Answers,
         *,
         name: str = "fake",
-        latency: float = 0.0,
         failing: Collection[str] | Callable[[str], bool] = (),
     ) -> None:
         self.name = name
-        self._answers, self._latency, self._failing = answers, latency, failing
+        self._answers, self._failing = answers, failing
         self._queries: list[str] = []
 
     @property
@@ -52,7 +49,6 @@ class FakeSearch:
             SearchError: the query is one of ``failing``.
         """
         self._queries.append(query)
-        time.sleep(self._latency)
         if self._failing(query) if callable(self._failing) else query in self._failing:
             raise SearchError(f"{self.name} was set to fail for {query!r}")
         snippets = self._answers(query) if callable(self._answers) else self._answers.get(query, ())

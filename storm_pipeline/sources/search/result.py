@@ -82,7 +82,6 @@ def merged(results: Iterable[SearchResult]) -> SearchResult:
     return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
 
 
-_PAGES = "pages"  # missing in records of earlier versions
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
@@ -93,7 +92,7 @@ def encoded(result: SearchResult) -> dict[str, Any]:
 
 def decoded(value: object) -> SearchResult | None:
     """Return the result of an :func:`encoded` value, before or after a JSON round trip; None if it is malformed."""
-    if not isinstance(value, dict) or {*value, _PAGES} != {field.name for field in fields(SearchResult)}:
+    if not isinstance(value, dict) or set(value) != {field.name for field in fields(SearchResult)}:
         return None
     try:
         return checked_value(SearchResult, value)

@@ -18,13 +18,13 @@ CacheMode = Literal["use", "off", "refresh", "replay"]
 ``replay``: never search; a cache miss is an error."""
 _FORMAT = 1
 _FIELDS = tuple(field.name for field in fields(Snippet))
-"""Fields of a snippet in stored order; append new ones, which records of earlier versions lack."""
+"""Fields of a snippet in stored order."""
 
 
 class ModeCache:
     """A cache file with a mode; values expire after ``max_age_days``, except in a replay."""
 
-    def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
+    def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None = 30.0) -> None:
         self._cache, self._mode = SqliteCache(file), mode
         self._max_age_days = None if mode == "replay" else max_age_days
 
@@ -67,8 +67,8 @@ class SearchCache(ModeCache):
     ``folder``: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
     """
 
-    def __init__(self, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
-        super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
+    def __init__(self, folder: Path, mode: CacheMode = "use") -> None:
+        super().__init__(Path(folder) / "search" / "searches.sqlite", mode)
 
     def result(self, request: SearchRequest) -> SearchResult | None:
         """Return the result of a request; None on a cache miss, which is a SearchError in a replay."""
@@ -87,8 +87,6 @@ class SearchCache(ModeCache):
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
     try:
-        if not all(isinstance(values, list) and len(values) <= len(_FIELDS) for values in record):
-            return None
-        return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=False))) for values in record)
-    except TypeError:
+        return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=True))) for values in record)
+    except (TypeError, ValueError):
         return None

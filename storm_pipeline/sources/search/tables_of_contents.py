@@ -14,8 +14,7 @@ from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientErr
 from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.sources.transport.gates import Rate, gate
-from storm_pipeline.sources.transport.http import SOON
-from storm_pipeline.sources.transport.http import user_agent as default_user_agent
+from storm_pipeline.sources.transport.http import SOON, user_agent
 from storm_pipeline.text.identity import is_title, is_wiki_language
 from storm_pipeline.text.plain import plain_text
 
@@ -34,11 +33,9 @@ _CONCURRENT = _MAX_FAILURES = 2
 class WikipediaContents:
     """Rate-limited look-up of tables of contents, cached on disk. Thread-safe.
 
-    ``cache``: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it. ``user_agent``: User-Agent
-    header; Wikipedia asks for a name and a contact. ``timeout``: read timeout in seconds, and connect timeout, which is
-    capped at 2.5. ``patience``: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``. ``days``: age
-    in days after which a cached table (or a cached miss) expires. ``api``: URL of another MediaWiki's ``api.php``,
-    instead of Wikipedia's. Raises SettingsError: the language code is malformed.
+    ``cache``: the cache folder; tables, and titles without an article, are kept in ``pages/contents.sqlite`` inside it
+    for 30 days. ``timeout``: seconds to read an answer, and to connect, at most 2.5. ``patience``: attempts and pauses.
+    ``api``: URL of another MediaWiki's ``api.php``. Raises SettingsError: the language code is malformed.
     """
 
     def __init__(
@@ -46,20 +43,16 @@ class WikipediaContents:
         cache: Path,
         language: str = "en",
         *,
-        user_agent: str | None = None,
         timeout: float = 10.0,
         patience: Patience | None = None,
-        days: float = 30.0,
         api: str | None = None,
     ) -> None:
         self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
         self._language = language.strip().lower()
         if not is_wiki_language(self._language):
             raise SettingsError(f"{language!r} is not a language code of a Wikipedia; give one such as en or de")
-        self._user_agent = user_agent or default_user_agent()
         self._timeout = timeout
         self._patience = patience or _PATIENCE
-        self._days = days
         self._api = api
         host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
         self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT, failures=_MAX_FAILURES))
@@ -76,7 +69,7 @@ class WikipediaContents:
         if not is_title(title):
             return None
         key = f"{self._api or self._language}\n{title}"
-        if (known := self._cache.get(key, self._days)) is not None:
+        if (known := self._cache.get(key, max_age_days=30)) is not None:
             return TableOfContents(known[0], tuple((level, text) for level, text in known[1])) if known else None
         with self._slots:
             self._check_answers()
@@ -101,7 +94,7 @@ class WikipediaContents:
 
         hooks: dict[str, Any] = {"response": [bound]} | ({"request": [_redirection(self._api)]} if self._api else {})
         return wikipediaapi.Wikipedia(
-            self._user_agent,
+            user_agent(),
             self._language,
             headers={
                 "Connection": "close",
