@@ -165,11 +165,11 @@ def _row(row: RowUsage, model: str, price: Price | None, *, is_foreign: bool) ->
     prompt = [factor * row.tokens_in for factor in factors]
     reasoning = REASONING if reasons_by_default(model) else (0, 0, 0)
     completion = [f * row.tokens_out + row.calls * more for f, more in zip(factors, reasoning, strict=True)]
-    costs = [price.cost(read, 0, written) for read, written in zip(prompt, completion, strict=True)] if price else None
+    costs = [price.cost(sent, 0, made) for sent, made in zip(prompt, completion, strict=True)] if price else None
     low, likely, most = (max(1, round(factor * row.calls)) for factor in CALLS)
     calls = Range(low, likely, likely if row.stage == "conversations" else most)  # not more turns than set
-    tokens = (Range(*map(round, numbers)) for numbers in (prompt, completion))
-    return EstimateRow(row.stage, row.role, row.program, model, calls, *tokens, Range(*costs) if costs else None)
+    read, written = (Range(*map(round, numbers)) for numbers in (prompt, completion))
+    return EstimateRow(row.stage, row.role, row.program, model, calls, read, written, Range(*costs) if costs else None)
 
 
 def _notes(settings: Settings, prices: Mapping[str, Price | None], *, is_foreign: bool) -> list[str]:
