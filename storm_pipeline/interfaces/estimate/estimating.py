@@ -149,9 +149,9 @@ def estimate(
     is_foreign = {settings.source_language or "en", settings.article_language} != {"en"}
     shown = tuple(_row(row, names[row.role], prices[names[row.role]], is_foreign=is_foreign) for row in rows)
     likely = 1 if plan.settings.is_extract else round(searches(plan))
-    found = Range.of(likely, CALLS if likely > 1 else (1, 1, 1))
+    queries = Range.of(likely, CALLS if likely > 1 else (1, 1, 1))
     notes = _notes(plan.settings, prices, is_foreign=is_foreign)
-    return Estimate(topic, recipe, shown, found, tuple(prices.items()), tuple(notes))
+    return Estimate(topic, recipe, shown, queries, tuple(prices.items()), tuple(notes))
 
 
 def known_price(model: str, settings: Settings) -> Price | None:
