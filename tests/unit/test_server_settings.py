@@ -13,9 +13,9 @@ from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
 
-NEVER = {"out", "cache", "api_base", "api_key_env"}
+NEVER = {"out", "cache", "api_base", "api_key_env", "prices"}
 BY_VALUE = set(
-    "lm asker_lm expert_lm reader_lm outliner_lm writer_lm reviewer_lm judge_lm search embedder programs".split()
+    "lm asker_lm expert_lm reader_lm outliner_lm writer_lm reviewer_lm judge_lm judge search embedder programs".split()
 )
 VALUES: dict[str, Any] = {
     "perspectives": 2,
