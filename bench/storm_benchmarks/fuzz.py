@@ -26,7 +26,6 @@ from dspy.utils.exceptions import AdapterParseError
 
 from storm_benchmarks.fuzz_documents import OUTCOMES, whole_document
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request
-from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
 from storm_pipeline.errors import StormError
 from storm_pipeline.method.outlines import parse_outline
@@ -41,6 +40,12 @@ from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.languages import split_sentences
 
+PATTERNS = (
+    *("A. B. ", "{", "[", '{"a":', "*a", "The king had it. He went ", ".", "'a b. C ", "(a. B ", '"a. B ', "你好。"),
+    *("<think>", "</think>", "# ", "a\n", "< ", "_a", "[1", "[1]", "1,", "__", "\\[", "[a](", "`", "\\", "1 and "),
+    *(" ", "Dr. ", "| a ", "- a\n", "lower case words go\n", "[1] \n", "**a**", "\u0301", "1.1 ", "?!", "\n", "#"),
+)
+"""Pieces that readers of untrusted text once took excessive time for."""
 _PIECES = (
     *PATTERNS,
     *("[1]", "[99]", "[1, 2]", "[0]", "[-1]", "【3】", "[[2]]", "[9999999999999999999]", "\ud83d", "\x00", "\x1b[3m"),

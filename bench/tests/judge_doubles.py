@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from storm_bench.judges.base import Pair
-from storm_bench.judges.grading import Grade, GradingRequest
+from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader
 from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
 
 
@@ -38,16 +38,15 @@ class ScriptedSupportJudge:
         return [Verdict(label_of(score, self.threshold), score) for score in found]
 
 
-class ScriptedGrader:
+class ScriptedGrader(LanguageModelGrader):
     """A test double that computes grades with a function.
 
     Attributes:
         requests: all requests so far, in order.
     """
 
-    name = "test double"
-
     def __init__(self, script: Callable[[GradingRequest], int]) -> None:
+        self.name = "test double"
         self.requests: list[GradingRequest] = []
         self._script = script
 

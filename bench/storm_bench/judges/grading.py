@@ -1,8 +1,7 @@
-"""The protocol of graders, which grade a text by a rubric, and its implementation by a language model."""
+"""A language model that grades texts by rubrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
@@ -47,18 +46,6 @@ class Grade:
     feedback: str = ""
 
 
-class GradingJudge(Protocol):
-    """Grades requests, in order. Deterministic."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def parameters(self) -> Parameters: ...  # noqa: D102
-
-    def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]: ...  # noqa: D102
-
-
 class LanguageModelGrader:
     """A language model that grades on scales of 1–5 and 0–5.
 
@@ -79,7 +66,7 @@ class LanguageModelGrader:
         return self._model.parameters(*self._programs.values())
 
     def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]:
-        """As :class:`GradingJudge`; equal requests are graded once.
+        """Return the grades of requests, in order; equal requests are graded once.
 
         Raises MetricError: the model cannot be called or returns no valid grade.
         """

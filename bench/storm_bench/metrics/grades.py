@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
+from storm_bench.judges.grading import GradingRequest, LanguageModelGrader, Rubric
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.metrics.texts import body_headings
@@ -41,7 +41,7 @@ def rubric_fingerprint(rubrics: Sequence[Rubric]) -> str:
     return fingerprint([(rubric.name, rubric.criterion, rubric.scale) for rubric in rubrics])[:12]
 
 
-def rubric_grades(grader: GradingJudge, *, longest: int = LONGEST_GRADED) -> BatchMetric:
+def rubric_grades(grader: LanguageModelGrader, *, longest: int = LONGEST_GRADED) -> BatchMetric:
     """Return four grades of 1 to 5, without a reference article; None for an article without text.
 
     Departures: the wording of the rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with
@@ -86,7 +86,7 @@ _RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
 QUALITY_MEASURES = tuple(Measure(f"{own}_0_5", low=0, high=5) for own in (*_WRITING, *(r.name for r in _RUBRICS)))
 
 
-def wikigen_quality(model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST_READ) -> BatchMetric:
+def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader, *, longest: int = LONGEST_READ) -> BatchMetric:
     """Return six grades of 0 to 5 for writing quality and informativeness.
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported

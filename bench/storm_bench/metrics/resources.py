@@ -10,7 +10,7 @@ from storm_pipeline import Settings
 from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
-    from storm_bench.judges.grading import GradingJudge
+    from storm_bench.judges.grading import LanguageModelGrader
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
@@ -114,7 +114,7 @@ class Resources:
         return open_judge(self.judge_lm, self._settings(self.judge_lm))
 
     @cached_property
-    def grader(self) -> "GradingJudge":
+    def grader(self) -> "LanguageModelGrader":
         """The judge model as a grader by rubrics."""
         from storm_bench.judges.grading import LanguageModelGrader
         from storm_bench.judges.model_judge import open_judge

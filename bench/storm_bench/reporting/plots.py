@@ -8,7 +8,7 @@ import contextlib
 import importlib.util
 import io
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,11 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
     if not rows:
         return None
 
-    def draw(drawing: "Drawing") -> None:
+    marks = "A dot is a topic, a diamond the mean with its 95 % interval."
+    caption = tidy(f"{measure.name}: differences from {results.baseline}. {marks}")
+    text = io.StringIO()
+    with _drawings() as made:
+        drawing = made(figsize=(6.4, 1.1 + 0.5 * len(rows)), layout="constrained")
         axes = drawing.subplots()
         axes.axvline(0, color="#777777", linewidth=0.8, linestyle="--")
         for place, (method, values) in enumerate(rows):
@@ -71,11 +75,9 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
         axes.set_ylim(len(rows) - 0.4, -0.6)
         direction = {"higher": " (right is better)", "lower": " (left is better)"}.get(measure.better, "")
         axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{direction}")
-
-    name = f"difference-{measure.name.replace('_', '-')}"
-    marks = "A dot is a topic, a diamond the mean with its 95 % interval."
-    caption = f"{measure.name}: differences from {results.baseline}. {marks}"
-    return _figure(name, caption, (6.4, 1.1 + 0.5 * len(rows)), draw)
+        # No date and no library version: equal results give equal bytes.
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
+    return Figure(f"difference-{measure.name.replace('_', '-')}.svg", caption, text.getvalue())
 
 
 def _plot_mean(axes: "Axes", across: MeanInterval, height: float, colour: str) -> None:
@@ -92,16 +94,6 @@ def _plot_mean(axes: "Axes", across: MeanInterval, height: float, colour: str) -
 def _short(name: str) -> str:
     plain = tidy(name) or "?"
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
-
-
-def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[["Drawing"], None]) -> Figure:
-    with _drawings() as made:
-        drawing = made(figsize=size, layout="constrained")
-        draw(drawing)
-        text = io.StringIO()
-        # No date and no library version: equal results give equal bytes.
-        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": tidy(caption)})
-    return Figure(f"{name}.svg", tidy(caption), text.getvalue())
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from judge_llm import FakeModel
 from llm import Answer
 from scored_articles import case
 
-from storm_bench.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
+from storm_bench.judges.grading import GradingRequest, LanguageModelGrader
 from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_judge
 from storm_bench.judges.pretrained import TrueJudge
 from storm_bench.metrics.base import Metric
@@ -212,7 +212,7 @@ class Shared:
 
     support_judge: Judge
     judge_model: JudgeModel
-    grader: GradingJudge
+    grader: LanguageModelGrader
     expand_citations: bool = False
 
 

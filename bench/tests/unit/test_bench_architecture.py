@@ -18,7 +18,6 @@ ORDER = [
     {"cited_sentences", "trimming", "significance"},
     {"articles", "datasets"},
     {"judges"},
-    {"judging_tasks"},
     {"calibration"},
     {"metrics"},
     {"reporting"},

@@ -13,8 +13,8 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_bench.datasets.storm_runs import recorded_outline
+from storm_benchmarks.fuzz import PATTERNS
 from storm_benchmarks.gauges import gauges
-from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.notebooks import MARK, fingerprint, without_places
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.method.outlines import parse_outline
