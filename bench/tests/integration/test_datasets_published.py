@@ -121,15 +121,6 @@ def test_wikigenbench_is_read_as_published(tmp_path: Path) -> None:
     assert not (tmp_path / "generation").exists()
 
 
-def test_freshwiki_is_read_as_published(tmp_path: Path) -> None:
-    said = [{"sentence": "Caravans carried salt", "refs": []}]
-    page = {"title": "Salt", "content": [{"section_title": "Trade", "section_content": said}]}
-    files = {"FreshWiki/json/Salt.json": json.dumps(page), "FreshWiki/txt/Salt.txt": "# Trade\nCaravans."}
-    fetched("freshwiki", tmp_path, Reply(body=archive(files | {"knowledge_storm/x.json": "1"})))
-    (topic,) = read_freshwiki(tmp_path, strict=True).topics
-    assert (topic.title, topic.human.published_text) == ("Salt", "# Trade\nCaravans.")
-
-
 def test_nothing_is_written_outside_the_folder_and_no_link(tmp_path: Path) -> None:
     files = wiki_live_files() | {"data/../../escaped.json": "1", "data/run.sh": "rm"}
     packed = archive(files, links={"data/link.json": "/etc/passwd"})

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Reply, ScriptedServer
+from servers import Reply
 from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html
 
@@ -152,17 +152,6 @@ def test_empty_builds_are_reported(tmp_path: Path) -> None:
         plan = WikiGenBenchPlan(titles=("Flood company",))
         with pytest.raises(DatasetError, match=r"no article qualifies \(1 × no event\)"):
             build_wikigenbench(plan, Build(tmp_path, search(), fetch=web(), services=wikimedia.services))
-
-
-def test_cited_addresses_of_this_network_are_not_fetched(tmp_path: Path) -> None:
-    with ScriptedServer(Reply(body=report(1), headers={"Content-Type": "text/plain"})) as server:
-        html = article_html([f"{server.url}/{name}" for name in "abc"])
-        with (
-            FakeWikimedia([WikiPageStub("Big flood", 1, html)]) as wikimedia,
-            pytest.raises(DatasetError, match=r"no article qualifies \(1 × 40% of its links or fewer were fetched\)"),
-        ):
-            build_wikigenbench(PLAN, Build(tmp_path, services=wikimedia.services))
-        assert not server.requests
 
 
 def test_the_command_builds_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,6 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YDC_API_KEY", "none")
 
 
-def test_the_requested_engine_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = searching_nothing(model, search=ENGINE).with_overrides(settings={"search": "wiki-leads"})
-    assert facts(config, tmp_path / "out")["search"] == "engine wiki-leads"
-
-
 def test_a_method_with_its_own_engine_is_listed_separately(data: Path, model: FakeModel, tmp_path: Path) -> None:
     methods = [
         {"recipe": "direct"},

@@ -47,14 +47,6 @@ def recipes(out: Path) -> list[str]:
     return [json.loads(path.read_text("utf-8"))["recipe"] for path in out.glob("articles/1/it/*/run.json")]
 
 
-def test_a_failed_method_is_retried_as_edited(data: Path, tmp_path: Path) -> None:
-    with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
-        assert run(one(model, "rr"), tmp_path / "out").results[0].failure
-        assert run(one(model, "direct"), tmp_path / "out").results[0].failure == ""
-        assert len(model.of("WriteFromMemory")) == 1
-    assert recipes(tmp_path / "out") == ["direct"]
-
-
 def test_a_failed_method_is_retried_as_edited_even_after_a_kill(data: Path, tmp_path: Path) -> None:
     with FakeModel(faults={"WriteArticle": [REFUSED]}) as model:
         run(one(model, "rr"), tmp_path / "out")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from judge_llm import FakeModel
-from test_experiments import CACHE, JUDGING, data, described, model, run
+from test_experiments import CACHE, data, described, model, run
 
 from storm_bench.experiments import read_config
 from storm_bench.experiments.data import topics_of
@@ -60,18 +60,6 @@ def test_the_human_article_is_a_row_scored_only_by_what_does_not_compare_it_with
         assert row.values["sections"] == 2
         assert (row.values["words"] or 0) > 50
         assert {row.values.get(name) for name in ("rouge_1", "references", "citation_recall_alce")} == {None}
-
-
-def test_the_human_articles_grades_are_asked_for(data: Path, tmp_path: Path) -> None:
-    with FakeModel(JUDGING) as model:
-        methods = [{"recipe": "rr"}, {"human": True}]
-        judge = {"judge_lm": model.lm}
-        config = described(model, "rr", methods=methods, metrics=["wikigen_quality", "ib_score"], resources=judge)
-        results = run(config.with_overrides(topics=1), tmp_path / "out")
-    (row,) = (row for row in results.results if row.method == "human article")
-    assert row.values["fluency_0_5"] == 5
-    assert row.values["focus_0_5"] is not None
-    assert row.values.get("ib_score") is None
 
 
 def test_a_variant_is_a_row_for_every_method_with_a_recipe(data: Path, tmp_path: Path) -> None:

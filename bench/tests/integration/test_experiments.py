@@ -121,12 +121,6 @@ def test_an_experiment_grows_by_methods_metrics_and_topics(data: Path, model: Fa
     assert len(model.of("WriteFromMemory")) == 2 * asked["WriteFromMemory"]
 
 
-def test_a_folder_refuses_other_settings(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    run(described(model, "rr"), tmp_path / "out")
-    with pytest.raises(SettingsError, match="other settings"):
-        run(described(model, "rr").with_overrides(settings={"top_k": 7}), tmp_path / "out")
-
-
 def test_a_failed_article_is_a_row_and_is_retried(data: Path, tmp_path: Path) -> None:
     refusing = Reply(status=400, body={"error": {"message": "no such model"}})
     with FakeModel(faults={"WriteFromMemory": [refusing]}) as model:
@@ -211,22 +205,6 @@ def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
         assert sum(tokens(one.prompt) for one in asked) in judging.tokens_in
         assert {one.signature for one in asked} == set(JUDGING)
     assert (left.articles, left.judging) == (0, ())
-
-
-def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path) -> None:
-    with FakeModel(JUDGING) as model:
-        judge = {"judge_lm": model.lm}
-        run(described(model, "rr", metrics=["rubric"], resources=judge).with_overrides(topics=1), tmp_path / "out")
-        more = described(model, "rr", metrics=["rubric", "wikigen_quality", "shape"], resources=judge)
-        with Experiment(more, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
-            (both,) = forecast(more, experiment.topics, experiment.missing, experiment.unscored).judging
-            left = {unit: names for unit, names in experiment.unscored.items() if unit.topic == "1"}
-            (one,) = forecast(more, experiment.topics, (), left).judging
-            units = dict.fromkeys(left, more.metrics)
-            (whole,) = forecast(more, experiment.topics, (), units).judging
-    assert (both.articles, both.metrics) == (2, ("rubric", "wikigen_quality"))
-    assert (one.articles, one.metrics) == (1, ("wikigen_quality",))
-    assert whole.calls.likely == one.calls.likely + 4
 
 
 def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -505,17 +483,6 @@ def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
     again = command(*write)
     assert again.exit_code == 0, again.output
     assert (out / "report" / "report.md").is_file()
-
-
-def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:
-    broken = Reply(status=400, body={"error": {"message": "no such model"}})
-    with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
-        file = str(config_file(model, tmp_path))
-        there = ("--out", str(tmp_path / "out"), "--cache", str(CACHE))
-        done = command("run", file, "--size", "smoke", *there)
-    assert done.exit_code == 1
-    assert "1 articles failed" in done.output
-    assert "Traceback" not in done.output
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])

@@ -7,7 +7,6 @@ import pytest
 from storm_bench.calibration import known_calibration
 from storm_bench.experiments import ExperimentConfig, jobs
 from storm_bench.experiments.provenance import judged_in, metric_facts
-from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statements import STATED
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
@@ -23,20 +22,6 @@ def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> Non
     assert [row.task for row in found.rows] == ["experts", "another question", "another source", "changed number"]
     assert all(row.auc.low <= row.auc.value <= row.auc.high for row in found.rows)
     assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None
-
-
-def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
-    embedder = HashingEmbedder()
-    embedder.name = "all-MiniLM-L6-v2+int8"
-    resources = Resources()
-    resources.__dict__["vectors"] = embedder  # in place of the pinned one
-    found = known_calibration(resources.statement_screen)
-    assert found is not None
-    assert [row.task for row in found.rows] == ["systems' articles"]
-    assert found != known_calibration(ScreenJudge(embedder))
-    other = Resources()
-    other.__dict__["vectors"] = HashingEmbedder()
-    assert known_calibration(other.statement_screen) is None
 
 
 def test_the_screen_of_statements_is_recorded_with_its_own_calibration(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, article_chunks, topic_chunks
 from storm_bench.datasets.dataset import shuffled
-from storm_bench.datasets.leakage import copies, exclusion_settings, without_copies
+from storm_bench.datasets.leakage import copies, without_copies
 from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.settings import Settings
-from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.types import Snippet
 
@@ -122,17 +120,6 @@ def test_the_papers_golden_documents_are_the_article_itself() -> None:
 def test_a_corpus_without_documents_is_refused() -> None:
     with pytest.raises(DatasetError, match="needs documents"):
         ClosedCorpus(topic_chunks(replace(TOPIC, documents=())))
-
-
-def test_exclusion_settings_exclude_the_article() -> None:
-    settings = Settings.build(exclusion_settings(TOPIC))
-    truth = GroundTruth(settings.exclude_urls, settings.exclude_titles)
-    assert truth.recognise("https://www.wikiwand.com/en/articles/Big_flood", "", "")
-    assert truth.recognise("https://de.wikipedia.org/wiki/Big_flood", "Big flood", "")
-    assert exclusion_settings(replace(TOPIC, human=replace(ARTICLE, url="", title="Great flood"))) == {
-        "exclude_titles": ("Great flood", "Big flood"),
-        "exclude_urls": (),
-    }
 
 
 EXCERPT = ARTICLE.lead + " " + said(99, 3)

@@ -14,10 +14,8 @@ from wiki_live_files import GUIDE, PRESS, STATEMENTS, WIKIPEDIA, topic_file, wri
 from storm_bench.articles.data_set import system_article
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.datasets.built import write_topics
-from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.freshwiki import read_freshwiki
-from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.types import (
@@ -30,7 +28,6 @@ from storm_bench.types import (
     TopicDocument,
 )
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.sources.search.base import SearchEngine
 
 
 @pytest.fixture
@@ -56,16 +53,6 @@ def test_pages_are_plain_text_and_walls_are_none(topic: Topic) -> None:
     assert "The dam of Lake Orrin was begun in 1929, and it cost 12 million crowns." in press.text
     assert "press.example" not in press.text
     assert press.origin == "search"
-
-
-def test_the_frozen_web_is_a_search_engine_without_the_article(topic: Topic) -> None:
-    engine = ClosedCorpus(topic_chunks(topic))
-    assert isinstance(engine, SearchEngine)
-    hits = engine.search("when was the dam begun and what did it cost", 5)
-    assert (hits[0].url, hits[0].title) == (PRESS, "The dam of Orrin")
-    assert "begun in 1929" in " ".join(hit.text for hit in hits if hit.url == PRESS)
-    assert {hit.url for hit in hits} == {PRESS, GUIDE}
-    assert [copy.document.url for copy in copies(topic)] == [WIKIPEDIA]
 
 
 def test_what_the_systems_wrote_and_cite(topic: Topic) -> None:

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 from cases import case, generated, human
-from hypothesis import given
-from hypothesis import strategies as st
 from list_tagger import ListTagger
 from spacy_pipeline import write_pipeline
 
 from storm_bench.errors import MetricError
 from storm_bench.metrics.base import import_optional
 from storm_bench.metrics.recall import article_entity_recall, heading_entity_recall
-from storm_bench.metrics.taggers import CachingTagger, FlairTagger, SpacyTagger, entity_recall, open_tagger
+from storm_bench.metrics.taggers import CachingTagger, FlairTagger, SpacyTagger, open_tagger
 from storm_pipeline.errors import SettingsError
 
 NAMES = ["Rome", "Silk Road", "Marco Polo", "China"]
@@ -25,20 +23,6 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Finds what en_core_web_sm would, with articles, genitives and dates."""
     rules = {"Rome": "GPE", "the Roman Senate": "ORG", "Marco Polo's": "PERSON", "1271": "DATE", "seven": "CARDINAL"}
     return write_pipeline(tmp_path_factory.mktemp("spacy") / "tiny", rules)
-
-
-sets = st.frozensets(st.sampled_from(NAMES))
-
-
-@given(sets, sets)
-def test_recall_of_sets(truth: frozenset[str], produced: frozenset[str]) -> None:
-    value = entity_recall(truth, produced)
-    if not truth:
-        assert value is None
-        return
-    assert value == sum(name in produced for name in truth) / len(truth)
-    assert entity_recall(truth, truth | produced) == 1.0
-    assert entity_recall(truth, produced - truth) == 0.0
 
 
 def test_headings_by_hand() -> None:

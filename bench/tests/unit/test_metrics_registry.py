@@ -1,6 +1,5 @@
 """What holds for every metric: names, ranges, order, one answer for one question."""
 
-import re
 from dataclasses import fields, replace
 from importlib import import_module
 from inspect import signature
@@ -11,8 +10,6 @@ from cases import case, generated, human
 from spacy_pipeline import write_pipeline
 from wordnet_files import write_wordnet
 
-from conftest import ROOT
-from storm_bench.errors import MetricError
 from storm_bench.metrics.base import CaseMetric, import_optional
 from storm_bench.metrics.registry import METRICS, open_metric
 from storm_bench.metrics.resources import Resources
@@ -88,10 +85,3 @@ def test_resources_are_loaded_once(resources: Resources, tmp_path: Path) -> None
     other = Resources(cache=tmp_path, tagger="nltk:ner")
     with pytest.raises(SettingsError, match="unknown entity tagger"):
         open_metric("heading_entity_recall", other)
-
-
-@pytest.mark.assets
-def test_a_pinned_tagger_is_loaded_from_where_it_is_fetched_to() -> None:
-    place = ROOT / "cache" / "models" / "all-MiniLM-L6-v2"  # a pinned folder, though no pipeline
-    with pytest.raises(MetricError, match=f"cannot load the pipeline '{re.escape(str(place))}'"):
-        assert Resources(cache=ROOT / "cache", tagger="spacy:all-MiniLM-L6-v2").entity_tagger

@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 from cases import generated, human
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statements import STATED, find_in_text, statement_coverage
-from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES
+from storm_bench.metrics.statements import STATED, statement_coverage
+from storm_bench.signatures.judging import PASSAGE_WORDS
 from storm_bench.types import Case, Topic, TopicDocument
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
@@ -63,20 +61,6 @@ def test_the_pages_of_a_topic_are_judged_once() -> None:
     assert len(judge.batches) == 3
     metric.score([Case(TOPIC, generated(lead="Orrin is a lake."))])
     assert len(judge.batches) == 4
-
-
-WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 crowns".split()), max_size=400)
-
-
-@settings(max_examples=60)
-@given(WORDS_OF.map(" ".join), st.lists(WORDS_OF.map(lambda own: " ".join(own[:8])), max_size=5))
-def test_every_statement_gets_a_few_passages_of_the_text(text: str, statements: list[str]) -> None:
-    found = find_in_text(text, statements)
-    assert [one.statement for one in found] == statements
-    for one in found:
-        assert len(one.passages) <= TOP_PASSAGES
-        assert len(set(one.passages)) <= len(one.passages)
-        assert all(" ".join(passage.split()) in " ".join(text.split()) for passage in one.passages)
 
 
 def test_the_metric_of_an_evaluation_asks_the_screen(tmp_path: Path) -> None:
