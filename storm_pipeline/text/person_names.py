@@ -10,7 +10,6 @@ _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)
 _BETWEEN_NAMES = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y|e)\b)\s*", re.I)
 _NOTE_MARKS = re.compile(r"[\d*†‡§¶¹²³⁰-⁹]+")
-_WORD = re.compile(r"[^\W\d_][^\W\d_.'’-]*(?:[.'’-]+[^\W\d_]*)*")
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,13 @@ def _name(text: str) -> Name:
     if comma and family and "," not in given:
         return Name(family, given)
     words = text.split()
-    personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & _INSTITUTIONAL
+    personal = all(map(_is_name_part, words)) and not {word.casefold() for word in words} & _INSTITUTIONAL
     if not (2 <= len(words) <= _MOST_WORDS and personal and words[0][0].isupper() and words[-1][0].isupper()):
         return Name(text)
     start = next((n for n, word in enumerate(words) if word[0].islower()), len(words) - 1)
     return Name(" ".join(words[start:]), " ".join(words[:start]))
+
+
+def _is_name_part(word: str) -> bool:
+    """Return whether a word begins with a letter, and has only letters, full stops, apostrophes and hyphens."""
+    return word[0].isalpha() and all(char.isalpha() or char in ".'’-" for char in word)

@@ -162,6 +162,7 @@ def test_ris() -> None:
         ("陳大文", (Name("陳大文"),)),
         ("jane doe", (Name("jane doe"),)),
         ("By J.-P. O'Neil-Smith;;", (Name("O'Neil-Smith", "J.-P."),)),
+        ("Al" + "." * 100 + "! Roe", (Name("Al" + "." * 100 + "! Roe"),)),
     ],
 )
 def test_names(text: str | None, names: tuple[Name, ...]) -> None:
