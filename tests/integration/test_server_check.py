@@ -168,6 +168,9 @@ def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunServi
             assert tracemalloc.get_traced_memory()[1] < 60_000_000
         finally:
             tracemalloc.stop()
+    values = '{"markdown":["\\"",' + "[]," * 200_000 + '"\\""]}'
+    statuses = [asyncio.run(asked(values.encode(name))) for name in ("utf-8", "utf-16", "utf-16-le", "utf-32-be")]
+    assert statuses == [413, 400, 400, 400]
     text = rb"\\\" , [ { " * 60_000  # is one value
     assert asyncio.run(asked(b'{"unknown": "' + text + b'"}')) == 422
 

@@ -31,5 +31,9 @@ class TooLargeError(StormError):
     """A body, a file or a set of documents is larger than the server allows."""
 
 
+class EncodingError(StormError):
+    """A body is not encoded in UTF-8."""
+
+
 class SlowBodyError(StormError):
     """A body did not arrive in time."""

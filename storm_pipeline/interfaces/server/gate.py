@@ -2,14 +2,21 @@
 
 import asyncio
 import hmac
+import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from typing import Any
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.documents import FILE_BYTES
-from storm_pipeline.interfaces.server.errors import BusyError, OverloadedError, SlowBodyError, TooLargeError
+from storm_pipeline.interfaces.server.errors import (
+    BusyError,
+    EncodingError,
+    OverloadedError,
+    SlowBodyError,
+    TooLargeError,
+)
 from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.reach import Reach, is_loopback
 from storm_pipeline.sources.documents.isolated import read_for
@@ -26,6 +33,7 @@ _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
 _MOST_VALUES = 100_000  # of a JSON body: parsing a large one would block all others for half a minute
+_STATUSES: dict[type[StormError], int] = {EncodingError: 400, SlowBodyError: 408, TooLargeError: 413}
 _UPLOADS = "/documents/"  # bodies of PUT below it are streamed
 _BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
 _STREAM_SECONDS = 900.0  # for a whole streamed body
@@ -128,8 +136,8 @@ class Gate:
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
-        except (TooLargeError, SlowBodyError) as error:
-            await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
+        except (EncodingError, SlowBodyError, TooLargeError) as error:
+            await _refuse(scope, send, _STATUSES[type(error)], str(error))
             return
         before = CALLER.set(caller) if caller else None
         of_files = read_for.set(caller.name if caller else "")
@@ -179,7 +187,9 @@ def announced_size(headers: dict[str, str]) -> int | None:
 
 
 def _of_few_values(body: bytes) -> None:
-    """Check the number of values in JSON. Raises TooLargeError."""
+    """Check the number of values in JSON. Raises TooLargeError, EncodingError: it is in UTF-16 or UTF-32."""
+    if not json.detect_encoding(body).startswith("utf-8"):
+        raise EncodingError("the body is not in UTF-8, as JSON has to be: encode it so")
     escaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
     is_wordy = escaped.count(b'"') > 4 * _MOST_VALUES  # names and texts
     if is_wordy or sum(map(b"".join(escaped.split(b'"')[::2]).count, (b",", b"[", b"{"))) > _MOST_VALUES:

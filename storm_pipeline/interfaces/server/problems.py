@@ -42,13 +42,13 @@ _ERRORS: dict[int, tuple[type[Exception], ...]] = {
     429: (errors.BusyError,),
     402: (BudgetSpentError,),
     501: (MissingExtraError,),
-    400: (DatasetError, SettingsError),
+    400: (DatasetError, SettingsError, errors.EncodingError),
     500: (StormError,),
 }
 """Status code → errors, the most specific first."""
 _BUSY_SECONDS = "30"
 _MEANINGS = {
-    400: "What was sent cannot be used: a topic, a setting, a recipe, a format, an outline, an article.",
+    400: "What was sent cannot be used: a topic, a setting, a recipe, a format, an outline, an article, an encoding.",
     401: "The token is missing or wrong.",
     402: "The budget over all runs, or the caller's of this month, is spent.",
     403: "The request names another host, or a page of another site makes it.",
