@@ -110,6 +110,14 @@ def test_wikipedia_chooses_the_passages_that_fit() -> None:
     assert [s.text[:32] for s in found] == ["The harvest of year 0 was plain."]
 
 
+def test_wikipedia_headings_are_whole_lines() -> None:
+    page = PAPERS["wikipedia"].page(1)
+    others = " ".join(("=" * 30_000 + "x", "=== x", "x ==", "= x ="))  # looking behind each sign takes hours
+    text = f"Silk.\n==  Silk = road ===  \n{others}\n====\n"
+    found, _ = ask(PAPERS["wikipedia"], PAPERS["wikipedia"].finds(page._replace(text=text)))
+    assert "Silk = road" not in "".join(s.text for s in found)
+
+
 def test_wikipedia_asks_for_each_whole_article_once() -> None:
     pages = [PAPERS["wikipedia"].page(number) for number in (1, 2, 3)]
 

@@ -1,6 +1,5 @@
 """Wikipedia in any language: the best-matching passages of its articles. No key."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -28,7 +27,6 @@ INFO = EngineInfo(
     supports=frozenset({"language"}),
     open_web=False,
 )
-_HEADING = re.compile(r"^={2,}[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _ENGLISH = frozenset({"en", "simple"})
 _MAX_ARTICLES = 20
 _CONCURRENT = 3
@@ -120,10 +118,15 @@ def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
     """Yield the heading and text of each section of an article's plain text; first the lead, with an empty heading."""
-    lead, *pieces = _HEADING.split(text)
-    yield "", lead
-    for heading, section in zip(pieces[::2], pieces[1::2], strict=True):
-        yield plain_text(heading), section
+    heading, lines = "", list[str]()
+    for line in text.split("\n"):
+        bare = line.rstrip()
+        if bare.startswith("==") and bare.endswith("==") and len(bare) > 3:
+            yield heading, "\n".join(lines)
+            heading, lines = plain_text(bare.strip("=")), []
+        else:
+            lines.append(line)
+    yield heading, "\n".join(lines)
 
 
 def _rank(page: Mapping[str, Any]) -> int:
