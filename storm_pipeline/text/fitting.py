@@ -16,8 +16,9 @@ ANGLED, BRACKETED = (names.split() for names in table_beside(__file__).values())
 LEFT, RIGHT, BARS = "<＜﹤‹〈⟨", ">＞﹥›〉⟩", "|｜∣❘￨│ǀ"
 """Brackets and bars, including look-alikes and characters that a tokenizer may normalise to them."""
 _TOKEN = re.compile(
-    rf"(?P<heading>^#+)|#(?=#)|\[(?=/?(?:{'|'.join(BRACKETED)})\])|[{LEFT}](?=[{BARS}]|[{LEFT}]/?(?i:SYS)[{RIGHT}]"
-    rf"|/?(?!h[1-6][{RIGHT}])(?i:{'|'.join(ANGLED)}|\w*[_\d]\w*)/?[{RIGHT}])",
+    rf"(?P<heading>^#+)|#(?=#)|\[(?=/?(?:{'|'.join(BRACKETED)})\]|[{BARS}]|[!\w]{{0,3}}~[!\w]{{0,3}}\[)"
+    rf"|\](?=[!\w]{{0,3}}~[!\w]{{0,3}}[\[\]])|[{LEFT}](?=[{BARS}]|[{LEFT}]/?(?i:SYS)[{RIGHT}]"
+    rf"|/?(?!h[1-6][{RIGHT}])(?i:{'|'.join(ANGLED)}|(?=[^\W\d_]*?[_\d:{BARS}])\w++(?::\w++)*+[{BARS}]?)/?[{RIGHT}])",
     re.M,
 )
 
@@ -75,8 +76,9 @@ def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
 def without_control_tokens(text: str) -> str:
     """Put a space after the first character of each control token, such as ``< |im_end|>``. Idempotent.
 
-    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit or an underscore count
-    as control tokens, except ``<h2>`` and other HTML. Heading marks within a line are split too: ``###`` may open a
-    turn, ``[[ ## answer ## ]]`` a field of DSPy's prompts.
+    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit, an underscore, a
+    colon, or a bar at their end count as control tokens, except ``<h2>`` and other HTML; so do ``[|user|]`` and
+    ``]~b]``. Heading marks within a line are split too: ``###`` may open a turn, ``[[ ## answer ## ]]`` a field of
+    DSPy's prompts.
     """
     return _TOKEN.sub(lambda match: match[0] if match["heading"] else f"{match[0]} ", text)

@@ -17,12 +17,16 @@ TOKENS = [
     *("<s>", "</s>", "<unk>", "<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<THINK>", "</think>"),
     *("<tool_call>", "</tool_call>", "<sep>", "<think/>", "<function_calls>", "<image_soft_token>", "<end_of_text>"),
     *("<unused0>", "<unused98>", "<extra_id_7>", "<reserved_token_12>", "<0x0A>", "<SPECIAL_31>", "‹unused0›"),
+    *("<turn|>", "<turnǀ>", "<channel|>", "<tool|>", "<tool_call|>", "<image|>", "<tool_response|>", "<seed:eos>"),
+    *("<sop>", "<eop>", "[BOS]", "[CLS]", "[SEP]", "[CALL_ID]", "[|user|]", "<minimax:tool_call>"),
+    *("]~b]", "]~!b[", "[e~["),
 ]
 TURNS = ["### Instruction:", "### Response:", "## Human:", "[[ ## answer ## ]]", "[[ ## completed ## ]]", "####"]
 """What opens a turn or a field of a prompt in a line of plain text."""
 HARMLESS = [
     *("It cost < 5 | 6 >, or $3.50 [1].", "[1] [2, 3] [Source 4]", "<b>bold</b> <p class='s'> <strong> <sub>2</sub>"),
     *("a<b and c>d", "x << y >> z", "[sic] [citation needed] [inst] [Instruments]", "|a|b|\n|---|---|", "xs |> map"),
+    *("[~50] [1~3] ~ [4]", "<https://a.org/b_1> <mailto:a@b.org>", "[A: B]"),
     *("<h1>Trade</h1>", "# Silk\n### Trade: 1000 to 1200", "1. # of roads", "C# and F#", "5 #1 hits"),
     *("the <sys> tag", "«guillemets» ‹single›", "<script>", "thinking of <thing>", "\u06cc\u200c\u0646", "1 < s > 0"),
 ]
