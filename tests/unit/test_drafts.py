@@ -12,7 +12,7 @@ from storm_pipeline.evidence.passages import passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.draft_checks import checked_blocks
-from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
+from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Sentence, Snippet
 
@@ -68,6 +68,12 @@ def test_a_sentence_in_bold_type_is_no_heading(line: str) -> None:
     draft = read_draft(f"{line}\nIt stands [2].", 2)
     assert len(draft.claims()) == 2
     assert len(draft.blocks) == 1
+
+
+def test_a_heading_of_very_many_stops_is_looked_at_once() -> None:
+    line = f"**{'.' * 1_000_000}a**"  # looking behind each stop takes an hour
+    assert without_prompt_lines(line, {"topic": line}) == line
+    assert read_draft(line, 1).blocks[1].heading == "." * 1_000_000 + "a"
 
 
 @given(st.text(max_size=80) | st.lists(st.sampled_from([*HOSTILE, GOOD, "## H", "- x [1]", "\n"])).map("\n".join))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from storm_pipeline.evidence.citations import Claim, parse_marked
 from storm_pipeline.text.languages import joined, ordinals_have_stops
@@ -17,7 +18,7 @@ _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 _UNDERLINED = re.compile(rf"^(?! |[#>*-])([^\n]{{1,100}}[^\s.!?:{mark(0)[-1]}])\n(?:={{3,}}|-{{3,}})[ \t]*$", re.M)
 """A heading above a line of ``===`` or ``---``."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
-_ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
+_SENTENCE_ENDS = frozenset(".!。！۔।")
 _LONGEST_TITLE = 10  # maximum length of an emphasised title in words
 _END = 300  # final characters of a line that show whether the next line continues it
 
@@ -121,9 +122,14 @@ def _without_bullet(line: str, language: str) -> str:
 def _heading(line: str) -> str:
     """Return the line's text if it is a heading, else an empty string."""
     match = _HEADING.fullmatch(" ".join(line.split()))
-    if not match or MARKS.search(line) or (match[2] and _ENDS_SENTENCE.search(match[2])):
+    if not match or MARKS.search(line) or (match[2] and _ends_sentence(match[2])):
         return ""
     return EMPHASIS.sub(r"\2", match[1] or match[2]).strip(" :：*#")
+
+
+def _ends_sentence(text: str) -> bool:
+    """Return whether a full stop or an exclamation mark is behind a text's last letter or digit."""
+    return not _SENTENCE_ENDS.isdisjoint(takewhile(lambda char: not char.isalnum(), reversed(text)))
 
 
 def _is_continued(line: str, before: str) -> bool:
