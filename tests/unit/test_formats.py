@@ -91,6 +91,7 @@ def test_a_file_of_another_format_is_named(tmp_path: Path, name: str, what: str,
         "%PDF is how they begin, in <html> too: <!doctype html>",
         *("# A\n\n<p align=center>Silk</p> and <!-- a comment --> more", "BZhang is a name."),
         *("The type is Content-Type: multipart/related; as in mail.", "PK", ""),
+        *("<!--a-->" * 100, "<?xml ?>" * 100, "<!--a" * 200),
     ],
 )
 def test_texts_about_formats_are_texts(text: str) -> None:

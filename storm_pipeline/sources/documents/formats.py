@@ -12,7 +12,7 @@ PDF, HTML, DOCX, EPUB = "PDF", "HTML", "DOCX", "EPUB"
 GZIP = "compressed (gzip)"
 ZIP = "an archive (zip)"
 OLD_OFFICE = "in an old format of Word, Excel or PowerPoint, or encrypted"
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
+_HTML = re.compile(r"\s*+(?:(?:<\?xml[^>]*+>|<!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # bytes that do not occur in text
 # Unreadable format → prefixes of its files; those of the first group also have binary bytes.
 _BEGINNINGS = {
