@@ -1,48 +1,16 @@
 """Assignment of passages to the citations of an article, from the available pages."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from heapq import nlargest
 
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.lexical import terms
 from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
-
-
-class PassageIndex:
-    """An index of a page's passages by content words, since many sentences may cite a long page."""
-
-    def __init__(self, passages: Sequence[str]) -> None:
-        import numpy as np
-
-        self._passages = passages
-        self._numbers: dict[str, int] = {}  # word → number, in order of occurrence
-        pairs = [
-            (self._numbers.setdefault(word, len(self._numbers)), place)
-            for place, passage in enumerate(passages)
-            for word in dict.fromkeys(terms(passage))
-        ]
-        table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
-        words, places = table[np.argsort(table[:, 0], kind="stable")].T
-        ends = np.searchsorted(words, np.arange(1, len(self._numbers)))
-        self._places = np.split(places, ends)  # word's number → places of the passages that contain it
-
-    def best(self, wanted: frozenset[str], most: int) -> list[str]:
-        """Return at most ``most`` passages, sorted by the number of shared words, then by position."""
-        import numpy as np
-
-        places = [self._places[self._numbers[word]] for word in self._numbers.keys() & wanted]
-        if not places:
-            return list(self._passages[:most])
-        shared, best = np.bincount(np.concatenate(places), minlength=len(self._passages)), []
-        for _ in range(min(most, len(self._passages))):
-            best.append(int(shared.argmax()))
-            shared[best[-1]] = -1
-        return [self._passages[place] for place in best]
-
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_STATEMENTS = 16  # cached sentences
@@ -78,7 +46,7 @@ class AvailablePages:
     def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
         self._most = most
         self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
-        self._passages: dict[str, PassageIndex] = {}  # text → index of its passages
+        self._passages: dict[str, list[tuple[frozenset[str], str]]] = {}  # text → its passages, with their words
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         """Return the passages of up to 150 words with most of a statement's content words, best first.
@@ -89,9 +57,11 @@ class AvailablePages:
         if page is None:
             return ()
         if (passages := self._passages.get(page.text)) is None:
-            passages = self._passages[page.text] = PassageIndex(chunks(page.text, _PASSAGE))
-        best = passages.best(_distinct_terms(statement), self._most)
-        return tuple(Snippet(page.url, page.title, text, origin="page") for text in best)
+            passages = [(frozenset(terms(passage)), passage) for passage in chunks(page.text, _PASSAGE)]
+            self._passages[page.text] = passages
+        wanted = _distinct_terms(statement)
+        best = nlargest(self._most, passages, key=lambda passage: len(passage[0] & wanted))
+        return tuple(Snippet(page.url, page.title, text, origin="page") for _, text in best)
 
     def cite(self, imported: NumberedArticle) -> Article:
         """Return the article citing the best passages of its references; the report counts citations without any."""
