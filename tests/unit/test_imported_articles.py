@@ -90,6 +90,18 @@ def test_a_number_in_the_text_is_no_entry() -> None:
     assert rows(article) == [("Dig it.", []), ("Fill it.", [LAKE]), ("It stayed.", [])]
 
 
+def test_german_ordinals_end_no_sentence() -> None:
+    article = read_markdown("Der Damm wurde am 22. Juli 1931 geschlossen. Er ist aus Stein und steht noch heute.")
+    assert len(list(article.sentences())) == 2
+    assert article.language == "de"
+
+
+def test_metadata_in_yaml_are_no_sentences() -> None:
+    article = read_markdown("---\ntitle: Orrin\nauthors:\n  - A. Doe\n---\n\n# Orrin\n\nA lake.\n\n---\n\nIt is: deep.")
+    assert [sentence.text for sentence in article.sentences()] == ["A lake.", "It is: deep."]
+    assert [sentence.text for sentence in read_markdown("---\nA lake.\n---\nDeep.").sentences()] == ["A lake.", "Deep."]
+
+
 def test_lines_of_a_paragraph_belong_together() -> None:
     article = read_markdown("One is so.\nTwo goes\non here.\n\nThree.\n- Four.\n- Five.")
     assert [[s.text for s in one.sentences] for one in article.lead] == [

@@ -9,6 +9,7 @@ from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBloc
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, take_references
 from storm_pipeline.text.identity import source_id
+from storm_pipeline.text.languages import detect
 from storm_pipeline.text.markers import MARKS, literal, mark, marked, with_brackets, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Sentence
@@ -29,10 +30,13 @@ def markdown_article(title: str, text: str, references: Mapping[int, Reference] 
     """Read an article.
 
     Citations are ``[1]``, ``[1][2]``, ``[1, 2]``, ``[1-3]``, ``[^1]`` and ``[[1]](url)``. Escaped brackets are text,
-    unless the article has no others. Paragraphs are separated by blank lines. An opening heading that is the title is
-    left out. ``references``: by number; None: those of the list in the text.
+    unless the article has no others. Paragraphs are separated by blank lines. Metadata in YAML and an opening heading
+    that is the title are left out. ``references``: by number; None: those of the list in the text.
     """
-    text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", without_reserved("\n".join(text.splitlines()))))
+    text = without_reserved("\n".join(text.splitlines()))
+    head, _, below = text.partition("\n---\n")
+    has_metadata = head.startswith("---\n") and all(":" in line or line[:1] in " -#" for line in head.splitlines())
+    text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", below if has_metadata else text))
     body, listed, footnotes = take_references(text)
     known = dict(listed if references is None else references)
     body = _with_link_numbers(body, known)
@@ -69,19 +73,21 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
     """Return an article from text in which :func:`~storm_pipeline.text.markers.mark` cites references by number.
 
     Leaves out back matter and an opening heading that is the title. A paragraph may have several lines; numbers are at
-    most :data:`LARGEST_NUMBER`.
+    most :data:`LARGEST_NUMBER`. Sentences are split by the rules of the text's language.
     """
+    body = without_title(tuple(blocks), title)
+    language = detect("\n".join(MARKS.sub("", block.text) for block in body if not block.level)) or "en"
     shown = tuple(Citation(str(number), "") for number in range(1, max(references, default=0) + 1))
     invented = 0
 
     def read(text: str) -> Paragraph:
         nonlocal invented
-        claims, more = parse_marked(text, len(shown))
+        claims, more = parse_marked(text, len(shown), language)
         invented += more
         return Paragraph(tuple(Sentence(claim.text, tuple(shown[i] for i in claim.cited)) for claim in claims))
 
-    tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
-    return NumberedArticle(Article(title, *tree.read(read)), references, invented)
+    article = Article(title, *_body(HeadingNode.of_blocks(body), 0).read(read), language=language)
+    return NumberedArticle(article, references, invented)
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:
