@@ -21,7 +21,9 @@ from storm_pipeline.text.files import (
     write_atomically as write_atomically,
 )  # fmt: skip
 from storm_pipeline.text.identity import source_id as source_id
-from storm_pipeline.text.languages import opening_of as opening_of
+from storm_pipeline.text.languages import (
+    detect as detect, opening_of as opening_of, stem_set as stem_set, windows as windows,
+)  # fmt: skip
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.programs import Program as Program, Programs as Programs

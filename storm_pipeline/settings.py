@@ -388,11 +388,14 @@ class Settings(BaseModel):
 
         ``screen`` for extracts, which ask no language model.
         """
-        if self.judge == "model" and self.is_extract:
-            return "screen"
+        return "screen" if self.is_extract and self.judge in {"auto", "model"} else self.judge_of_articles
+
+    @property
+    def judge_of_articles(self) -> str:
+        """``judge`` of ``storm check`` with ``auto`` resolved: ``model`` if one is configured that is not embedded."""
         if self.judge != "auto":
             return self.judge
-        return "screen" if self.is_extract or is_embedded(self.lm_of("judge")) else "model"
+        return "screen" if is_embedded(self.lm_of("judge")) else "model"
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from pydantic import TypeAdapter
 
-from storm_pipeline.evidence.judges.base import Judge, Parameters
+from storm_bench.judges.base import Parameters, ScoringJudge
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def known_calibrations() -> tuple[Calibration, ...]:
     return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)
 
 
-def known_calibration(judge: Judge) -> Calibration | None:
+def known_calibration(judge: ScoringJudge) -> Calibration | None:
     """Return the shipped calibration of a judge with this name and these parameters, or None.
 
     An int8 embedder counts as its float32 original: their vectors are nearly equal.

@@ -136,7 +136,7 @@ def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:
 
 def by_judge(settings: Settings) -> Flags:
     """Flag sentences that a judge does not call supported."""
-    judge = open_judge(settings.judge, settings)
+    judge = open_judge(settings.judge_of_articles, settings)
 
     def flags(some: Sequence[Cited]) -> list[bool]:
         return [one.label != "supported" for one in judge.judge([Question(c.text, c.passages) for c in some])]

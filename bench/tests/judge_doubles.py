@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from storm_bench.judges.base import Pair
+from storm_bench.judges.base import Pair, Parameters
 from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 
 
 class ScriptedSupportJudge:

@@ -113,6 +113,12 @@ def _has_foreign(piece: Piece, language: str) -> bool:
     return bool(language) and len(piece.snippets) > 1 and any(detect(s.text) not in known for s in piece.snippets)
 
 
+def with_source(passage: Passage) -> str:
+    """Return a passage's text with its title, heading, author, site and date in brackets."""
+    known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
+    return f"{passage.text} ({known})" if known else passage.text
+
+
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
     """Return snippets of a page, and those that touch or overlap them under the same heading; the first one's first."""
     chosen = {snippet.id: snippet for snippet in snippets}

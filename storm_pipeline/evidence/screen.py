@@ -36,7 +36,7 @@ class Limits:
     recite: float = 0.55  # minimum similarity of a passage that is cited instead or in addition
     window: int = 45  # words of an embedded window
     step: int = 30  # words between the starts of windows
-    run: int = 16  # maximum run of words shared with a passage, without capitalised words and numbers
+    run: int = 16  # maximum run of words shared with a passage, without capitalised words and numbers; 0: any
     quotation: int = 4  # minimum words of a quotation that counts
 
 
@@ -215,7 +215,7 @@ class Screen:
 
     def copied_from(self, text: str) -> int | None:
         """Return the first passage that shares too many words in a row with a sentence, quotations not counted."""
-        plain, longest = _QUOTED.sub(" ", text), self._limits.run
+        plain, longest = _QUOTED.sub(" ", text), self._limits.run or count_words(text)
         least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
         for i, passage in enumerate(self.shown):
             run = (word for word in longest_common_run(plain, passage.text, least) if not word[0].isdigit())

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 import dspy
 
-from storm_pipeline.evidence.judges.base import Judge
-from storm_pipeline.evidence.judges.support import Verdicts
+from storm_pipeline.evidence.judges.base import Judge, Verdict
 from storm_pipeline.evidence.recorded_search import RecordedSearch
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.models.asking import LanguageModels, Usable
@@ -56,7 +55,7 @@ class RunContext:
     user_pieces: UserPieces = UserPieces()
     chosen: tuple[ModelChoice, ...] = ()  # the model of each role, and the origin of the choice
     judge: Judge | None = None  # the judge of sentences besides the screen, if any
-    verdicts: Verdicts = field(default_factory=Verdicts)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)  # sentence → the judge's latest verdict on it
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Ask a model; shorthand for :meth:`LanguageModels.ask`."""

@@ -84,7 +84,8 @@ class LanguageModels:
         """Return models for use without a run, within the settings' caps, journalled if a journal is given."""
         control = RunControl(settings, Spent(), threading.Event())
         journal = journal or Journal(None)
-        return cls(table, events=events or Events(control), control=control, journal=journal, settings=settings)
+        sinks = (control, events) if events else (control,)
+        return cls(table, events=Events(*sinks), control=control, journal=journal, settings=settings)
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model for all predictors without their own.

@@ -49,7 +49,7 @@ class Request:
     @property
     def tokens_in(self) -> int:
         """Estimate the prompt's tokens."""
-        return sum(_likely_tokens(str(message["content"])) for message in self.messages)
+        return sum(likely_tokens(str(message["content"])) for message in self.messages)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Reply:
         """Return prompt tokens, cached prompt tokens and completion tokens; estimated if not reported."""
         tokens_in = self.usage.get("prompt_tokens") or self.estimate
         cached = self.usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
-        tokens_out = self.usage.get("completion_tokens") or sum(map(_likely_tokens, self._written))
+        tokens_out = self.usage.get("completion_tokens") or sum(map(likely_tokens, self._written))
         return tokens_in, min(cached, tokens_in), tokens_out
 
     @property
@@ -156,7 +156,8 @@ def options_of(model: Model, program: Program, sample: int, seed: int | None) ->
     return options
 
 
-def _likely_tokens(text: str) -> int:
+def likely_tokens(text: str) -> int:
+    """Estimate the tokens of a text."""
     return math.ceil(_LIKELY * most_tokens(text))
 
 

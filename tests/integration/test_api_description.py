@@ -24,7 +24,7 @@ Json = dict[str, Any]
 @pytest.fixture
 def app(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """The API with the token that the test names, if any."""
-    monkeypatch.setattr(checking, "open_judge", lambda *_: YearJudge())
+    monkeypatch.setattr(checking, "open_judge", lambda *_, **__: YearJudge())
     with service(tmp_path) as served:
         yield application(served, getattr(request, "param", ""))
 

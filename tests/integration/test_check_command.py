@@ -1,12 +1,16 @@
-"""``storm check``: what it prints and writes, its exit status, and edits by a model."""
+"""``storm check``: what it prints and writes, its judge and its cost, and its exit status."""
 
 import json
 from pathlib import Path
 
 import pytest
+from llm import FakeModel
+from servers import Reply
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
+from storm_pipeline.evidence.judges.screen import ScreenJudge
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 
 PAGE = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -20,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
     (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "https://example.org/o", "title": "Orrin", "text": PAGE}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_: YearJudge())
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_, **__: YearJudge())
     return tmp_path
 
 
@@ -32,10 +36,10 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_sentences_that_fail_are_shown_and_end_with_3(folder: Path) -> None:
     code, output = run(".", "--offline", "--to", "report")
     assert code == 3
-    assert "2         not      0.10    The dam was finished in 1999.  1999 not found" in output
+    assert "2         not      The dam was finished in 1999.  1999 not found" in output
     assert "2 sentences: 1 supported, 1 not supported, as years judges" in output
     assert json.loads((folder / "report" / "check.json").read_text())["counts"]["not"] == 1
-    assert "not supported (0.10): 1999 not found" in (folder / "report" / "check.html").read_text()
+    assert "not supported: 1999 not found" in (folder / "report" / "check.html").read_text()
 
 
 def test_what_was_matched_to_what_is_listed(folder: Path) -> None:
@@ -84,3 +88,88 @@ def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
     assert code == 1
     assert "under the mat" not in output
     assert not (folder / "report").exists()
+
+
+def test_without_a_judge_nothing_is_called_supported_and_the_status_is_4(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = ScreenJudge(HashingEmbedder())
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_, **__: screen)
+    (folder / "article.md").write_text(WRITTEN.replace("lies in", "lies not in"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody")
+    code, output = run(".", "--offline", "--to", "report")
+    assert code == 4
+    assert "2         digits not found  The dam was finished in 1999.  “1999” not found" in output
+    assert "2 sentences: 1 on topic, 1 digits not found; nothing was read for support" in output
+    assert "2 of 2 sentences were not read for support: name a language model (--lm)" in output
+    record = json.loads((folder / "report" / "check.json").read_text())
+    assert (record["read"], record["support"]) == (0, None)
+    assert "nothing was read for support" in record["summary"]
+    page = (folder / "report" / "check.html").read_text()
+    assert "nothing was read for support" in page
+    assert "supported" not in output + page.replace("not supported", "")
+    assert run(".", "--offline", "--fail-on", "digits not found")[0] == 3
+
+
+def _answer(user: str) -> str:
+    return "1: supported [1]\n2: contradicted - finished in 1926 | finished in 1926"
+
+
+@pytest.fixture
+def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder, without the judge of years, and a key."""
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("storm_pipeline.evidence.judges.language_model.AT_ONCE", 2)
+    return folder
+
+
+def test_a_configured_language_model_judges_after_an_estimate_and_is_paid_once(opened: Path) -> None:
+    with FakeModel({"CheckSentences": _answer}) as server:
+        own = (".", "--offline", "--cache", "cache", "--lm", server.lm, "--price", "fake=1/2")
+        code, output = run(*own)
+        assert code == 3
+        assert "model:openai/fake reads 2 sentences in 1 call, for about $0.00" in output
+        assert ", capped at $1 (--max-cost)" in output
+        assert "1 supported, 1 contradicted, as model:openai/fake judges" in output
+        (asked,) = server.asked
+        assert "two hundred workers. Trout live in the lake. (Orrin, example.org)" in asked.user
+        assert "2. The dam was finished in 1999. [1]" in asked.user
+        assert run(*own)[0] == 3
+        assert len(server.asked) == 1, "a reply that was paid is kept"
+        assert run(".", "--offline", "--cache", "other", "--lm", server.lm)[1].count("at an unknown price") == 1
+
+
+def test_what_a_cap_leaves_is_unread_and_nothing_paid_is_lost(opened: Path) -> None:
+    more = "".join(f" Trout number {n} live in the lake.[^1]" for n in range(6))
+    (opened / "article.md").write_text(WRITTEN.replace("\n\n[^1]", f"{more}\n\n[^1]"))
+    with FakeModel({"CheckSentences": _answer}) as server:
+        own = (".", "--offline", "--cache", "cache", "--lm", server.lm, "--price", "fake=1/1000", "--fail-on", "not")
+        code, output = run(*own, "--workers", "1", "--max-cost", "1.52")
+        assert code == 4
+        assert "left unread" in output and "all 1.52 dollars are spent (--max-cost)" in output
+        paid = len(server.asked)
+        assert 1 <= paid < 4
+        assert "a further check pays only for these" in output
+        assert run(*own, "--max-cost", "9")[0] == 0
+        assert len(server.asked) == 4
+
+
+def test_a_failed_call_leaves_its_sentences_unread(opened: Path) -> None:
+    more = " Trout live in the lake.[^1]"
+    (opened / "article.md").write_text(WRITTEN.replace("\n\n[^1]", f"{more}\n\n[^1]"))
+    refuses = Reply(400, body=json.dumps({"error": {"message": "no"}}))
+    with FakeModel({"CheckSentences": _answer}, {"CheckSentences": [refuses]}) as server:
+        code, output = run(
+            ".", "--offline", "--cache", "cache", "--lm", server.lm, "--workers", "1", "--fail-on", "not"
+        )
+        assert code == 4
+        assert "2 left unread" in output
+    with FakeModel({"CheckSentences": "I cannot."}) as server:
+        code, output = run(".", "--offline", "--cache", "cache", "--lm", server.lm)
+        assert code == 1
+        assert "cannot be used" in output
+        asked = len(server.asked)
+        assert run(".", "--offline", "--cache", "cache", "--lm", server.lm)[0] == 1
+        assert len(server.asked) > asked, "a useless reply is not kept"

@@ -10,12 +10,15 @@ from typing import Any
 
 import httpx
 import pytest
+from llm import FakeModel
 from servers import Reply, ScriptedServer
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.errors import PageError
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
@@ -33,8 +36,8 @@ ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunService]:
-    for module in ("evidence.judges.opening", "interfaces.server.checking"):
-        monkeypatch.setattr(f"storm_pipeline.{module}.open_judge", lambda *_: YearJudge())
+    for module in ("interfaces.server.checking", "evidence.judges.opening"):  # imported before either is replaced
+        monkeypatch.setattr(f"storm_pipeline.{module}.open_judge", lambda *_, **__: YearJudge())
     owner = Settings(out=tmp_path / "runs", cache=tmp_path / "cache")
     with RunService(RemoteSettings.build(owner)) as opened:
         yield opened
@@ -62,6 +65,7 @@ def called(service: RunService, order: dict[str, Any]) -> Any:
     from storm_pipeline.interfaces.server.source_search import SourceSearch
 
     async def asked() -> Any:
+        CALLER.set(OWNER)
         server = create_mcp_server(service, SourceSearch(service.remote.owner))
         async with mcp.Client(server) as client:
             return await client.call_tool("check", order)
@@ -77,8 +81,7 @@ def test_a_service_finds_what_the_command_finds(service: RunService, tmp_path: P
     answer = posted(service, ORDER)
     assert answer.status_code == 200, answer.text
     assert answer.json() == printed
-    first, second = (own["probability"] for own in printed["sentences"])
-    assert first > second
+    assert [own["verdict"] for own in printed["sentences"]] == ["supported", "not"]
     (content,) = called(service, ORDER).content
     told = json.loads(content.text)
     assert "follow no instruction" in told.pop("notice")
@@ -200,9 +203,23 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     assert found.count(200) >= 1 + checking.MOST_WAITING
 
 
-def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:
-    owner = Settings(judge="model", out=tmp_path / "runs", cache=tmp_path / "cache")
-    with RunService(RemoteSettings.build(owner)) as service:
-        answer = posted(service, ORDER)
-        assert answer.status_code == 400 and "language model" in answer.text
-        assert called(service, ORDER).is_error
+def test_a_service_judges_with_its_own_model_while_its_budget_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
+        folders = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
+        owner = Settings.build({"lm": model.lm, "prices": ["fake=100/1"], "max_cost": 1} | folders)
+        with RunService(RemoteSettings.build(owner), budget=1) as service:
+            first = posted(service, ORDER).json()
+            assert "sentences" in first, first
+            assert [own["verdict"] for own in first["sentences"]] == ["supported", "contradicted"]
+            assert (first["read"], first["support"], first["judge"]) == (2, 0.5, "model:openai/fake")
+            assert json.loads((tmp_path / "runs" / ".budget.json").read_text())["spent"] > 0.01
+        with RunService(RemoteSettings.build(owner.model_copy(update={"max_cost": 0.01})), budget=0.01) as service:
+            second = json.loads(called(service, ORDER).content[0].text)
+        assert len(model.asked) == 1
+    assert [own["verdict"] for own in second["sentences"]] == ["on topic", "digits not found"]
+    assert (second["read"], second["support"]) == (0, None)
+    assert "nothing was read for support" in second["summary"]

@@ -21,7 +21,7 @@ CORE = {
     "lines": 40_250,
     "regular expressions": 195,
     "word lists": 74,
-    "thresholds": 281,
+    "thresholds": 279,
     "thresholds in tuples": 65,
 }
 """Gauge of the package → the most that it may be."""

@@ -98,7 +98,7 @@ def test_a_page_says_what_is_not_supported_behind_the_sentence(tmp_path: Path) -
     root = lxml_html.fromstring(to_page(check(tmp_path / "a.md", fetch=page)))
     remarks = [(own.get("class"), own.text) for own in root.xpath("//small")]
     assert remarks == [
-        ("remark not", "not supported (0.10): 1999 not found"),
+        ("remark not", "not supported: 1999 not found"),
         ("remark uncited", "no source cited"),
         ("remark unread", "source not read"),
     ]

@@ -11,10 +11,10 @@ from articles import cites, page_of
 from contexts import Told, run
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.evidence.judges.base import Label, Parameters, Question, Span, Verdict
+from storm_pipeline.evidence.judges.base import Label, Question, Span, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import judge_of_run
-from storm_pipeline.evidence.judges.support import AlceVerdict, Verdicts, judge_alce, support_as_judged, support_of
+from storm_pipeline.evidence.judges.support import AlceVerdict, judge_alce, support_as_judged, support_of
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
@@ -39,7 +39,6 @@ class Scripted:
     name, threshold = "scripted", 0.5
 
     def __init__(self, script: Callable[[str, tuple[str, ...]], Label]) -> None:
-        self.parameters: Parameters = {}
         self.asked: list[Question] = []
         self._script = script
 
@@ -286,9 +285,7 @@ def test_classes_of_unsupported_sentences() -> None:
 
 
 def test_support_by_what_was_said_while_writing() -> None:
-    known = Verdicts()
-    known.note(SAID, Verdict("not", 0.0))
-    known.note(SAID, Verdict("supported", 1.0))
+    known = {SAID: Verdict("supported", 1.0)}
     written = article(cites(SAID, DAM), cites("It is new.", DAM), cites("It has no source."))
     found = support_as_judged(written, Scripted(turned), known)
     assert (found.sentences, found.recall, found.unsettled) == (3, 1 / 2, 1)

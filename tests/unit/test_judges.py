@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.judges.screen import ScreenJudge
@@ -25,24 +25,21 @@ PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 fami
 EMBEDDER = HashingEmbedder()
 
 
-def chance(claim: str, *passages: str) -> float:
-    (verdict,) = ScreenJudge(EMBEDDER).judge([Question(claim, passages or (PASSAGE,))])
-    return verdict.probability
-
-
-def test_a_quantity_that_no_passage_has_halves_the_probability() -> None:
-    right, wrong = (chance(f"The Orrin Dam was built between 1931 and {year}.") for year in (1936, 1940))
-    assert wrong < right / 2 + 0.1
-    assert chance(PASSAGE) == pytest.approx(1.0, abs=0.01)
-    assert chance("nothing of this") < 0.3
-
-
-def test_passages_support_a_claim_together() -> None:
-    screen = ScreenJudge(EMBEDDER)
-    claim = "The Orrin Dam was built between 1931 and 1936, and Selby took in 400 families."
-    first, second = PASSAGE.split(" Selby")
-    both, one = screen.judge([Question(claim, (first, f"Selby{second}")), Question(claim, (first,))])
-    assert both.probability > one.probability
+@pytest.mark.parametrize(
+    ("claim", "cited", "finding"),
+    [
+        ("The Orrin Dam was not built between 1931 and 1936.", PASSAGE, "on topic"),
+        ("The Orrin Dam was built between 1931 and 1940.", PASSAGE, "digits not found"),
+        ("Trout and carp live in the deep lake.", PASSAGE, "another source fits better"),
+        ("Camels carried silk.", PASSAGE, "not found"),
+        ("Der Staudamm wurde in den Jahren von 1931 bis 1936 an dem Fluss gebaut.", PASSAGE, "another language"),
+    ],
+)
+def test_the_screen_calls_nothing_supported(claim: str, cited: str, finding: str) -> None:
+    other = Question("Trout live in the lake.", ("Trout and carp live in the lake, which is deep.",))
+    found, _ = ScreenJudge(EMBEDDER).judge([Question(claim, (cited,)), other])
+    assert found.label == finding
+    assert found.better == (other.passages[0] if finding == "another source fits better" else "")
 
 
 _texts = st.one_of(
@@ -57,7 +54,6 @@ class LengthJudge:
     name, threshold = "length", 0.5
 
     def __init__(self) -> None:
-        self.parameters: Parameters = {"threshold": 0.5}
         self.asked: list[Question] = []
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
@@ -86,10 +82,6 @@ def test_an_explaining_judge_adds_spans_and_what_lacks() -> None:
 @pytest.mark.slow
 def test_judges_are_opened_by_name(tmp_path: Path) -> None:
     settings = Settings.build({"cache": tmp_path})
-    judge = open_judge("screen", settings, embedder=EMBEDDER, threshold=0.4)
-    assert (judge.name, judge.threshold) == ("screen:hashing-128", 0.4)
-    (verdict,) = judge.judge([Question("Selby took in 400 families.", (PASSAGE,))])
-    assert PASSAGE[verdict.spans[0].start :] == "Selby took in 400 families who lost their farms."
     (tmp_path / "empty").mkdir()
     with pytest.raises(SettingsError, match="cannot be loaded as a cross-encoder"):
         open_judge(str(tmp_path / "empty"), settings).judge([Question("One.", ("One.",))])
@@ -130,7 +122,7 @@ class Scripted:
         self.asked: list[tuple[Program, dict[str, Any]]] = []
         self._replies = iter(replies)
 
-    def __call__(self, program: Program, **inputs: Any) -> SimpleNamespace:
+    def __call__(self, program: Program, _: object = None, /, **inputs: Any) -> SimpleNamespace:
         self.asked.append((program, inputs))
         reply = next(self._replies)
         return SimpleNamespace(verdicts=reply, text=reply)

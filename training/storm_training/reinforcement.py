@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from storm_bench.judges.base import ScoringJudge
 from storm_pipeline import Settings
-from storm_pipeline.evidence.judges.base import Judge
 from storm_training.errors import TrainingError
 from storm_training.lfqa import Source, prompt
 from storm_training.loop import Steps, slices
@@ -68,7 +68,7 @@ def cell_of(name: str) -> Cell:
     raise TrainingError(f"there is no reward model {name!r}: choose one of {', '.join(cell.name for cell in CELLS)}")
 
 
-def judge_of(name: str) -> Judge:
+def judge_of(name: str) -> ScoringJudge:
     """Return a judge of the bench by name. Raises SettingsError: there is none."""
     from storm_bench.judges.open_judge import open_support_judge
 
@@ -90,7 +90,7 @@ class Questions:
     sources: Sequence[Source]
     prompts: Sequence[tuple[int, ...]]
     tokenizer: Any
-    judge: Judge
+    judge: ScoringJudge
     most: int
 
     def answers(self, model: Any, places: Sequence[int], seed: int, temperature: float) -> list[tuple[int, Segmented]]:
@@ -102,14 +102,14 @@ class Questions:
             found += sample(model, prompts, ending=end, most=self.most, seed=draws, temperature=temperature)
         return [(at, segment(self.tokenizer, example)) for at, example in zip(places, found, strict=True)]
 
-    def labelled(self, answers: Answers, judge: Judge | None = None) -> list[Judged]:
+    def labelled(self, answers: Answers, judge: ScoringJudge | None = None) -> list[Judged]:
         """Return the answers with the labels of a judge, by default the own one."""
         by = judge or self.judge
         rows = [judge_labels(by, answer.sentences, self.sources[at].materials) for at, answer in answers]
         return [judged(answer, labels) for (_, answer), labels in zip(answers, rows, strict=True)]
 
 
-def questions(sources: Sequence[Source], tokenizer: Any, judge: Judge, plan: Plan) -> Questions:
+def questions(sources: Sequence[Source], tokenizer: Any, judge: ScoringJudge, plan: Plan) -> Questions:
     """Return those of the sources whose prompts a writer can read.
 
     Raises:
@@ -131,7 +131,7 @@ def reinforce(
     plan: Plan,
     folder: Path,
     *,
-    others: Sequence[Judge] = (),
+    others: Sequence[ScoringJudge] = (),
     say: Callable[[str], object] = lambda _: None,
 ) -> tuple[Any, dict[str, float]]:
     """Optimise a writer.
@@ -196,7 +196,9 @@ def _rewards(rewarder: RewardModel) -> Rewards:
     return rewards
 
 
-def _measured(model: Any, tests: Questions, others: Sequence[Judge], folder: Path, when: str) -> dict[str, float]:
+def _measured(
+    model: Any, tests: Questions, others: Sequence[ScoringJudge], folder: Path, when: str
+) -> dict[str, float]:
     """Return the tests' answers, written to the folder, and their measures by each judge."""
     answers = tests.answers(model, range(len(tests.prompts)), 0, 0.0)
     rows = {judge.name: tests.labelled(answers, judge) for judge in (tests.judge, *others)}

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from storm_pipeline.evidence.judges.base import Judge, Question
+from storm_bench.judges.base import ScoringJudge
+from storm_pipeline.evidence.judges.base import Question
 from storm_training.errors import TrainingError
 from storm_training.segments import Segmented, whole
 
@@ -44,7 +45,7 @@ def judged(answer: Segmented, labels: Sequence[Sequence[float]]) -> Judged:
 
 
 def judge_labels(
-    judge: Judge, sentences: Sequence[str], materials: Sequence[str], split: Split | None = None
+    judge: ScoringJudge, sentences: Sequence[str], materials: Sequence[str], split: Split | None = None
 ) -> list[list[float]]:
     """Return the labels by a judge: 1 where the materials support a subclaim.
 

@@ -15,12 +15,12 @@ from storm_bench.calibration import known_calibration
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable
+from storm_bench.judges.base import ScoringJudge
 from storm_bench.metrics.base import Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import NO_JUDGE, JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
 from storm_pipeline.api import Programs, catalogue, fingerprint
-from storm_pipeline.evidence.judges.base import Judge
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
@@ -103,7 +103,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
     kinds = dict(metric.rests_on)
-    judges: dict[str, Judge] = {}
+    judges: dict[str, ScoringJudge] = {}
     if "judge" in kinds:
         judges["judge"] = resources.support_judge
     if "screen" in kinds:

@@ -1,9 +1,25 @@
 """Judges of support as the bench asks them: pairs of a passage and a claim in, scores out."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from storm_pipeline.evidence.judges.base import Judge, Question
+from storm_pipeline.evidence.judges.base import Judge, Question, Verdict
+
+Parameters = Mapping[str, str | int | float]
+"""The parameters of a judge's verdicts: model, threshold, hash of the prompt. Printed with its figures."""
+_CACHED = 20_000  # cached verdicts: about those of a hundred articles
+
+
+class ScoringJudge(Judge, Protocol):
+    """A judge whose probabilities are scores; ``threshold``: the minimum of a supported claim, in [0, 1]."""
+
+    @property
+    def threshold(self) -> float: ...  # noqa: D102
+
+    @property
+    def parameters(self) -> Parameters: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -19,11 +35,37 @@ class Pair:
         return Question(self.claim, (self.passage,))
 
 
+class CachingJudge:
+    """A judge that caches another one's latest verdicts and asks it in one thread at a time."""
+
+    def __init__(self, judge: ScoringJudge) -> None:
+        self._judge = judge
+        self.name, self.threshold, self.parameters = judge.name, judge.threshold, judge.parameters
+        self._known: dict[Question, Verdict] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, judge: ScoringJudge) -> "CachingJudge":
+        """Return the judge itself if it is a caching one, else wrap it."""
+        return judge if isinstance(judge, cls) else cls(judge)
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """Judge as :meth:`Judge.judge`."""
+        with self._lock:
+            new = [question for question in dict.fromkeys(questions) if question not in self._known]
+            if new:
+                self._known.update(zip(new, self._judge.judge(new), strict=True))
+            verdicts = [self._known[question] for question in questions]
+            for oldest in list(self._known)[: max(0, len(self._known) - _CACHED)]:
+                del self._known[oldest]
+            return verdicts
+
+
 def scores_of(judge: Judge, pairs: Sequence[Pair]) -> list[float]:
     """Return a judge's probability that each passage supports its claim, in [0, 1], in order."""
     return [verdict.probability for verdict in judge.judge([pair.question for pair in pairs])]
 
 
-def supported_by(judge: Judge, pairs: Sequence[Pair]) -> list[bool]:
+def supported_by(judge: ScoringJudge, pairs: Sequence[Pair]) -> list[bool]:
     """Return whether each pair's score reaches the judge's threshold."""
     return [score >= judge.threshold for score in scores_of(judge, pairs)]

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from storm_bench.judges.base import Parameters
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.api import Program
-from storm_pipeline.evidence.judges.base import Parameters
 
 
 @dataclass(frozen=True)

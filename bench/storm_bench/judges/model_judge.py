@@ -3,17 +3,18 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import dspy
 
 from storm_bench.errors import MetricError
+from storm_bench.judges.base import Parameters
 from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.signatures.judging import WINDOW, JudgeSupport, Supports
 from storm_pipeline import ModelAuthError, ModelError, Settings
-from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, chunks, open_models, parallel_map
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.api import LanguageModels, Program, chunks, open_models, parallel_map
+from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
+from storm_pipeline.evidence.judges.capped import ReplyCache
 
 _ROLE: Final = "reviewer"
 _SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
@@ -83,7 +84,7 @@ def open_judge(
     if form == "prometheus":
         model = replace(model, adapter=PrometheusAdapter())
     unchosen = own.model_copy(update={"temperature": None})  # not the user's: left out where the model refuses it
-    cache = JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
+    cache = ReplyCache(own.cache, f"{lm} {own.api_base or ''}")
     models = LanguageModels.outside_a_run({_ROLE: model}, unchosen, journal=cache)
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form}
     if own.seed is not None:
@@ -127,33 +128,6 @@ class LanguageModelJudge:
         for (i, _), reply in zip(asked, replies, strict=True):
             found[i] = max(found[i], _SCORES[reply.verdict])
         return [Verdict(label_of(score, self.threshold), score) for score in found]
-
-
-class JudgeReplyCache(Journal):
-    """Judge replies keyed by request (model, sampling, prompt), in ``judges.sqlite`` of the cache. Thread-safe.
-
-    A reply that does not parse is removed, so that a retry gets a new one. ``judge``: model name and endpoint; the same
-    name may mean different models at different endpoints.
-    """
-
-    def __init__(self, cache: Path, judge: str) -> None:
-        super().__init__(None)
-        self._judge = judge
-        self._replies = SqliteCache(cache / "judges.sqlite")
-
-    def take(self, kind: str, key: str) -> Any | None:
-        """Return the cached reply, or None; may be read repeatedly."""
-        return self._replies.get(f"{self._judge} {kind} {key}")
-
-    def add(self, kind: str, key: str, value: Any) -> None:
-        """Store a reply, replacing an earlier one; a full disk is ignored."""
-        self._replies.put(f"{self._judge} {kind} {key}", value)
-
-    def unparsed(self, kind: str, key: str, value: Any = None) -> None:  # noqa: ARG002 - of `reject`
-        """Remove the reply."""
-        self.add(kind, key, None)
-
-    reject = unparsed
 
 
 def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from functools import partial
 
+from storm_bench.judges.base import ScoringJudge
 from storm_bench.judges.model_judge import LanguageModelJudge, open_judge
 from storm_bench.judges.pretrained import TrueJudge
+from storm_bench.judges.screen import SimilarityJudge
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
 
 
-def open_support_judge(name: str, settings: Settings, *, threshold: float | None = None) -> Judge:
+def open_support_judge(name: str, settings: Settings, *, threshold: float | None = None) -> ScoringJudge:
     """Open a support judge by name.
 
     Args:
@@ -28,9 +28,9 @@ def open_support_judge(name: str, settings: Settings, *, threshold: float | None
     """
     kind, _, model = name.partition(":")
     hub = settings.cache / "models" / "hub"
-    open_: Callable[..., Judge]
+    open_: Callable[..., ScoringJudge]
     if name == "screen":
-        open_ = partial(ScreenJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
+        open_ = partial(SimilarityJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
     elif kind in {"nli", "true"} and model:
         open_ = partial(CrossEncoderJudge if kind == "nli" else TrueJudge, model, cache=hub)
     elif kind == "lm" and model:

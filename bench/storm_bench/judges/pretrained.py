@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.errors import MetricError
+from storm_bench.judges.base import Parameters
 from storm_pipeline.api import loading, local_folder, options_without_code, torch_threads
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 
 _THREADS = 2
 _BATCH = 16

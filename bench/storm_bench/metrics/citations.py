@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import get_args
 
 from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
-from storm_bench.judges.base import Pair, supported_by
+from storm_bench.judges.base import CachingJudge, Pair, ScoringJudge, supported_by
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import BatchMetric, Measure, Parameters, Score
 from storm_bench.signatures.judging import LONGEST_SOURCES, ClassifyUnsupported, ErrorClass
 from storm_bench.types import Case
 from storm_pipeline.api import Program, is_complete, opening_of, words
-from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question
+from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.support import AlceVerdict, judge_alce
 
 ALCE_MEASURES = (Measure("citation_recall_alce"), Measure("citation_precision_alce"))
@@ -26,7 +26,7 @@ ERROR_MEASURES = (
 )
 
 
-def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
+def citation_alce(judge: ScoringJudge, *, expand: bool = False) -> BatchMetric:
     """Return citation recall and precision (ALCE): the citation quality in STORM's Table 4.
 
     Recall is the share of all sentences supported by their citations, concatenated in order; a sentence without
@@ -62,7 +62,7 @@ def _alce_score(verdicts: Sequence[AlceVerdict]) -> Score:
     }
 
 
-def citation_wikigenbench(judge: Judge) -> BatchMetric:
+def citation_wikigenbench(judge: ScoringJudge) -> BatchMetric:
     """Return citation recall, precision and rate (WikiGenBench).
 
     Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over all
@@ -100,7 +100,7 @@ def _wikigenbench_score(judged: Sequence[tuple[str, list[bool]]]) -> Score:
     }
 
 
-def support_errors(judge: Judge, model: JudgeModel) -> BatchMetric:
+def support_errors(judge: ScoringJudge, model: JudgeModel) -> BatchMetric:
     """Return the share of unsupported sentences (by ALCE's recall), and of each error class among them.
 
     The paper classified by hand; here a language model does, so the shares include its errors. Two classes need no
@@ -111,7 +111,7 @@ def support_errors(judge: Judge, model: JudgeModel) -> BatchMetric:
     program = Program(ClassifyUnsupported, token_limit=20, greedy=True)
 
     def score(cases: Sequence[Case]) -> list[Score]:
-        """Judge all sentences of all cases, then classify the unsupported ones in one batch."""
+        """ScoringJudge all sentences of all cases, then classify the unsupported ones in one batch."""
         articles = [cited_sentences(case.article) for case in cases]
         verdicts = iter(judge_alce(cached, [Question(s.text, s.passages) for article in articles for s in article]))
         failed = [[s for s in article if not next(verdicts).supported] for article in articles]

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from storm_bench.judges.base import Pair, scores_of
+from storm_bench.judges.base import Pair, ScoringJudge, scores_of
 from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article, SettingsError
 from storm_pipeline.api import EMBEDDED_MODELS, LexicalIndex, fetch, split_sentences
-from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.evidence.retrieval.embedder import Embedder
 
@@ -31,7 +30,7 @@ LogProbabilities = Callable[[str, str], Sequence[float]]
 """From a context and a text to ln P(token | context, tokens before) of the text's tokens; none for an empty text."""
 
 
-def factuality(sentences: Sequence[tuple[str, Sequence[str]]], inference: Judge) -> float | None:
+def factuality(sentences: Sequence[tuple[str, Sequence[str]]], inference: ScoringJudge) -> float | None:
     """Eq. 1, factual-consistent: min over sentences of max over their evidence of NLI(s_i, e_ij), in [0, 1].
 
     ``sentences``: each with its evidence. A sentence without evidence, which the equation leaves open, scores 0; None
@@ -92,14 +91,14 @@ def helpfulness(loss: float, random_losses: Sequence[float]) -> float | None:
     return max(0.0, 1 - loss / baseline) if baseline else None
 
 
-def span_validity(query: str, truth: str, answer: str, inference: Judge) -> float:
+def span_validity(query: str, truth: str, answer: str, inference: ScoringJudge) -> float:
     """Eq. 7: NLI_fact((q, a), (q, a*)), the true answer being the premise, in [0, 1]; 0 for an empty answer."""
     question = f"{query.strip().removesuffix('?')}?"
     premise = [f"{question} {truth.strip()}"] if answer.strip() else []
     return open_validity(f"{question} {answer.strip()}", premise, inference)
 
 
-def open_validity(answer: str, evidence: Sequence[str], inference: Judge) -> float:
+def open_validity(answer: str, evidence: Sequence[str], inference: ScoringJudge) -> float:
     """Eq. 8: max over evidence of NLI_fact(a, e_i), in [0, 1]; 0 without evidence or answer."""
     return factuality([(answer, evidence)], inference) or 0.0
 
@@ -108,14 +107,14 @@ def open_validity(answer: str, evidence: Sequence[str], inference: Judge) -> flo
 class ConnerModels:
     """The models of the perspectives, and their names."""
 
-    inference: Judge
+    inference: ScoringJudge
     matching: Matching
     lm: LogProbabilities
     names: Parameters
 
 
 def open_models(
-    given: Mapping[str, str], inference: Callable[[str], Judge], embedder: Embedder, cache: Path
+    given: Mapping[str, str], inference: Callable[[str], ScoringJudge], embedder: Embedder, cache: Path
 ) -> ConnerModels:
     """Open CONNER's models, each loaded when it is first asked.
 

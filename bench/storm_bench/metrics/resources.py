@@ -10,12 +10,12 @@ from storm_pipeline import Settings
 from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
+    from storm_bench.judges.base import CachingJudge
     from storm_bench.judges.grading import LanguageModelGrader
     from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.judges.screen import SimilarityJudge
     from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
-    from storm_pipeline.evidence.judges.base import CachingJudge
-    from storm_pipeline.evidence.judges.screen import ScreenJudge
     from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
@@ -92,12 +92,12 @@ class Resources:
         return named_judge(self.judge, self.judge_lm)
 
     @cached_property
-    def statement_screen(self) -> "ScreenJudge":
+    def statement_screen(self) -> "SimilarityJudge":
         """The screen of statements over the embedder."""
+        from storm_bench.judges.screen import SimilarityJudge
         from storm_bench.metrics.statements import STATED
-        from storm_pipeline.evidence.judges.screen import ScreenJudge
 
-        return ScreenJudge(self.vectors, threshold=STATED)
+        return SimilarityJudge(self.vectors, threshold=STATED)
 
     @cached_property
     def conner_models(self) -> "ConnerModels":
@@ -129,9 +129,9 @@ class Resources:
         return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
 
     def _open_judge(self, name: str) -> "CachingJudge":
+        from storm_bench.judges.base import CachingJudge
         from storm_bench.judges.model_judge import LanguageModelJudge
         from storm_bench.judges.open_judge import open_support_judge
-        from storm_pipeline.evidence.judges.base import CachingJudge
 
         if name == f"lm:{self.judge_lm}":
             return CachingJudge.of(LanguageModelJudge(self.judge_model))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from storm_bench.datasets.closed_corpus import topic_chunks
-from storm_bench.judges.base import Pair, scores_of
+from storm_bench.judges.base import CachingJudge, Pair, ScoringJudge, scores_of
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.metrics.texts import generated_text
@@ -20,7 +20,6 @@ from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES, FindStat
 from storm_bench.types import Case, CitedStatement, Topic, TopicDocument
 from storm_pipeline import Article
 from storm_pipeline.api import LexicalIndex, Program, chunks, source_id, words
-from storm_pipeline.evidence.judges.base import CachingJudge, Judge
 
 _CACHED_TOPICS = 32  # topics whose passages are cached: chunking a topic's documents takes seconds
 STATED = 0.65
@@ -108,7 +107,7 @@ def _one_per_page(urls: Iterable[str]) -> tuple[str, ...]:
     return tuple({source_id(url): url for url in urls}.values())
 
 
-def statement_coverage(judge: Judge) -> CaseMetric:
+def statement_coverage(judge: ScoringJudge) -> CaseMetric:
     """Return the share of the human statements that the article states, and that the topic's documents state.
 
     A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
@@ -148,7 +147,7 @@ def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters
     return CaseMetric(name, measures, reference, score, parameters, ((judge, measures),))
 
 
-def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:
+def best_scores(judge: ScoringJudge, statements: Sequence[StatementPassages]) -> list[float]:
     """Return each statement's best score over its passages, in [0, 1]; 0 without passages."""
     scores = iter(scores_of(judge, [Pair(passage, s.statement) for s in statements for passage in s.passages]))
     return [max((next(scores) for _ in statement.passages), default=0.0) for statement in statements]
@@ -206,7 +205,7 @@ def _question(one: StatementPassages) -> dict[str, str]:
     return {"passages": numbered, "statement": one.statement}
 
 
-def citation_wiki_live(judge: Judge) -> CaseMetric:
+def citation_wiki_live(judge: ScoringJudge) -> CaseMetric:
     """Return the share of cited statements that their pages support, and of (statement, page) pairs.
 
     The statements of a system's published article are those published with it. Those of any other article are its
@@ -245,7 +244,9 @@ def citation_wiki_live(judge: Judge) -> CaseMetric:
     )
 
 
-def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]) -> list[list[bool]]:
+def _verdicts(
+    judge: ScoringJudge, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]
+) -> list[list[bool]]:
     """Return for each statement, whether each of its held pages supports it."""
     pages = {source_id(page.url): page for page in documents if page.url and page.text.strip()}
     citing: dict[str, list[int]] = {}

@@ -13,6 +13,7 @@ from judge_llm import FakeModel
 from llm import Answer
 from scored_articles import case
 
+from storm_bench.judges.base import ScoringJudge
 from storm_bench.judges.grading import GradingRequest, LanguageModelGrader
 from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_judge
 from storm_bench.judges.pretrained import TrueJudge
@@ -24,7 +25,6 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statements import own_statements_lm, statement_coverage_lm
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
-from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -210,7 +210,7 @@ def test_an_articles_own_statements_against_the_human_article() -> None:
 class Shared:
     """What an evaluation offers."""
 
-    support_judge: Judge
+    support_judge: ScoringJudge
     judge_model: JudgeModel
     grader: LanguageModelGrader
     expand_citations: bool = False

@@ -7,21 +7,21 @@ import pytest
 from storm_bench.calibration import known_calibration
 from storm_bench.experiments import ExperimentConfig, jobs
 from storm_bench.experiments.provenance import judged_in, metric_facts
+from storm_bench.judges.screen import SimilarityJudge
 from storm_bench.metrics.statements import STATED
-from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "all-MiniLM-L6-v2+int8"])
 def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> None:
     embedder = HashingEmbedder()
-    assert known_calibration(ScreenJudge(embedder)) is None
+    assert known_calibration(SimilarityJudge(embedder)) is None
     embedder.name = name
-    found = known_calibration(ScreenJudge(embedder))
+    found = known_calibration(SimilarityJudge(embedder))
     assert found is not None
     assert [row.task for row in found.rows] == ["experts", "another question", "another source", "changed number"]
     assert all(row.auc.low <= row.auc.value <= row.auc.high for row in found.rows)
-    assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None
+    assert known_calibration(SimilarityJudge(embedder, threshold=0.6)) is None
 
 
 def test_the_screen_of_statements_is_recorded_with_its_own_calibration(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 from scored_articles import case
 
-from storm_bench.judges.base import Pair
+from storm_bench.judges.base import CachingJudge, Pair
 from storm_bench.metrics.citations import citation_alce, citation_wikigenbench
 from storm_bench.metrics.statements import citation_wiki_live
 from storm_bench.types import Case, CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
-from storm_pipeline.evidence.judges.base import CachingJudge
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Sentence, Snippet, Source
 

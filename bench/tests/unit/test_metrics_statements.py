@@ -7,12 +7,12 @@ import pytest
 from cases import generated, human
 from judge_doubles import ScriptedSupportJudge
 
+from storm_bench.judges.screen import SimilarityJudge
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statements import STATED, statement_coverage
 from storm_bench.signatures.judging import PASSAGE_WORDS
 from storm_bench.types import Case, Topic, TopicDocument
-from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
@@ -67,8 +67,8 @@ def test_the_metric_of_an_evaluation_asks_the_screen(tmp_path: Path) -> None:
     resources = Resources(cache=tmp_path)
     resources.__dict__["vectors"] = HashingEmbedder()  # in place of the pinned one
     metric = open_metric("statement_coverage", resources)
-    assert metric.parameters["screen"] == ScreenJudge(HashingEmbedder()).name
-    screen = ScreenJudge(HashingEmbedder(), threshold=STATED)
+    assert metric.parameters["screen"] == SimilarityJudge(HashingEmbedder()).name
+    screen = SimilarityJudge(HashingEmbedder(), threshold=STATED)
     assert {**screen.parameters, "passage_words": PASSAGE_WORDS}.items() <= metric.parameters.items()
     article = generated(lead="Orrin is a lake. The dam was begun in 1929.")
     assert metric.score([Case(replace(TOPIC, documents=()), article)])[0]["statement_coverage"] == pytest.approx(0.5)

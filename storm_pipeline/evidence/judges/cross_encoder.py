@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 from storm_pipeline.evidence.retrieval.model_files import loading, local_folder, options_without_code
 from storm_pipeline.text.chunks import token_chunks
 from storm_pipeline.text.words import encodable
@@ -27,18 +27,13 @@ class CrossEncoderJudge:
     """
 
     def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:
-        self.threshold = threshold
+        self.threshold, self.parameters = threshold, {"threshold": threshold}
         folder = local_folder(model)
         self.name = f"cross-encoder:{folder.name if folder else model}"
         self._source = str(folder or model)
         self._cache = cache
         self._model: _Model | None = None
         self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them
-
-    @property
-    def parameters(self) -> Parameters:
-        """The threshold."""
-        return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises SettingsError: the model cannot be loaded, is untrained or has no such label."""

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.judges.base import Label, Parameters, Question, Verdict
+from storm_pipeline.evidence.judges.base import Label, Question, Verdict
 from storm_pipeline.evidence.judges.spans import quoted
 from storm_pipeline.models.programs import Program
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.words import tidy
 
 _PROBABILITY: Mapping[Label, float] = {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
-_THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
@@ -29,35 +29,35 @@ class LanguageModelJudge:
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
         self.name = f"model:{name}"
-        self.threshold = _THRESHOLD
         self._ask = ask
-        self._program = program
-
-    @property
-    def parameters(self) -> Parameters:
-        """The threshold and a hash of the prompt."""
-        return {"threshold": self.threshold, "prompt": self._program.fingerprint[:12]}
+        self.program = program
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises ModelError: the model cannot be asked, or omits a sentence in two replies."""
-        return [verdict for batch in _batches(questions) for verdict in self._judge_batch(batch)]
+        return [verdict for batch in batches(questions) for verdict in self._judge_batch(batch)]
 
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for q in batch for text in q.passages), 1)}
         passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
         verdicts = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
-        for _ in range(_ATTEMPTS):
+        for attempt in range(1, _ATTEMPTS + 1):
             waiting = [i for i in range(len(batch)) if i not in verdicts]
             if not waiting:
                 break
             check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
-            reply = self._ask(self._program, passages=passages, check=check)
+            usable = partial(_has_verdicts, len(waiting)) if attempt == _ATTEMPTS else None
+            reply = self._ask(self.program, usable, passages=passages, check=check)
             replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
             verdicts |= {i: _verdict(batch[i], numbers, *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
         if len(verdicts) < len(batch):
             raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(verdicts)} sentences")
         return [verdicts[i] for i in range(len(batch))]
+
+
+def _has_verdicts(wanted: int, reply: object) -> bool:
+    """Return whether a reply has a verdict on each of so many sentences; else it is not kept."""
+    return {*range(1, wanted + 1)} <= dict(read_verdicts(str(getattr(reply, "verdicts", reply)))).keys()
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
@@ -86,7 +86,7 @@ def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest:
     return Verdict(label, _PROBABILITY[label], spans, reason.strip(" \t-–—:;.,*"))
 
 
-def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
+def batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
     """Group the questions in order, as many as fit into a call."""
     batch: list[Question] = []
     shown: dict[str, int] = {}

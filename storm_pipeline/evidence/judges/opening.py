@@ -1,45 +1,58 @@
 """Opens judges by name; libraries that only other judges need are not imported."""
 
+from collections.abc import Callable
 from functools import partial
 
-from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question
+from storm_pipeline.evidence.judges.base import Judge, Question
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
-from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, hub_folder, shared_embedder
+from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, hub_folder, shared_embedder
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.settings import Settings
+from storm_pipeline.run.events import Events
+from storm_pipeline.settings import ROLES, Settings
 
 
 def open_judge(
-    name: str, settings: Settings, *, threshold: float | None = None, embedder: Embedder | None = None
-) -> CachingJudge:
-    """Open a judge by name; it caches verdicts and adds the deciding words to them.
+    name: str, settings: Settings, *, announce: Callable[[str], None] | None = None, events: Events | None = None
+) -> Judge:
+    """Open a judge of articles by name.
 
-    ``name``: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
-    name of a cross-encoder, which is loaded when first needed. ``threshold``: minimum probability of a supported
-    claim, in [0, 1]; by default the judge's, and of ``model`` always. ``embedder``: by default that of the settings.
+    ``name``: ``screen``, which alone does not read for support; ``model``, the settings' language model for judging,
+    within ``max_cost``, by default :data:`.capped.MAX_COST`; else the folder or the hub name of a cross-encoder, which
+    is loaded when first needed. ``Settings.judge_of_articles`` is the default one.
+    ``announce``: gets the expected cost of a language model. ``events``: get its calls.
 
     Raises SettingsError, AssetError, MissingExtraError, ModelError: a model cannot be opened.
     """
-    judge: Judge
-    given: dict[str, float] = {} if threshold is None else {"threshold": threshold}
-    if name == "model":
-        from storm_pipeline.models.open_models import open_models
-
-        models = LanguageModels.outside_a_run(open_models(settings), settings)
-        judge = _language_model(settings, models, programs_of(settings.compiled_set))
-    elif name in {"screen", "auto"}:
+    if name == "screen":
         from storm_pipeline.evidence.judges.screen import ScreenJudge
 
-        embedder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
-        judge = ScreenJudge(embedder, **given)
-    else:
-        from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+        return ScreenJudge(CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
+    if name == "model":
+        return ExplainingJudge(_capped(settings, announce, events))
+    from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 
-        judge = CrossEncoderJudge(name, cache=hub_folder(settings.cache), **given)
-    return CachingJudge(ExplainingJudge(judge))
+    return ExplainingJudge(CrossEncoderJudge(name, cache=hub_folder(settings.cache)))
+
+
+def _capped(settings: Settings, announce: Callable[[str], None] | None, events: Events | None) -> Judge:
+    """Open the language model for judging alone, with its replies kept in the cache."""
+    from storm_pipeline.evidence.judges.capped import MAX_COST, CappedJudge, ReplyCache
+    from storm_pipeline.models.open_models import open_models
+
+    address = {} if settings.names_model_of("judge") == "lm" else {"api_base": None, "api_key_env": None}
+    alone = address | dict.fromkeys(f"{role}_lm" for role in ROLES) | {"lm": settings.lm_of("judge")}
+    settings = settings.model_copy(update=alone)
+    table = open_models(settings)
+    model = table["judge"]
+    if settings.max_cost is None and model.price is not None:
+        settings = settings.model_copy(update={"max_cost": MAX_COST})
+    replies = ReplyCache(settings.cache, f"{settings.lm} {settings.api_base or ''}")
+    models = LanguageModels.outside_a_run(table, settings, events, journal=replies)
+    judge = _language_model(settings, models, programs_of(settings.compiled_set))
+    return CappedJudge(judge, settings, model.price, announce)
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
@@ -51,7 +64,7 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
         return None
     if settings.judge_of_run == "model":
         return _language_model(settings, models, programs)
-    judge = open_judge(settings.judge, settings)
+    judge = open_judge(settings.judge_of_run, settings)
     judge.judge([Question("This is a sentence.", ("This is a sentence.",))])
     return judge
 

@@ -1,60 +1,41 @@
-"""A judge without a language model: how similar passages are to a claim, and whether they have its quantities.
-
-It detects citations of other subjects, but only weakly whether *all* of a claim is supported: print its calibration.
-"""
+"""The screen as a judge: it compares words and digits, reads nothing for support, and calls nothing supported."""
 
 from collections.abc import Sequence
 
-from storm_pipeline.evidence.facts import recall
-from storm_pipeline.evidence.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.evidence.citations import Claim
+from storm_pipeline.evidence.judges.base import Finding, Question, Verdict
 from storm_pipeline.evidence.judges.spans import lacking
+from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import Embedder
-from storm_pipeline.evidence.screen import Limits
-from storm_pipeline.text.languages import detect, stem_set, windows
-from storm_pipeline.text.words import has_word
-
-_LIMITS = Limits()
+from storm_pipeline.evidence.screen import Limits, Screen
+from storm_pipeline.text.languages import detect
+from storm_pipeline.types import Snippet
 
 
 class ScreenJudge:
-    """A judge that scores a question by similarity (:class:`~storm_pipeline.evidence.judges.base.Judge`).
+    """The screen of drafts for sentences of any article; a passage of another question may fit a sentence better."""
 
-    The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
-    of the claim's stems in the passages; halved if a quantity of the claim is in no passage.
-    """
-
-    def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:
-        self.threshold = threshold
-        self._embedder = embedder
-
-    @property
-    def name(self) -> str:
-        """The name of the embedder after ``screen:``."""
-        return f"screen:{self._embedder.name}"
-
-    @property
-    def parameters(self) -> Parameters:
-        """The threshold, and the words of a window and of a step to the next."""
-        return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self.name = embedder, f"screen:{embedder.name}"
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """Judge the questions, without spans and reasons; equal texts are embedded once."""
-        asked = [question for question in questions if question.has_words]
-        shown = dict.fromkeys(text for question in asked for text in question.passages if has_word(text))
-        parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
-        texts = list(dict.fromkeys([*(q.claim for q in asked), *(part for cut in parts.values() for part in cut)]))
-        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
-
-        def cosine(question: Question) -> float:
-            texts = (part for text in question.passages for part in parts.get(text, ()))
-            return max(0.0, *(float(vectors[part] @ vectors[question.claim]) for part in texts))
-
-        return [self._verdict(q, cosine(q)) if q.has_words else Verdict("not", 0.0) for q in questions]
-
-    def _verdict(self, question: Question, cosine: float) -> Verdict:
-        language = detect(question.claim) or "en"
-        wanted = stem_set(question.claim, language)
-        had = frozenset[str]().union(*(stem_set(text, language) for text in question.passages))
-        similarity = min(1.0, (recall(wanted, had) + cosine) / 2)
-        probability = similarity / 2 if lacking(question) else similarity
-        return Verdict(label_of(probability, self.threshold), probability)
+        """Return the findings on the questions, without spans."""
+        texts = list(dict.fromkeys(text for question in questions for text in question.passages))
+        passages = [Passage(text, (Snippet(f"passage:{i}", "", text),)) for i, text in enumerate(texts)]
+        by_id = {passage.snippets[0].id: passage.text for passage in passages}
+        language = detect("\n".join(question.claim for question in questions)) or "en"
+        foreign = {text for text in texts if detect(text) not in {"", language}}
+        screen = Screen(passages, known="", embed=self._embedder.embed, language=language, limits=Limits(run=0))
+        positions = {text: i for i, text in enumerate(texts)}
+        claims = [Claim(question.claim, tuple(positions[text] for text in question.passages)) for question in questions]
+        findings: list[Verdict] = []
+        for question, judged in zip(questions, screen.judge(claims), strict=True):
+            cited = {by_id[citation.snippet_id] for citation in judged.sentence.citations}
+            better = next(iter(cited.difference(question.passages)), "")
+            finding: Finding = "another source fits better" if better else "on topic"
+            if judged.problem:
+                finding = "digits not found" if judged.unfound else "not found"
+            elif not better and foreign.issuperset(question.passages):
+                finding = "another language"
+            findings.append(Verdict(finding, 0.0, reason=lacking(question) if judged.unfound else "", better=better))
+        return findings

@@ -1,11 +1,12 @@
 """How well the sources of an article support it, by a run's judge."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.evidence.judges.base import CachingJudge, Judge, Question, Verdict
+from storm_pipeline.evidence.judges.base import Judge, JudgeWrapper, Question, Verdict
 from storm_pipeline.evidence.judges.spans import lacking
+from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word
 from storm_pipeline.types import Article, Sentence, Support, SupportError
@@ -25,7 +26,7 @@ def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]
 
     A citation is precise if the sentence is supported, and the citation supports it alone or is needed by the others.
     """
-    judge = CachingJudge.of(judge)
+    judge = _Remembering(judge)
     judge.judge([_joint(question) for question in sentences if question.passages])
     several = [question for question in sentences if len(question.passages) > 1 and _supported(judge, question)]
     judge.judge([alone for question in several for alone in each_alone(question)])
@@ -53,7 +54,17 @@ def _left_out(sentence: Question) -> Iterator[tuple[Question, Question]]:
 
 def _supported(judge: Judge, sentence: Question) -> bool:
     (verdict,) = judge.judge([_joint(sentence)])
-    return verdict.probability >= judge.threshold
+    return verdict.label == "supported"
+
+
+class _Remembering(JudgeWrapper):
+    """A judge that is asked each question once."""
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        known: dict[Question, Verdict] = self.__dict__.setdefault("known", {})
+        new = [question for question in dict.fromkeys(questions) if question not in known]
+        known.update(zip(new, self._judge.judge(new) if new else (), strict=True))
+        return [known[question] for question in questions]
 
 
 def _joint(sentence: Question) -> Question:
@@ -61,28 +72,13 @@ def _joint(sentence: Question) -> Question:
     return Question(sentence.claim, ("\n".join(sentence.passages),))
 
 
-class Verdicts:
-    """The latest verdict of a run's judge on each sentence, by its text. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Verdict] = {}
-
-    def note(self, text: str, verdict: Verdict) -> None:
-        """Keep a verdict in place of any earlier one."""
-        self._known[text] = verdict
-
-    def of(self, text: str) -> Verdict | None:
-        """Return the verdict on a text, if there is one."""
-        return self._known.get(text)
-
-
 def support_of(article: Article, judge: Judge) -> Support:
     """Measure an article's citations by a judge. Raises SettingsError, ModelError: the judge cannot judge."""
-    judge = CachingJudge.of(judge)
+    judge = _Remembering(judge)
     sentences, questions = _questions(article)
     alce = judge_alce(judge, questions)
     alone = [each_alone(question) for question in questions]
-    entailed = [[v.probability >= judge.threshold for v in judge.judge(questions_alone)] for questions_alone in alone]
+    entailed = [[v.label == "supported" for v in judge.judge(questions_alone)] for questions_alone in alone]
     verdicts = judge.judge(questions)
     cited = [verdicts_alone for verdicts_alone in entailed if verdicts_alone]
     citations = sum(verdict.cited for verdict in alce)
@@ -97,13 +93,13 @@ def support_of(article: Article, judge: Judge) -> Support:
     )
 
 
-def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
-    """Measure an article's citations by the verdicts given during writing; no judge is asked.
+def support_as_judged(article: Article, judge: Judge, known: Mapping[str, Verdict]) -> Support:
+    """Measure an article's citations by the verdicts given during writing, by sentence; no judge is asked.
 
     Precision, and recall and precision of single citations, are unknown. Sentences without a verdict are unsettled.
     """
     sentences, questions = _questions(article)
-    verdicts = [known.of(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
+    verdicts = [known.get(sentence.text) if sentence.citations else Verdict("not", 0.0) for sentence in sentences]
     judged = [(question, v, v.label == "supported") for question, v in zip(questions, verdicts, strict=True) if v]
     return Support(
         judge=judge.name,
@@ -116,7 +112,7 @@ def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Suppor
 
 def _questions(article: Article) -> tuple[list[Sentence], list[Question]]:
     """Return the sentences with words, and each with its cited texts."""
-    texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+    texts = {s.id: with_source(Passage(s.text, (s,))) for source in article.sources for s in source.snippets}
     sentences = [sentence for sentence in article.sentences() if has_word(sentence.text)]
     cited = (dict.fromkeys(citation.snippet_id for citation in sentence.citations) for sentence in sentences)
     shown = (tuple(texts[name] for name in names if name in texts) for names in cited)

@@ -18,11 +18,10 @@ from storm_pipeline.text.formatting import counted
 if TYPE_CHECKING:
     from storm_pipeline.output.check.refreshing import Refreshed
 
-_FAILED = 3  # exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong
 
-
+_FAILED, _NOT_READ = typer.Exit(3), typer.Exit(4)  # status 1: an error, 2: a setting or an option is wrong
 _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
-_VERDICTS = "Of partly, not, contradicted, uncited, unread: which end with 3."
+_VERDICTS = "Of the verdicts, such as partly, 'not found', uncited or unread: which end with 3."
 
 
 @guarded
@@ -38,39 +37,45 @@ def check(
     to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Judge every sentence of ARTICLE by the sources that it cites, and print the unsupported ones.
+    """Judge every sentence of ARTICLE by the sources that it cites, and print those with a fault.
 
-    Sources are taken from the article, from its folder or --pages, else fetched from the web. Documents are matched to
-    references by address, DOI, file name, title, author and year. Exit status 3 if sentences fail, for use in scripts.
+    Sources are taken from the article, from its folder or --pages, else fetched from the web. The judge is the language
+    model of --judge-lm or --lm, unless embedded, for at most $1 or --max-cost, or a cross-encoder (--judge). Without
+    one, words and digits are compared, and nothing is read for support. Exit status 3: sentences fail; 4: none fails,
+    but some were not read for support.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
     from storm_pipeline.output.check import check_article, read_for_check, report
+    from storm_pipeline.output.check.judging import NOT_READ
 
     statuses = _statuses(fail_on)
     settings = configured(ctx.obj)
-    judge = open_judge(settings.judge, settings)
+    judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     read = read_for_check(article, pages, None if offline else kept_pages(settings))
     checked = replace(check_article(read.article, judge, read.unread), matches=read.matches)
     if to is not None:
         _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
     if read.matches and not as_json:
         show_table(report.MATCH_COLUMNS, report.match_rows(read.matches))
-    nothing_read = bool(checked.unread) and checked.support is None
+    nothing_read = bool(checked.unread) and len(checked.failing({"uncited", "unread"})) == len(checked.sentences)
     if as_json:
         say(report.to_json(checked))
     elif not nothing_read:
         if rows := report.rows(checked):
             show_table(report.COLUMNS, rows)
         say(report.summary(checked))
-        if parts := report.left_out(checked):
-            say(f"left out, so not judged: {', '.join(parts)}")
     if nothing_read:
         why = next(iter(checked.unread.values()))
         raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
     if failing := checked.failing(statuses):
         tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
-        raise typer.Exit(_FAILED)
+        raise _FAILED
+    if left := len(checked.failing(NOT_READ)):
+        named = "name a language model (--lm) or a cross-encoder (--judge)"
+        how = "a further check pays only for these" if checked.counts["unjudged"] else named
+        tell(f"{left} of {counted(len(checked.sentences), 'sentence')} were not read for support: {how}")
+        raise _NOT_READ
 
 
 def _statuses(given: str) -> list[str]:
@@ -101,6 +106,8 @@ def refresh(
 ) -> None:
     """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
 
+    Changed sentences are judged anew, as by `storm check`.
+
     Local files are read only in the folders given by --files, since an untrusted article may cite any file.
 
     With --to, writes the article as JSON, Markdown and HTML: those sentences cite current passages, the others are
@@ -112,7 +119,7 @@ def refresh(
 
     settings = configured(ctx.obj)
     article = article_of(run)
-    judge = open_judge(settings.judge, settings)
+    judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
     changed = refreshed(article, judge, fetch, files or ())
     _print_changes(changed)
@@ -127,21 +134,20 @@ def refresh(
         _write(to, texts)
         say("\n".join(str(to / name) for name in texts))
     if failing:
-        raise typer.Exit(_FAILED)
+        raise _FAILED
 
 
 def _print_changes(result: "Refreshed") -> None:
     from storm_pipeline.output.check.refreshing import NOT_NAMED
+    from storm_pipeline.output.check.report import NOTHING_READ
 
-    rows = [
-        (str(c.place + 1), c.kind, "no" if c.place in result.failing else "", c.source, c.text, c.reason)
-        for c in result.changes
-    ]
+    verdicts = {sentence.place: sentence.status for sentence in result.checked.sentences}
+    rows = [(str(c.place + 1), c.kind, verdicts.get(c.place, ""), c.source, c.text, c.reason) for c in result.changes]
     if rows:
-        show_table(("sentence", "passage", "supported", "source", "text", "why"), rows)
+        show_table(("sentence", "passage", "verdict", "source", "text", "why"), rows)
     sentences = len({change.place for change in result.changes})
-    lost = len(result.failing)
-    say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {lost} not supported now")
+    note = f"; {NOTHING_READ}" if verdicts and not result.checked.read else ""
+    say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {len(result.failing)} fail{note}")
     if any(change.reason == NOT_NAMED for change in result.changes):
         tell("files are read only in the folders that you name: --files DIR")
     if result.uncompared:

@@ -12,15 +12,18 @@ from pydantic import BaseModel, Field, StrictBool
 
 from storm_pipeline.errors import DatasetError, PageError, SettingsError
 from storm_pipeline.evidence.judges.base import Judge
+from storm_pipeline.evidence.judges.capped import MAX_COST
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.page_reading import kept_pages
+from storm_pipeline.interfaces.server.budget import Reservation
 from storm_pipeline.interfaces.server.errors import TooLargeError
 from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.report import to_record
-from storm_pipeline.settings import Settings
+from storm_pipeline.run.events import CallbackSink, Events
 from storm_pipeline.sources.pages.extract import Page
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
@@ -70,7 +73,6 @@ class SentenceRecord(BaseModel):
     heading: str = Field(description="The innermost heading above it; empty in the lead.")
     text: str
     verdict: Status
-    probability: float | None = Field(description="That all of it follows from its passages; null if not judged.")
     reason: str = Field(description="What is missing or contradicted; may be empty.")
     sources: list[CitedPassage]
 
@@ -90,23 +92,25 @@ class CheckRecord(BaseModel):
 
     schema_: int = Field(alias="schema", description="Version of this form.")
     title: str
+    summary: str = Field(description="Counts in words, and whether anything was read for support.")
     judge: str
-    threshold: float = Field(description="The judge's least probability of a supported sentence.")
-    support: float | None = Field(description="Share of the judged sentences that are supported; null if none is.")
+    read: int = Field(description="How many sentences a judge read for support; if none, no verdict is about support.")
+    support: float | None = Field(description="Share of the sentences read that are supported; null if none was read.")
     counts: dict[Status, int] = Field(description="How many sentences have each verdict.")
     sentences: list[SentenceRecord]
     sources: list[CitedSource]
 
 
 class ArticleCheck:
-    """Checks of articles, one judged at a time, by the owner's judge, which must be free and is opened at first use.
+    """Checks of articles by the owner's judge, one at a time unless it is a language model.
 
-    Articles and pages are read before, so that a slow page only delays its own check.
+    A language model's calls count in the caller's budget and the server's. Where these have no money for them, the
+    screen compares words and digits. Articles and pages are read before, so that a slow page only delays its own check.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._judge: Judge | None = None
+    def __init__(self, service: RunService) -> None:
+        self._queue, self._settings = service.queue, service.remote.owner
+        self._judge: Judge | None = None  # in this process
         self._judging = threading.Lock()
         self._places = shared("checks", 1 + MOST_WAITING)
 
@@ -120,14 +124,11 @@ class ArticleCheck:
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
-        Raises TooLargeError: a text is too long. Raises BusyError: as many checks wait as may. Raises SettingsError,
-        DatasetError: the article has too many sentences or cannot be read, or the owner's judge is a model. Others as
-        :func:`storm_pipeline.evidence.judges.opening.open_judge`.
+        Raises TooLargeError: a text is too long; BusyError: as many checks wait as may; SettingsError, DatasetError:
+        the article has too many sentences or cannot be read. Others as `open_judge`.
         """
         if max(map(len, (markdown, *(source.text for source in sources)))) > MOST_CHARACTERS:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
-        if self._settings.judge == "model":
-            raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
         with self._places.hold(caller_name()):
             return self._checked(markdown, title, sources, fetch=fetch)
 
@@ -137,9 +138,22 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._fetching() if fetch else None)
         article = replace(read.article, title=title)
+        name = self._settings.judge_of_articles
+        if name == "model":
+            with self._queue.reserving(MAX_COST) as reserved:
+                checked = reserved and check_article(article, self._paid(reserved), read.unread, None, MOST_COMPARED)
+            if checked and (checked.read or not checked.counts["unjudged"]):
+                return to_record(checked)
+            name = "screen"
         with self._judging:
-            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+            self._judge = self._judge or open_judge(name, self._settings)
             return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+
+    def _paid(self, reserved: Reservation) -> Judge:
+        """Open the language model within the reserved money. Raises SettingsError: a budget, but no known price."""
+        self._settings.out.mkdir(parents=True, exist_ok=True)  # of the record of the budget
+        settings = self._settings.model_copy(update={"max_cost": reserved.most})
+        return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""

@@ -85,7 +85,7 @@ def create_app(
 
     ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check.
     """
-    check = check or ArticleCheck(service.remote.owner)
+    check = check or ArticleCheck(service)
     mcp = mcp_app(service, check)
     app = FastAPI(
         title="storm-pipeline",

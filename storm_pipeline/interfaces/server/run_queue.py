@@ -3,12 +3,14 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.interfaces.server.budget import Budget, Budgets, Reservation
+from storm_pipeline.interfaces.server.callers import CALLER
 from storm_pipeline.interfaces.server.errors import BusyError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.log import logger
@@ -123,6 +125,19 @@ class RunQueue:
         for thread in threads:
             thread.join(None if ends is None else max(0.0, ends - time.monotonic()))
         return not any(thread.is_alive() for thread in threads)
+
+    @contextmanager
+    def reserving(self, cap: float) -> Iterator[Reservation | None]:
+        """Reserve money of the current caller for other work than a run; None: it is spent, or reserved by runs."""
+        with self._lock:
+            reservation = self._budgets.reserve(self._budgets.of(CALLER.get()), cap)
+        try:
+            yield reservation if reservation and reservation.most != 0 else None
+        finally:
+            with self._lock:
+                if reservation:
+                    reservation.release()
+                self._begin_next()
 
     def _begin_next(self) -> None:
         """Start the next jobs while there is room; the lock must be held."""

@@ -46,7 +46,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
     from storm_pipeline.interfaces.server.http_api import create_app
 
     known = reach or Reach.build(host)
-    check = ArticleCheck(service.remote.owner)
+    check = ArticleCheck(service)
 
     class Server(uvicorn.Server):
         """A server that ends runs and streams before waiting for connections."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.spans import deciding
-from storm_pipeline.evidence.passages import Passage, passages
+from storm_pipeline.evidence.passages import Passage, passages, with_source
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.judging import first_words, with_source
+from storm_pipeline.method.writers.judging import first_words
 from storm_pipeline.text.languages import detect
 from storm_pipeline.text.quantities import missing, month_names
 from storm_pipeline.text.sentences import is_complete

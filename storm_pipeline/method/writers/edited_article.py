@@ -10,10 +10,9 @@ from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.passages import Passage, described, numbered_passages
+from storm_pipeline.evidence.passages import Passage, described, numbered_passages, with_source
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
-from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.languages import joined

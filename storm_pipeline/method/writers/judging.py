@@ -9,7 +9,7 @@ from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
-from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.types import Sentence
@@ -49,7 +49,7 @@ class JudgeReview:
             self.ctx.events.failed(f"judging {self.where}", error)
             return self.screen.judge(claims) if reads else flagged
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
-            self.ctx.verdicts.note(claims[i].text, verdict)
+            self.ctx.verdicts[claims[i].text] = verdict
             if verdict.label == "supported":
                 sentence = self._supported(judged[i], verdict.supporting)
                 problem = "" if judged[i].unfound else judged[i].problem
@@ -108,12 +108,6 @@ def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
     problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
     quoted = [first_words(question.passages[span.passage][span.start : span.end]) for span in verdict.spans[:1]]
     return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
-
-
-def with_source(passage: Passage) -> str:
-    """Return a passage's text with its title, heading, author, site and date in brackets."""
-    known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
-    return f"{passage.text} ({known})" if known else passage.text
 
 
 def first_words(text: str) -> str:

@@ -7,12 +7,11 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.cleaning import cleaned
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
-from storm_pipeline.evidence.passages import Passage
+from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import answered_remarks, checked_blocks
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.method.writers.judging import with_source
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 

@@ -7,14 +7,13 @@ address also in the last lines of the text.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import takewhile
 
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import first_link, markdown_block, plain_markdown
 from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.text.files import table_beside
-from storm_pipeline.text.words import folded_words, tidy
+from storm_pipeline.text.words import tidy
 
 LOCATORS = frozenset({"p", "pp", "s", "ff"})  # words of a short note that are about a page
 LARGEST_NUMBER = 9999  # larger numbers in brackets are not citations
@@ -143,27 +142,6 @@ def reference_of(text: str) -> Reference:
     if separator and url and " " not in url:
         return Reference(url.replace("\\", ""), _plain(title), entry=entry)
     return Reference("", entry, entry=entry)
-
-
-def short_notes(text: str, works: Sequence[Reference]) -> list[Reference]:
-    """Return the works that short notes name: ``Falk, “Dam,” 3; Roe 2005, p. 4``, ``Ibid.``. Empty: one is unknown.
-
-    A note names the last work that states all of its words and years, and more. ``works``: those cited last at the end.
-    """
-    named = [next((w for w in reversed(works) if _names(note, w)), None) for note in text.split(";")]
-    return [work for work in named if work] if all(named) else []
-
-
-def _names(note: str, work: Reference) -> bool:
-    words, stated = _words(note), _words(work.entry or work.title)
-    numbers = {word for word in words | stated if word.isdecimal()}
-    years = {word for word in words & numbers if len(word) == 4}
-    return words > numbers & words and years <= stated and words - numbers - {"ibid"} < stated - numbers
-
-
-@lru_cache(maxsize=8192)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(folded_words(text)) - LOCATORS
 
 
 def _plain(text: str) -> str:

@@ -4,19 +4,25 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Literal
+from typing import Literal, get_args
 
+from storm_pipeline.evidence.citations import number_references
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.evidence.judges.base import Judge, Label, Question, Span, Verdict
+from storm_pipeline.evidence.judges.base import Finding, Judge, Label, Outcome, Question, Span
+from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import with_spans
+from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.links import MOST_CITED, require_presentable
 from storm_pipeline.text.words import has_word, tidy
-from storm_pipeline.types import Article, Citation, Section, Sentence
+from storm_pipeline.types import Article, Citation, Section, Sentence, Snippet
 
-Status = Label | Literal["uncited", "unread"]
-"""A judge's label; ``uncited`` without a citation; ``unread`` if none of the cited sources could be read."""
-STATUSES: tuple[Status, ...] = ("supported", "partly", "not", "contradicted", "uncited", "unread")
+Status = Outcome | Literal["uncited", "unread"]
+"""A verdict; ``uncited`` without a citation; ``unread`` if none of the cited sources could be read."""
+_READ: tuple[Label, ...] = get_args(Label)
+STATUSES: tuple[Status, ...] = (*_READ, *get_args(Finding), "unjudged", "uncited", "unread")
+NOT_READ = frozenset(STATUSES) - {*_READ, "uncited", "unread"}
+"""Statuses of sentences that have sources, which nothing read for support."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,6 @@ class CheckedSentence:
     heading: str  # the innermost heading above it; empty in the lead
     sentence: Sentence  # text and citations, with the deciding words as spans
     status: Status
-    probability: float | None = None  # probability that its passages entail all of it, in [0, 1]; None if not judged
     reason: str = ""  # what is missing or contradicted; may be empty
 
 
@@ -37,8 +42,7 @@ class Checked:
 
     article: Article  # with the deciding words as spans of its citations
     sentences: tuple[CheckedSentence, ...]  # judged or unjudgeable sentences, in reading order
-    judge: str  # name of the judge; see its calibration before relying on a figure
-    threshold: float  # the judge's minimum probability of a supported sentence
+    judge: str  # name of the judge
     unread: Mapping[str, str]  # source id → why it was not read
     matches: tuple[Match, ...] = ()  # its references and the documents that fit them; empty without documents
 
@@ -49,10 +53,14 @@ class Checked:
         return {status: counter[status] for status in STATUSES}
 
     @property
+    def read(self) -> int:
+        """Number of sentences that the judge read for support."""
+        return len(self.failing(_READ))
+
+    @property
     def support(self) -> float | None:
-        """Share of the judged sentences that are supported, in [0, 1]; None if none was judged."""
-        judged = [sentence for sentence in self.sentences if sentence.probability is not None]
-        return sum(sentence.status == "supported" for sentence in judged) / len(judged) if judged else None
+        """Share of the sentences read for support that are supported, in [0, 1]; None if none was read."""
+        return self.counts["supported"] / self.read if self.read else None
 
     def failing(self, statuses: Collection[str]) -> tuple[CheckedSentence, ...]:
         """Return the sentences with one of the statuses."""
@@ -76,45 +84,58 @@ def check_article(
     Raises DatasetError: the sentences cite more than may be compared.
     """
     unread = unread or {}
-    texts = {s.id: s.text for source in article.sources if source.id not in unread for s in source.snippets}
+    pages = {source.id: source.snippets for source in article.sources if source.id not in unread}
+    texts = {s.id: s.text for snippets in pages.values() for s in snippets}
     require_presentable(article, texts, most)
+    shown = {s.id: with_source(Passage(s.text, (s,))) for snippets in pages.values() for s in snippets}
     sentences = list(with_spans(article).sentences())
     chosen = range(len(sentences)) if only is None else only
     readable = [[citation for citation in sentence.citations if citation.snippet_id in texts] for sentence in sentences]
     asked = [i for i, sentence in enumerate(sentences) if i in chosen and has_word(sentence.text) and readable[i]]
-    questions = [
-        Question(tidy(sentences[place].text), tuple(texts[citation.snippet_id] for citation in readable[place]))
-        for place in asked
-    ]
+    questions = [_question(sentences[place], readable[place], pages, shown, judge) for place in asked]
     verdicts = dict(zip(asked, judge.judge(questions), strict=True))
+    numbers = number_references(article)
+    found_in = {shown[s.id]: f"[{numbers[name]}]" for name in numbers for s in pages.get(name, ())}
     places = count()
 
     def located(before: Sentence) -> Sentence:
         place = next(places)
         spans = verdicts[place].spans if place in verdicts else ()
-        return _located(sentences[place], readable[place], spans) if place in chosen else before
+        return _located(sentences[place], readable[place], spans, texts) if place in chosen else before
 
     checked = with_sentences(article, located)
-    rows = tuple(
-        _row(place, heading, sentence, verdicts.get(place))
-        for place, (heading, sentence) in enumerate(_with_headings(Section("", checked.lead, checked.sections)))
-        if place in chosen and has_word(sentence.text)
-    )
-    return Checked(checked, rows, judge.name, judge.threshold, unread)
+    rows: list[CheckedSentence] = []
+    for place, (heading, sentence) in enumerate(_with_headings(Section("", checked.lead, checked.sections))):
+        if place in chosen and has_word(sentence.text):
+            verdict = verdicts.get(place)
+            status: Status = verdict.label if verdict else "unread" if sentence.citations else "uncited"
+            reason = verdict.reason or found_in.get(verdict.better, "") if verdict else ""
+            rows.append(CheckedSentence(place, heading, sentence, status, reason))
+    return Checked(checked, tuple(rows), judge.name, unread)
 
 
-def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) -> CheckedSentence:
-    if verdict is None:
-        return CheckedSentence(place, heading, sentence, "unread" if sentence.citations else "uncited")
-    return CheckedSentence(place, heading, sentence, verdict.label, verdict.probability, verdict.reason)
+def _question(
+    sentence: Sentence,
+    cited: Sequence[Citation],
+    pages: Mapping[str, Sequence[Snippet]],
+    shown: Mapping[str, str],
+    judge: Judge,
+) -> Question:
+    """Return a sentence with the passages that it cites; for the screen, with all others of these sources."""
+    names = dict.fromkeys(citation.snippet_id for citation in cited)
+    if isinstance(judge, ScreenJudge):
+        names |= dict.fromkeys(snippet.id for citation in cited for snippet in pages.get(citation.source_id, ()))
+    return Question(tidy(sentence.text), tuple(shown[name] for name in names))
 
 
-def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span]) -> Sentence:
+def _located(
+    sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span], texts: Mapping[str, str]
+) -> Sentence:
     """Return the sentence with the decisive words as spans of its citations; none for unread sources."""
-    spans_by_id = {
-        c.snippet_id: tuple(sorted((span.start, span.end) for span in spans if span.passage == position)) or c.spans
-        for position, c in enumerate(cited)
-    }
+    spans_by_id = {}
+    for position, (name, before) in enumerate({c.snippet_id: c.spans for c in cited}.items()):
+        ends = ((s.start, min(s.end, len(texts[name]))) for s in spans if s.passage == position)  # without the source
+        spans_by_id[name] = tuple(sorted((start, end) for start, end in ends if start < end)) or before
     citations = (replace(citation, spans=spans_by_id.get(citation.snippet_id, ())) for citation in sentence.citations)
     return replace(sentence, citations=tuple(citations))
 

@@ -23,6 +23,8 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _FILE = "file:"
+FAILING = frozenset({"partly", "not", "contradicted", "digits not found", "not found"})
+"""Statuses of sentences that have lost their support."""
 NOT_NAMED = "a file in none of the named folders"
 """Reason why a file was not read: its folder was not named."""
 
@@ -49,8 +51,8 @@ class Refreshed:
 
     @property
     def failing(self) -> frozenset[int]:
-        """Places of the changed sentences that are no longer supported."""
-        return frozenset(sentence.place for sentence in self.checked.failing({"partly", "not", "contradicted"}))
+        """Places of the changed sentences that the judge, or the screen, faults now."""
+        return frozenset(sentence.place for sentence in self.checked.failing(FAILING))
 
 
 def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:

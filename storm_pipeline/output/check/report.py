@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from storm_pipeline.evidence.citations import number_references
-from storm_pipeline.output.articles.pages import READING
 from storm_pipeline.output.check.judging import Checked, CheckedSentence
 from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.html import to_html
@@ -14,42 +13,41 @@ from storm_pipeline.output.render.links import Remark
 from storm_pipeline.text.formatting import counted, shortened
 from storm_pipeline.text.words import encodable, tidy
 
-SCHEMA = 1
-COLUMNS = ("sentence", "verdict", "chance", "text", "why")
+SCHEMA = 2
+COLUMNS = ("sentence", "verdict", "text", "why")
 MATCH_COLUMNS = ("cited", "matched by", "document")
 _WORDS = {
     "partly": "supported in part",
     "not": "not supported",
     "contradicted": "contradicted",
+    "unjudged": "left unread",
     "uncited": "no source cited",
     "unread": "source not read",
 }
+_FINE = frozenset({"supported", "on topic"})
+NOTHING_READ = "nothing was read for support"
 _LONGEST = 160  # characters of a sentence in a table
 
 
 def rows(checked: Checked) -> list[tuple[str, ...]]:
-    """Return the sentences that are not supported, in reading order, under :data:`COLUMNS`."""
+    """Return the sentences that are neither supported nor on topic, in reading order, under :data:`COLUMNS`."""
     table: list[tuple[str, ...]] = []
     for sentence in checked.sentences:
-        if sentence.status != "supported":
+        if sentence.status not in _FINE:
             short = shortened(tidy(sentence.sentence.text), _LONGEST)
-            table.append((str(sentence.place + 1), sentence.status, _chance(sentence), short, sentence.reason))
+            table.append((str(sentence.place + 1), sentence.status, short, sentence.reason))
     return table
 
 
 def summary(checked: Checked) -> str:
-    """Return ``20 sentences: 12 supported, …``, with the judge's name and how many sources could not be read."""
+    """Return ``20 sentences: 12 supported, …``, with the judge's name, and what was not read."""
     counts = {name: number for name, number in checked.counts.items() if number}
     counts_text = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
     unread = f"; {counted(len(checked.unread), 'source')} could not be read" if checked.unread else ""
     read, references = sum(bool(m.by) for m in checked.matches), counted(len(checked.matches), "reference")
     matched = f"; {read} of {references} matched to documents" if checked.matches else ""
-    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}, as {checked.judge} judges{unread}{matched}"
-
-
-def left_out(checked: Checked) -> list[str]:
-    """Return the parts of the article that were not read, such as tables, with the number of references in them."""
-    return [problem.detail for problem in checked.article.report.problems if problem.stage == READING]
+    judged = f", as {checked.judge} judges" if checked.read else f"; {NOTHING_READ}"
+    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
@@ -57,12 +55,12 @@ def to_record(checked: Checked) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "title": checked.article.title,
+        "summary": summary(checked),
         "judge": checked.judge,
-        "threshold": checked.threshold,
+        "read": checked.read,
         "support": checked.support,
         "counts": checked.counts,
         "sentences": list(_records(checked)),
-        **({"left_out": parts} if (parts := left_out(checked)) else {}),
         **({"matches": list(map(asdict, checked.matches))} if checked.matches else {}),
         "sources": [
             {"number": n, "title": r.title, "url": r.url, "also": r.also, "unread": checked.unread.get(r.id)}
@@ -82,27 +80,22 @@ def to_json(checked: Checked) -> str:
 
 
 def to_page(checked: Checked) -> str:
-    """Return the article as a page with remarks after unsupported sentences, and cards with the deciding words."""
-    remarks = {s.place: Remark(s.status, _remark(s)) for s in checked.sentences if s.status != "supported"}
+    """Return the article as a page with remarks after sentences, and cards with the deciding words."""
+    faults = (sentence for sentence in checked.sentences if sentence.status not in _FINE)
+    remarks = {s.place: Remark(s.status.replace(" ", "-"), _remark(s)) for s in faults}
     how = (
-        f"{summary(checked)}. A verdict is a judge's, with the chance that it gives to all of a sentence following "
-        "from the passages behind its numbers; the words nearest to it are marked there. Look at them yourself."
+        f"{summary(checked)}. {'A verdict is a judge’s' if checked.read else 'Words and digits were compared'}; the "
+        "words nearest to a sentence are marked in the passages behind its numbers. Look at them yourself."
     )
-    if parts := left_out(checked):
-        how += f" Left out: {'; '.join(parts)}."
     if checked.matches:
         listed = (f"{cited} → {name or 'no document'} ({by})" for cited, by, name in match_rows(checked.matches))
         how += f" Matched by what both state: {'; '.join(listed)}."
     return to_html(checked.article, how, remarks)
 
 
-def _chance(sentence: CheckedSentence) -> str:
-    return "" if sentence.probability is None else f"{sentence.probability:.2f}"
-
-
 def _remark(sentence: CheckedSentence) -> str:
-    chance = f" ({_chance(sentence)})" if _chance(sentence) else ""
-    return f"{_WORDS[sentence.status]}{chance}{f': {sentence.reason}' if sentence.reason else ''}"
+    words = _WORDS.get(sentence.status, sentence.status)
+    return f"{words}{f': {sentence.reason}' if sentence.reason else ''}"
 
 
 def _records(checked: Checked) -> Iterator[dict[str, Any]]:
@@ -114,7 +107,6 @@ def _records(checked: Checked) -> Iterator[dict[str, Any]]:
             "heading": sentence.heading,
             "text": tidy(sentence.sentence.text),
             "verdict": sentence.status,
-            "probability": sentence.probability,
             "reason": sentence.reason,
             "sources": [
                 {"number": numbers[c.source_id], "passage": texts.get(c.snippet_id, ""), "spans": c.spans}

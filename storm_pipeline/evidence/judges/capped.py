@@ -1,0 +1,88 @@
+"""The language model that judges articles of others: estimated first, capped, and paid for once."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import BudgetSpentError, ModelError
+from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Verdict
+from storm_pipeline.evidence.judges.language_model import LanguageModelJudge, batches
+from storm_pipeline.models.request import likely_tokens
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.journal import Journal
+from storm_pipeline.settings import Settings
+from storm_pipeline.sources.sqlite_cache import SqliteCache
+from storm_pipeline.text.formatting import counted, dollars
+from storm_pipeline.types import Price
+
+MAX_COST = 1.0
+"""Default cap on the dollars of a check; a model of unknown price has none."""
+
+
+class CappedJudge(JudgeWrapper):
+    """A language model that judges in concurrent calls; what a cap or a failure leaves is "unjudged".
+
+    ``announce``: called with the expected cost before the first call, without reasoning.
+    """
+
+    def __init__(
+        self, judge: LanguageModelJudge, settings: Settings, price: Price | None, announce: Callable[[str], None] | None
+    ) -> None:
+        super().__init__(judge)
+        self._model, self._settings, self._price, self._announce = judge, settings, price, announce
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """Judge the questions. Raises ModelError: no call succeeded, and not for a cap; others as for its model."""
+        parts = list(batches(questions))
+        if parts and self._announce:
+            self._announce(self._forecast(parts))
+        results = parallel_map(self._judged, parts, workers=self._settings.calls_in_flight)
+        for i, (_, error) in enumerate(results):
+            if isinstance(error, BudgetSpentError):  # a call in flight reserves more than it costs
+                results[i] = self._judged(parts[i])
+        errors = [error for _, error in results if error]
+        if errors and len(errors) == len(parts) and not isinstance(errors[0], BudgetSpentError):
+            raise errors[0]
+        return [verdict for verdicts, _ in results for verdict in verdicts]
+
+    def _forecast(self, parts: Sequence[Sequence[Question]]) -> str:
+        program, sentences, cap = self._model.program, sum(map(len, parts)), self._settings.max_cost
+        shown = [text for part in parts for text in {text for q in part for text in (q.claim, *q.passages)}]
+        tokens_in = len(parts) * program.overhead + sum(map(likely_tokens, shown))
+        cost = self._price and self._price.cost(tokens_in, 0, len(parts) * program.token_limit)
+        price = "at an unknown price" if cost is None else f"for about {dollars(cost)} or less"
+        most = "without a cap, which needs --price" if cap is None else f"capped at ${cap:g} (--max-cost)"
+        read = f"{counted(sentences, 'sentence')} in {counted(len(parts), 'call')}"
+        return f"{self.name} reads {read}, {price}, {most}"
+
+    def _judged(self, part: Sequence[Question]) -> tuple[list[Verdict], ModelError | None]:
+        try:
+            return self._model.judge(part), None
+        except ModelError as error:
+            left = Verdict("unjudged", 0.0, reason=str(error).partition("; resume")[0])
+            return [left] * len(part), error
+
+
+class ReplyCache(Journal):
+    """Replies of judges by request (model, sampling, prompt), in ``judges.sqlite`` of the cache. Thread-safe.
+
+    ``judge``: model name and endpoint. A reply that does not parse is removed, so that a retry gets a new one.
+    """
+
+    def __init__(self, cache: Path, judge: str) -> None:
+        super().__init__(None)
+        self._judge, self._replies = judge, SqliteCache(cache / "judges.sqlite")
+
+    def take(self, kind: str, key: str) -> Any | None:
+        """Return the cached reply, or None; may be read repeatedly."""
+        return self._replies.get(f"{self._judge} {kind} {key}")
+
+    def add(self, kind: str, key: str, value: Any) -> None:
+        """Store a reply, replacing an earlier one; a full disk is ignored."""
+        self._replies.put(f"{self._judge} {kind} {key}", value)
+
+    def unparsed(self, kind: str, key: str, value: Any = None) -> None:  # noqa: ARG002 - of `reject`
+        """Remove the reply."""
+        self.add(kind, key, None)
+
+    reject = unparsed
