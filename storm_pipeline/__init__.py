@@ -7,12 +7,12 @@ Importing the package is cheap: ``__init__.pyi`` lists its names, and a name's m
 used.
 """
 
-from storm_pipeline.text.stubs import fill, looked_up, names_of
+from storm_pipeline.text.stubs import fill, lazy_getattr, names_of
 
 __version__ = "0.1.0"
 _NAMES = names_of(__file__)
 __all__ = sorted([*_NAMES, "__version__"])  # noqa: PLE0605
-__getattr__ = looked_up(__name__, _NAMES)
+__getattr__ = lazy_getattr(__name__, _NAMES)
 fill(formats="storm_pipeline.output.export.formats", progress="storm_pipeline.interfaces.progress.run_progress")
 
 

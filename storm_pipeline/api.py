@@ -6,8 +6,8 @@ Importing the module is cheap: ``api.pyi`` lists its names, and a name's module 
 A test fixes their number, so that a name is only added on purpose.
 """
 
-from storm_pipeline.text.stubs import looked_up, names_of
+from storm_pipeline.text.stubs import lazy_getattr, names_of
 
 _NAMES = names_of(__file__)
 __all__ = sorted(_NAMES)  # noqa: PLE0605
-__getattr__ = looked_up(__name__, _NAMES)
+__getattr__ = lazy_getattr(__name__, _NAMES)

@@ -4,12 +4,12 @@ from storm_pipeline.run.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalo
 from storm_pipeline.interfaces.cli.guard import Guard as Guard
 from storm_pipeline.interfaces.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.interfaces.cli.output import say as say, tell as tell
-from storm_pipeline.interfaces.cli.guard import stopping as stopping
+from storm_pipeline.interfaces.cli.guard import stop_on_interrupt as stop_on_interrupt
 from storm_pipeline.run.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
 )  # fmt: skip
-from storm_pipeline.text.configuration.addresses import redacted as redacted, without_secrets as without_secrets
-from storm_pipeline.interfaces.configuration.layers import configured as configured
+from storm_pipeline.text.configuration.addresses import redact as redact, without_secrets as without_secrets
+from storm_pipeline.interfaces.configuration.layers import load_settings as load_settings
 from storm_pipeline.output.articles.reference_list import is_back_matter as is_back_matter
 from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.text.plain import (
@@ -39,9 +39,9 @@ from storm_pipeline.evidence.retrieval.model_files import (
     loading as loading, local_folder as local_folder, options_without_code as options_without_code,
 )  # fmt: skip
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
-from storm_pipeline.run.locking import locked as locked, read_state as read_state
+from storm_pipeline.run.locking import lock_folder as lock_folder, read_state as read_state
 from storm_pipeline.evidence.run_search import open_engine as open_engine
-from storm_pipeline.sources.search.edge import checked as checked
+from storm_pipeline.sources.search.edge import with_checks as with_checks
 from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose, engine_info as engine_info
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth as GroundTruth

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from storm_pipeline.errors import ContradictionError, InvalidSettingError, SettingsError
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.configuration.setting_types import (
     IS_CONTENT,
     Content,
@@ -337,7 +337,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise explained(error) from None
+            raise first_error(error) from None
 
     @property
     def calls_in_flight(self) -> int:
@@ -424,7 +424,7 @@ def is_embedded(lm: str) -> bool:
     return lm.startswith(("embedded", "gguf:"))
 
 
-def displaced(given: Iterable[str]) -> frozenset[str]:
+def discarded_settings(given: Iterable[str]) -> frozenset[str]:
     """Return the settings of less important sources that the given ones discard without naming them."""
     return (_PRESET if "depth" in given else frozenset()) | (_OF_THE_MODEL if "lm" in given else frozenset())
 
@@ -445,7 +445,7 @@ def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     return f"there is no setting {name!r}; {hint}"
 
 
-def explained(error: ValidationError) -> SettingsError:
+def first_error(error: ValidationError) -> SettingsError:
     """Return the first validation error, naming the setting and its option."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
@@ -460,5 +460,5 @@ def explained(error: ValidationError) -> SettingsError:
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
     places = [part for part in first["loc"][1:] if isinstance(part, int)]  # further errors are alternatives of a union
-    where, value = ".".join([name, *map(str, places)]), redacted(repr(first["input"])[:_SHOWN])
+    where, value = ".".join([name, *map(str, places)]), redact(repr(first["input"])[:_SHOWN])
     return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

@@ -19,9 +19,9 @@ from storm_pipeline.evidence.run_search import Engine, open_engine
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
-from storm_pipeline.method.session import Parts, require_keys, session, traced
+from storm_pipeline.method.session import Parts, require_keys, session, trace_run
 from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
-from storm_pipeline.models.choosing import Given, choices, choose, may_differ, own_models, require_own
+from storm_pipeline.models.choosing import GivenModels, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
@@ -34,9 +34,9 @@ from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
 from storm_pipeline.sources.search.base import AsyncSearchEngine, ContentsSource, Search, SearchEngine
-from storm_pipeline.sources.search.edge import checked
-from storm_pipeline.text.formatting import counted, dollars, is_printable
-from storm_pipeline.text.stubs import filled
+from storm_pipeline.sources.search.edge import with_checks
+from storm_pipeline.text.formatting import dollars, is_printable, with_noun
+from storm_pipeline.text.stubs import open_seam
 from storm_pipeline.types import Article, Outline, Support, Usage
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ class Storm:
             raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks", "progress")))
         values = settings.model_dump(exclude_unset=True) if settings else keywords.copy()
         named, objects = split_models(lm, models or {})
-        self._given = Given.to_storm(settings, {*named, *keywords}, objects)
+        self._given = GivenModels.to_storm(settings, {*named, *keywords}, objects)
         values |= named
-        engine = None if search is None or isinstance(search, str) else checked(search)
+        engine = None if search is None or isinstance(search, str) else with_checks(search)
         if search is not None:
             values["search"] = engine.name if engine else search
         if isinstance(embedder, str):
@@ -168,7 +168,7 @@ class Storm:
             StoppedError, TooManyFailuresError: the run ended early.
             ModelAuthError, ModelError, SearchError, RunError, AssetError: see :mod:`storm_pipeline.errors`.
         """
-        work = self._writing(recipe)
+        work = self._writer_of(recipe)
         return self._new_run(topic, recipe, work, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
@@ -230,22 +230,22 @@ class Storm:
             DamagedRunError: files of the run were lost or changed; the message names them and the cost.
             RunError: not a run's folder, made by a newer version, locked by another process, or not of this ``kind``.
         """
-        with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
+        with self._register_halt(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
             makes: type[Any] = Outline if _is_outline(store) else Article
             if kind not in (None, makes):
                 raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
-            result: Any = self._finished(store, saved, settings)
+            result: Any = self._finished_result(store, saved, settings)
             if result is not None:
                 return cast("R", result)
-            settings = _resumed(store, saved, self.settings, user)
+            settings = _resume_settings(store, saved, self.settings, user)
             search = pinned_engine(settings.search, store.state.get("engine"))
             if search != settings.search:
                 settings = settings.model_copy(update={"search": search})
-            work: Callable[[RunContext], Any] = _outline if makes is Outline else self._writing(store.recipe)
+            work: Callable[[RunContext], Any] = _outline if makes is Outline else self._writer_of(store.recipe)
             require_own(store.state.get("models"), self.programs)
-            chosen = self._with(settings)._choosing(store.recipe, store.state)
+            chosen = self._with_settings(settings)._with_choices(store.recipe, store.state)
             return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
 
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
@@ -262,13 +262,13 @@ class Storm:
 
     def stream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Stream:
         """Stream the events of :meth:`write`: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
-        return Stream(*self._streamed(topic, recipe, options))
+        return Stream(*self._prepare_stream(topic, recipe, options))
 
     def astream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> AsyncStream:
         """Stream events for asyncio: ``async for event in storm.astream(topic): …``; see :class:`AsyncStream`."""
-        return AsyncStream(*self._streamed(topic, recipe, options))
+        return AsyncStream(*self._prepare_stream(topic, recipe, options))
 
-    def _streamed(
+    def _prepare_stream(
         self, topic: str, recipe: str, options: "WriteOptions"
     ) -> tuple[Callable[[EventSink], Article], threading.Event]:
         halt, sinks = options.get("halt") or threading.Event(), options.get("sinks", ())
@@ -288,7 +288,7 @@ class Storm:
         return bool(self._running)
 
     @contextmanager
-    def _halting(self, halt: threading.Event | None = None) -> Iterator[threading.Event]:
+    def _register_halt(self, halt: threading.Event | None = None) -> Iterator[threading.Event]:
         """Register an event that :meth:`stop` sets while the block runs."""
         halt = halt or threading.Event()
         self._halts.add(halt)
@@ -297,7 +297,7 @@ class Storm:
         finally:
             self._halts.discard(halt)
 
-    def _writing(self, recipe: str) -> Callable[[RunContext], Article]:
+    def _writer_of(self, recipe: str) -> Callable[[RunContext], Article]:
         if recipe not in self._recipes:
             raise SettingsError(no_such_recipe(recipe, self._recipes))
         return partial(_write, self._recipes[recipe])
@@ -311,13 +311,13 @@ class Storm:
         *sinks: EventSink,
         pieces: Mapping[str, str] | None = None,
     ) -> T:
-        topic = _validated(topic)
-        chosen = self._choosing(recipe)
+        topic = _validate(topic)
+        chosen = self._with_choices(recipe)
         require_keys(chosen.settings, own_engine=self._engine_object is not None)
-        with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
+        with self._register_halt(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return chosen._session(run, work, stopped, *sinks)
 
-    def _choosing(self, recipe: str, begun: Mapping[str, Any] | None = None) -> "Storm":
+    def _with_choices(self, recipe: str, begun: Mapping[str, Any] | None = None) -> "Storm":
         """Return a copy with the models that the programs and the caller's DSPy settings choose for a run."""
         settings, given = choose(self.settings, self._given, self.programs, begun)
         settings = for_recipe(settings, recipe)
@@ -337,12 +337,12 @@ class Storm:
     ) -> T:
         saved, given = before or {}, self._given
         with (
-            filled("progress").with_progress((*self._sinks, *sinks), self._progress) as shown,
+            open_seam("progress").with_progress((*self._sinks, *sinks), self._progress) as shown,
             session(run, self.settings, self._open, sinks=shown, halt=halt, before=saved, given=given) as ctx,
         ):
             self._running.add(halt)
             try:
-                return traced(lambda: work(ctx), run.topic, run.recipe)
+                return trace_run(lambda: work(ctx), run.topic, run.recipe)
             finally:
                 self._running.discard(halt)
 
@@ -376,7 +376,7 @@ class Storm:
         copy._opened_by = self._opened_by or self
         return copy
 
-    def _with(self, settings: Settings) -> "Storm":
+    def _with_settings(self, settings: Settings) -> "Storm":
         """Return a copy with other settings; the last copy is cached, so that resumed runs share its parts."""
         if settings == self.settings:
             return self
@@ -400,11 +400,11 @@ class Storm:
             "settings (storm.settings), and make Storm(settings, …) where it is needed"
         )
 
-    def _asks_those_of(self, other: "Storm") -> bool:
+    def _has_same_models(self, other: "Storm") -> bool:
         names = [[storm.settings.lm_of(role) for role in ROLES] for storm in (self, other)]
         return names[0] == names[1] and self._given.objects == other._given.objects
 
-    def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
+    def _finished_result(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
         """Return the result of a finished run; None if a piece is missing or the result would differ now."""
         intact = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
         same = settings == changed_settings(saved, Settings())
@@ -425,7 +425,7 @@ class Storm:
         Models are opened again if other ones were chosen for a run.
         """
         settings, owner = self.settings, self._opened_by or self
-        models_of = owner if self._asks_those_of(owner) else self
+        models_of = owner if self._has_same_models(owner) else self
         program_models = own_models(self.programs, settings)
         with owner._opening:
             check()
@@ -466,9 +466,9 @@ def prepare(
     """
     name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
     if makes is Article:
-        storm._writing(name)
-    topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
-    chosen = storm._choosing(name)
+        storm._writer_of(name)
+    topic, pieces = _validate(topic), _user_pieces(topic, name, outline)
+    chosen = storm._with_choices(name)
     require_keys(chosen.settings, own_engine=storm._engine_object is not None)
     with RunStore.create(storm.settings.out, topic, name, pieces) as run:
         run.queue(chosen.settings, chosen._given.chosen_by)
@@ -491,18 +491,18 @@ def write_from(
     """
     if piece not in EDITABLE:
         raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
-    with storm._halting() as halt:
+    with storm._register_halt() as halt:
         with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
             saved = old.saved_settings()
-            settings = _resumed(old, saved, storm.settings, user)
+            settings = _resume_settings(old, saved, storm.settings, user)
             require_own(old.state.get("models"), storm.programs)
-            chosen = storm._with(settings)._choosing(old.recipe, old.state)
+            chosen = storm._with_settings(settings)._with_choices(old.recipe, old.state)
             require_keys(chosen.settings, own_engine=storm._engine_object is not None)
             pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
             parse_pieces(old.topic, pieces)  # validates them before a folder is made
-            new = old.continued(settings.out, pieces)
+            new = old.fork(settings.out, pieces)
         with new:
-            return chosen._session(new, storm._writing(new.recipe), halt, before=saved)
+            return chosen._session(new, storm._writer_of(new.recipe), halt, before=saved)
 
 
 def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Any) -> Article:
@@ -563,9 +563,9 @@ def _outline(ctx: RunContext) -> Outline:
     return outline
 
 
-def _resumed(run: RunStore, saved: SavedSettings, given: Settings, user: Settings | None) -> Settings:
+def _resume_settings(run: RunStore, saved: SavedSettings, given: Settings, user: Settings | None) -> Settings:
     calls, spent = len(run.journal.own_calls), Ledger().restore(run.earlier_events)
-    costs = f", which may buy its {counted(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
+    costs = f", which may buy its {with_noun(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
     return resumed_settings(run.folder, saved, given, user, costs=costs)
 
 
@@ -588,10 +588,10 @@ def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) 
     if outline is None:
         return {}
     require_outline(recipe)
-    return {"outline": read_outline(outline, _validated(topic))}
+    return {"outline": read_outline(outline, _validate(topic))}
 
 
-def _validated(topic: str) -> str:
+def _validate(topic: str) -> str:
     topic = " ".join(topic.split())
     if not is_printable(topic):
         raise SettingsError("the topic holds unprintable characters: check how it was typed or passed")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from storm_pipeline.text.identity import snippet_id, source_id
 from storm_pipeline.text.languages import language_name
-from storm_pipeline.text.stubs import filled
+from storm_pipeline.text.stubs import open_seam
 
 
 @dataclass(frozen=True)
@@ -527,20 +527,20 @@ class Article:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, for notebooks."""
-        return self._rendered("notebook")
+        return self._render("notebook")
 
     def to_markdown(self) -> str:
         """Render as Markdown with numbered citations and a reference list."""
-        return self._rendered("markdown")
+        return self._render("markdown")
 
     def to_html(self) -> str:
         """Render as one HTML page, self-contained."""
-        return self._rendered("html")
+        return self._render("html")
 
     def to_json(self) -> str:
         """Serialise everything; :func:`storm_pipeline.run.article_json.from_json` reads it back."""
-        return self._rendered("json")
+        return self._render("json")
 
-    def _rendered(self, name: str) -> str:
-        text: str = filled("formats").rendered(self, name)
+    def _render(self, name: str) -> str:
+        text: str = open_seam("formats").render(self, name)
         return text

@@ -12,7 +12,7 @@ from test_pipeline import NoContents
 
 from storm_pipeline import Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, checked_token
+from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
@@ -47,5 +47,5 @@ if __name__ == "__main__":
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))
     with RunService(remote, at_once=1, open_storm=small_storm) as service:
-        token = checked_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, ""), service.tokens)
+        token = require_valid_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, ""), service.tokens)
         serve_api(service, "127.0.0.1", int(port), token, reach)

@@ -39,7 +39,7 @@ from storm_pipeline.output.articles.markdown_blocks import plain_markdown
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink, RunStarted
 from storm_pipeline.sources.pages.extract import Page, extract
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.fetch import FetchedPage
 from storm_pipeline.sources.reliable.ground_truth import repeats_wikipedia
 from storm_pipeline.text.files import read_records
 from storm_pipeline.text.formatting import printable
@@ -101,7 +101,7 @@ class FrozenWeb:
         page = self.pages.get(canonical_url(url))
         if page is None:
             raise PageError(f"{url} is not among the pages of this frozen web")
-        return extract(Fetched(url, page.url, "text/html", page.html.encode(), "utf-8"))
+        return extract(FetchedPage(url, page.url, "text/html", page.html.encode(), "utf-8"))
 
 
 class _TopicFile(BaseModel):

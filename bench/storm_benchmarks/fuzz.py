@@ -34,8 +34,8 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
-from storm_pipeline.sources.documents.decoding import decoded
-from storm_pipeline.sources.search.edge import bounded, checked
+from storm_pipeline.sources.documents.decoding import decode
+from storm_pipeline.sources.search.edge import cut_long_texts, with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.languages import split_sentences
@@ -100,8 +100,8 @@ def hit(text: str, _: Tally, chance: random.Random) -> None:
     fields = {"url": f"https://example.org/{text[:50]}", "title": text[:900], "text": text, "published": text[:20]}
     wrong: tuple[Any, ...] = (None, 3, [], {})
     values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
-    found = checked(FakeSearch(lambda _: [values])).search("q", 1)  # type: ignore[list-item]
-    for snippet in bounded(found, "fake").snippets:
+    found = with_checks(FakeSearch(lambda _: [values])).search("q", 1)  # type: ignore[list-item]
+    for snippet in cut_long_texts(found, "fake").snippets:
         f"{snippet.id} {snippet.title} {snippet.text}".encode()
         without_control_tokens(snippet.text)
 
@@ -111,7 +111,7 @@ def document(text: str, _: Tally, chance: random.Random) -> None:
     data = bytearray(text.encode("utf-8", "replace"))
     for _place in range(chance.randint(0, 3) if data else 0):
         data[chance.randrange(len(data))] = chance.randrange(256)
-    split_sentences(decoded(bytes(data)), chance.choice(("en", "de", "zh")))
+    split_sentences(decode(bytes(data)), chance.choice(("en", "de", "zh")))
 
 
 def journal(text: str, _: Tally, chance: random.Random) -> None:

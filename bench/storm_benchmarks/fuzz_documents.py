@@ -21,8 +21,8 @@ from storm_pipeline.output.articles import AvailablePages, read_article
 from storm_pipeline.sources.documents.document import Document, Unreadable
 from storm_pipeline.sources.documents.isolated import PAGE_SECONDS
 from storm_pipeline.sources.documents.reader import read_documents
-from storm_pipeline.sources.pages.extract import extracted
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.extract import extract_isolated
+from storm_pipeline.sources.pages.fetch import FetchedPage
 
 _SHORTEST, _LONGEST = 1_000, 5_000_000  # bytes
 _UNPACKED = 10  # how many times longer than its file what a zip archive holds may be
@@ -87,7 +87,7 @@ def _article(file: Path) -> Iterator[str]:
 def _page(file: Path) -> Iterator[str]:
     if file.suffix in {".html", ".pdf"}:
         try:
-            extracted(Fetched("https://a.org", "https://a.org", "text/html", file.read_bytes()))
+            extract_isolated(FetchedPage("https://a.org", "https://a.org", "text/html", file.read_bytes()))
             yield ""
         except PageError as error:
             yield str(error)

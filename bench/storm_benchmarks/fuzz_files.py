@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.interfaces.listing import list_runs, read_timeline
 from storm_pipeline.interfaces.server.run_folders import EventFile
 from storm_pipeline.run.article_json import from_json
@@ -41,7 +41,7 @@ def configuration(text: str, _: object, chance: random.Random) -> None:
         file = Path(place) / chance.choice(("storm.toml", "pyproject.toml"))
         head = "[tool.storm]\n" if file.name == "pyproject.toml" else ""
         file.write_text(chance.choice((head + line, head + text, text)), encoding="utf-8", errors="replace")
-        configured(folder=Path(place))
+        load_settings(folder=Path(place))
 
 
 def folder_of_a_run(text: str, _: object, chance: random.Random) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.text.languages import split_sentences
-from storm_pipeline.text.markers import MARKS, marked, marked_number, with_brackets
+from storm_pipeline.text.markers import MARKS, mark_citations, marked_number, with_brackets
 from storm_pipeline.text.words import HAN_KANA, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet
 
@@ -69,7 +69,7 @@ def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", name
         shown: what the numbers refer to, in the order shown.
         language: ISO 639-1 code of the text, for sentence splitting.
     """
-    claims, invented = parse_marked(marked(text, len(shown)), len(shown), language, names)
+    claims, invented = parse_marked(mark_citations(text, len(shown)), len(shown), language, names)
     return CitedText(
         tuple(Sentence(claim.text, tuple(dict.fromkeys(shown[i] for i in claim.cited))) for claim in claims), invented
     )
@@ -175,11 +175,11 @@ def section_to_markdown(section: Section) -> str:
 
 def escape(text: str, *, heading: bool = False) -> str:
     """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
-    escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    escaped = _LINE_START.sub(_escape_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda match: "\\#" * len(match[0]), escaped) if heading else escaped
 
 
-def _escaped_mark(match: re.Match[str]) -> str:
+def _escape_mark(match: re.Match[str]) -> str:
     """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
     return f"{match[0][:-1]}\\{match[0][-1]}"
 

@@ -28,13 +28,13 @@ _STOP = re.compile(r"(?:[.!?…؟۔।](?=[\"'”’»)\]]*(?:\s|$))|[。！？�
 
 
 @lru_cache(maxsize=4096)
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """Return a text on one line without link marks, pictures, addresses and lines without a sentence.
 
     A line is kept up to its last stop, or whole if eight words or more follow it. If no line would be left, all are
     kept. Letters in a wrong character set are decoded again: "cafÃ©" becomes "café".
     """
-    lines = [" ".join(line.split()) for line in _BREAK.split(_unmarked(text))]
+    lines = [" ".join(line.split()) for line in _BREAK.split(_strip_marks(text))]
     kept = [part for line in lines if (part := _up_to_last_stop(line))]
     return " ".join(kept or filter(None, lines))
 
@@ -46,7 +46,7 @@ def has_sentences(text: str) -> bool:
     A sentence has six to eighty words and ends with a stop or a semicolon. In Thai and Lao, which have no stops, eight
     words without a space are a sentence.
     """
-    lines = _BREAK.split(_unmarked(text).replace("; ", ". "))
+    lines = _BREAK.split(_strip_marks(text).replace("; ", ". "))
     lengths = (length_in_words(sentence) for line in lines for sentence in _sentences(line))
     return sum(length for length in lengths if length in _SENTENCE) >= _PROSE * sum(map(length_in_words, lines))
 
@@ -65,7 +65,7 @@ def _sentences(line: str) -> Iterator[str]:
     yield from (run for run in line[start:].split() if length_in_words(run) >= _LINE)
 
 
-def _unmarked(text: str) -> str:
+def _strip_marks(text: str) -> str:
     """Return the text without link marks, pictures, addresses and bold marks."""
     text = text if text.isascii() else ftfy.fix_encoding(text)
     text = _LINK.sub(r"\1", _PICTURE.sub(" ", text))

@@ -1,4 +1,4 @@
-"""Which texts are one, and which passages say the same in the same words, so that one is shown. Pure functions.
+"""Finds equal texts, and passages that repeat each other, of which one is shown. Pure functions.
 
 Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
 number says something else: it may be a newer count.
@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.text.markers import MARKS, marked
+from storm_pipeline.text.markers import MARKS, mark_citations
 from storm_pipeline.text.words import folded_words
 
 SHINGLE = 6
@@ -123,14 +123,14 @@ def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
 
 def repeats(text: str, others: Sequence[str]) -> bool:
     """Return whether ``others`` together contain a passage's content: all but a few words, and all of its numbers."""
-    runs = own_runs(text, others)
+    runs = unshared_runs(text, others)
     if any(len(run) >= SHINGLE for run in runs) or sum(map(len, runs)) > max(1, _OWN * len(_words(text))):
         return False
-    theirs = (run for other in others for run in own_runs(other, [text]) if len(run) < SHINGLE)
-    return not any(map(counts, (*runs, *theirs)))
+    theirs = (run for other in others for run in unshared_runs(other, [text]) if len(run) < SHINGLE)
+    return not any(map(figures, (*runs, *theirs)))
 
 
-def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
+def unshared_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
     """Find the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
     words = _words(text)
     known = frozenset[int]().union(*map(_distinct, others))
@@ -138,13 +138,13 @@ def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
     for start, shingle in enumerate(_in_order(text)):
         if shingle in known:
             is_own[start : start + SHINGLE] = [False] * SHINGLE
-    glued = " ".join(map(_glued, others))
+    glued = " ".join(map(_glue, others))
     runs = [[i for i, _ in run] for is_run, run in groupby(enumerate(is_own), lambda pair: pair[1]) if is_run]
     around = ("".join(words[max(0, run[0] - 1) : run[-1] + 2]) for run in runs)
     return [words[run[0] : run[-1] + 1] for run, text in zip(runs, around, strict=True) if text not in glued]
 
 
-def counts(words: Sequence[str]) -> frozenset[str]:
+def figures(words: Sequence[str]) -> frozenset[str]:
     """Return the words that begin with a digit."""
     return frozenset(word for word in words if word[0].isdigit())
 
@@ -152,7 +152,7 @@ def counts(words: Sequence[str]) -> frozenset[str]:
 @lru_cache(1 << 14)
 def numbers_in(text: str) -> frozenset[str]:
     """Return the words of a passage that begin with a digit, except the numbers of its notes."""
-    return counts(_words(text))
+    return figures(_words(text))
 
 
 def shared_shingles(text: str, other: str) -> int:
@@ -166,11 +166,11 @@ def shared_shingles(text: str, other: str) -> int:
 @lru_cache(1 << 12)
 def _words(text: str) -> tuple[str, ...]:
     """Return the words of a text for comparison, without note marks, whose numbers differ between editions."""
-    return tuple(folded_words(MARKS.sub(" ", marked(text, 0))))
+    return tuple(folded_words(MARKS.sub(" ", mark_citations(text, 0))))
 
 
 @lru_cache(1 << 12)
-def _glued(text: str) -> str:
+def _glue(text: str) -> str:
     return "".join(_words(text))
 
 

@@ -1,4 +1,4 @@
-"""Articles with other sentences; and one source a text: pages that have one text are cited as one of them."""
+"""Merge pages with the same text into one source; replace the sentences of an article."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -7,14 +7,14 @@ from functools import cached_property, lru_cache
 from storm_pipeline.evidence.copies import (
     SHINGLE,
     Hashes,
-    counts,
     distinct_shingles,
+    figures,
     is_within,
     numbers_in,
-    own_runs,
     repeats,
     same_texts,
     shared_shingles,
+    unshared_runs,
 )
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Section, Sentence, Snippet, Source
@@ -78,22 +78,22 @@ class Editions:
                 shown.add(snippet.source_id)
         return tuple(kept)
 
-    def restated(self, conversation: Conversation) -> Conversation:
+    def cite_first_pages(self, conversation: Conversation) -> Conversation:
         """Return the conversation with citations of repeated content moved to the page that represents its group."""
 
         def answer(sentence: Sentence) -> Sentence:
-            return _citing(sentence, (new for citation in sentence.citations for new in self._said_first(citation)))
+            return _cite(sentence, (new for citation in sentence.citations for new in self._move_to_first(citation)))
 
         return conversation.with_answers(answer)
 
-    def cited(self, sentence: Sentence) -> Sentence:
+    def cite_once(self, sentence: Sentence) -> Sentence:
         """Return the sentence citing :meth:`sources`, with content that several pages share cited once."""
         kept: dict[Citation, Snippet | None] = {}
-        for moved in (new for citation in sentence.citations for new in self._said_first(citation)):
+        for moved in (new for citation in sentence.citations for new in self._move_to_first(citation)):
             snippet = self._snippets.get(moved.snippet_id)
             if snippet is None or not any(known and self._are_copies(known, snippet) for known in kept.values()):
                 kept[replace(moved, source_id=self._source_of.get(moved.source_id, moved.source_id))] = snippet
-        return _citing(sentence, kept)
+        return _cite(sentence, kept)
 
     def _are_copies(self, first: Snippet, second: Snippet) -> bool:
         """Return whether most of ``second``, and all its numbers, is in ``first``, of another page of one text."""
@@ -101,7 +101,7 @@ class Editions:
         if first.source_id == second.source_id or not group or group != self._group_of.get(second.source_id):
             return False
         is_repeated = is_within(distinct_shingles([second.text]), distinct_shingles([first.text]))
-        return is_repeated and not any(map(counts, own_runs(second.text, [first.text])))
+        return is_repeated and not any(map(figures, unshared_runs(second.text, [first.text])))
 
     def sources(self) -> tuple[Source, ...]:
         """Return one source per text, with the addresses and passages of its other pages; most passages first."""
@@ -112,21 +112,21 @@ class Editions:
             merged[first.id] = replace(first, snippets=(*first.snippets, *snippets), also=also)
         return tuple(sorted(merged.values(), key=lambda source: (-len(source.snippets), source.url)))
 
-    def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
+    def _move_to_first(self, citation: Citation) -> tuple[Citation, ...]:
         """Return citations of the first page's passages with the same content; else the citation."""
         group, snippet = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
         if not group or snippet is None or group[0].id == snippet.source_id:
             return (citation,)
-        return tuple(Citation(p.source_id, p.id) for p in _said_by(group[0], snippet.text)) or (citation,)
+        return tuple(Citation(p.source_id, p.id) for p in _fewest_containing(group[0], snippet.text)) or (citation,)
 
 
-def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
+def _cite(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
     distinct = tuple(dict.fromkeys(citations))
     return sentence if distinct == sentence.citations else replace(sentence, citations=distinct)
 
 
 @lru_cache(1 << 12)
-def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
+def _fewest_containing(page: Source, text: str) -> tuple[Snippet, ...]:
     """Return the fewest passages of a page (three at most) that together contain a text; empty if there are none."""
     alike = sorted(page.snippets, key=lambda snippet: (-shared_shingles(text, snippet.text), snippet.id))
     tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
@@ -140,10 +140,10 @@ def _is_of(page: Source, snippet: Snippet) -> bool:
     differ.
     """
     similar = [other for other in page.snippets if shared_shingles(snippet.text, other.text)]
-    runs = own_runs(snippet.text, [other.text for other in similar])
+    runs = unshared_runs(snippet.text, [other.text for other in similar])
     dates = {passage.published for passage in (snippet, *similar)} - {None}
     numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
-    return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
+    return all(len(run) < _SENTENCE and figures(run) <= numbers for run in runs)
 
 
 @lru_cache(1 << 8)
@@ -175,9 +175,9 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
     """Return the article with its citations and sources merged by :class:`Editions`, one source per text."""
-    conversations = tuple(conversation.with_answers(editions.cited) for conversation in article.conversations)
+    conversations = tuple(conversation.with_answers(editions.cite_once) for conversation in article.conversations)
     merged = replace(article, sources=editions.sources(), conversations=conversations)
-    return with_sentences(merged, editions.cited)
+    return with_sentences(merged, editions.cite_once)
 
 
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
@@ -193,7 +193,7 @@ def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sent
     return tuple(edited)
 
 
-def citing(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
+def keep_citations(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
     """Return the sentence with its kept citations only; None if it had only others."""
     left = tuple(filter(is_kept, sentence.citations))
     return replace(sentence, citations=left) if left or not sentence.citations else None

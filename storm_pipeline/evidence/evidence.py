@@ -55,7 +55,7 @@ class FindingNotes:
     sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
     order: tuple[str, ...] = ()  # the order in which the sections should use them
 
-    def renamed(self, same: Mapping[str, str]) -> Self:
+    def after_merge(self, same: Mapping[str, str]) -> Self:
         """Return the notes after a merge of findings: notes on a merged finding apply to the one that is kept."""
 
         def now(text: str) -> str:

@@ -34,7 +34,7 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     return tuple(Fact(text, snippet.title, citation) for text in texts if text)
 
 
-def numbered(facts: Sequence[Fact]) -> str:
+def number_facts(facts: Sequence[Fact]) -> str:
     """Return ``[1] Title: sentence`` lines. A fact is one line, so that a quotation cannot imitate a prompt."""
     return "\n".join(
         f"[{i}] {' '.join(fact.title.split())}: {' '.join(fact.text.split())}" for i, fact in enumerate(facts, 1)
@@ -57,7 +57,7 @@ def recall(needed: frozenset[str], had: frozenset[str]) -> float:
     return len(needed & had) / len(needed) if needed else 0.0
 
 
-def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
+def find_cover(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
     """Return the positions of at most three parts that together have most of ``needed``, best first.
 
     Each part adds a minimum share of ``needed``, and from the second part at least ``least`` elements; empty if no part

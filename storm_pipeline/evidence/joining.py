@@ -67,7 +67,7 @@ def piece_of(snippet: Snippet) -> Piece:
     return Piece(tuple(_TOKEN.findall(text)), (snippet,))
 
 
-def joined(page: Sequence[Snippet]) -> list[Piece]:
+def join_snippets(page: Sequence[Snippet]) -> list[Piece]:
     """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
     Snippets with known places do not overlap and are not joined, so that each can be cited alone. Among the
@@ -77,11 +77,11 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
     """
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
-    texts = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
+    texts = _without_contained([*_placed_pieces(page), *_chain(_without_contained(pieces))])
     return sorted(texts, key=lambda p: -1 if p.is_placed else min(position[snippet.id] for snippet in p.snippets))
 
 
-def _placed(page: Sequence[Snippet]) -> list[Piece]:
+def _placed_pieces(page: Sequence[Snippet]) -> list[Piece]:
     """Return a piece for each snippet with a known place, in the order of the page."""
     ordered = sorted((s for s in page if s.place is not None), key=lambda s: (s.place or 0, s.id))
     return [piece for snippet in ordered if (piece := piece_of(snippet)).tokens]
@@ -149,7 +149,7 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
     return [piece if len(inner) == len(piece.snippets) else Piece(piece.tokens, inner) for piece, inner in held]
 
 
-def _chained(pieces: Sequence[Piece]) -> list[Piece]:
+def _chain(pieces: Sequence[Piece]) -> list[Piece]:
     """Join pieces at their overlaps, the longest overlap first."""
     first_of = {i: i for i in range(len(pieces))}  # last piece of a chain → its first one
     last_of = dict(first_of)

@@ -15,9 +15,9 @@ from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents.markup import HEADINGS, under_headings
 from storm_pipeline.sources.pages.address_checks import Access
 from storm_pipeline.sources.pages.connection import Limits
-from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extracted
+from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extract_isolated
 from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
-from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merged
+from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results
 from storm_pipeline.sources.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.identity import canonical_url
@@ -88,7 +88,7 @@ class PageReader:
         deadline = time.monotonic() + self._seconds
         pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
         results = [self._page_result(query, hits, reading, deadline) for hits, reading in pending]
-        result = merged([replace(hit, snippets=()), *results])
+        result = merge_results([replace(hit, snippets=()), *results])
         first = {snippet.id: snippet for snippet in reversed(result.snippets)}
         return replace(result, snippets=tuple(first[name] for name in dict.fromkeys(s.id for s in result.snippets)))
 
@@ -173,7 +173,7 @@ class WebPages:
 
     def __call__(self, url: str) -> Page:
         """Fetch and extract a page. Raises PageError: it was not fetched, or contains no text."""
-        page = extracted(fetch_page(url, self._limits, self._access, self._visit))
+        page = extract_isolated(fetch_page(url, self._limits, self._access, self._visit))
         return replace(page, accessed=datetime.now(UTC).date().isoformat())
 
 

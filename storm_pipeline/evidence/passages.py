@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from storm_pipeline.evidence.cleaning import cleaned
+from storm_pipeline.evidence.cleaning import clean
 from storm_pipeline.evidence.copies import without_duplicates
-from storm_pipeline.evidence.joining import Piece, are_neighbours, joined, split_by_snippet
+from storm_pipeline.evidence.joining import Piece, are_neighbours, join_snippets, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect
 from storm_pipeline.text.person_names import shown_names
@@ -75,7 +75,7 @@ class Passage:
 
     def pieces(self) -> tuple["Passage", ...]:
         """Return a passage for each of its own snippets; itself if it has only one, or if their texts are not in it."""
-        texts = [cleaned(snippet.text) for snippet in self.snippets]
+        texts = [clean(snippet.text) for snippet in self.snippets]
         if len(texts) == 1 or not all(text and text in self.text for text in texts):
             return (self,)
         return tuple(Passage(text, (snippet,)) for text, snippet in zip(texts, self.snippets, strict=True))
@@ -100,15 +100,13 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
-    whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
-    parts = (split_by_snippet(piece) if _has_foreign(piece, language) else [piece] for piece in whole)
-    cleaned_passages = [
-        Passage(text, piece.snippets) for of_page in parts for piece in of_page if (text := cleaned(piece.text))
-    ]
-    return _without_duplicates(cleaned_passages)
+    whole = (piece for page in by_page.values() for piece in join_snippets(tuple(page.values())))
+    parts = (split_by_snippet(piece) if _is_multilingual(piece, language) else [piece] for piece in whole)
+    texts = ((clean(piece.text), piece.snippets) for of_page in parts for piece in of_page)
+    return _without_duplicates([Passage(text, snippets) for text, snippets in texts if text])
 
 
-def _has_foreign(piece: Piece, language: str) -> bool:
+def _is_multilingual(piece: Piece, language: str) -> bool:
     known = {"", language}
     return bool(language) and len(piece.snippets) > 1 and any(detect(s.text) not in known for s in piece.snippets)
 
@@ -131,7 +129,7 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
 
 def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
     """Return a passage for each distinct text; snippets are not joined, and copies are merged into the first one."""
-    return _without_duplicates([Passage(text, (snippet,)) for snippet in snippets if (text := cleaned(snippet.text))])
+    return _without_duplicates([Passage(text, (snippet,)) for snippet in snippets if (text := clean(snippet.text))])
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None, *, first: int = 1) -> str:
@@ -148,20 +146,20 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
     before: Passage | None = None
     for number, passage in enumerate(shown, first):
         if only is None or number - first in only:
-            lines.append(f"[{number}] {_described(passage, before)}{tidy(passage.text)}")
+            lines.append(f"[{number}] {_describe_after(passage, before)}{tidy(passage.text)}")
             before = passage
     return "\n".join(lines)
 
 
-def _described(passage: Passage, before: Passage | None) -> str:
+def _describe_after(passage: Passage, before: Passage | None) -> str:
     """Return a passage's prefix in a prompt: its page and heading, unless the passage before has the same."""
     if before is None or before.source_id != passage.source_id:
-        return f"{described(passage)}: "
+        return f"{describe(passage)}: "
     heading = "" if before.heading == passage.heading else f" › {tidy(passage.heading).replace(':', ' –')}"
     return f"{_SAME_PAGE}{heading.removesuffix(' › ')}: {'' if passage.continues(before) else f'{_GAP} '}"
 
 
-def described(passage: Passage) -> str:
+def describe(passage: Passage) -> str:
     """Return title, heading, authors, site and date, without colons, since a colon ends them."""
     title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
     about = ", ".join(filter(None, (passage.author, passage.site if passage.title else "", passage.published)))

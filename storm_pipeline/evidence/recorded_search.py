@@ -68,7 +68,7 @@ class RecordedSearch:
         Raises SearchError: as the engine's; not journalled; StoppedError, TooManyFailuresError: the run must end.
         """
         key = fingerprint(current_scope(), self._identity, query, k)
-        recorded = self._recorded(key)
+        recorded = self._take_recorded(key)
         if recorded is not None:
             self._events.emit(Reused(self._events.stage, "search"))
             self._collect(recorded)  # its exclusions were emitted in the earlier session
@@ -76,13 +76,13 @@ class RecordedSearch:
         self._control.check()
         result = self._with_pages(self.run_search.search(query, k))
         self._emit_excluded(self._collect(result))
-        self._journal.add("search", key, results.encoded(_without_passages(result)))
+        self._journal.add("search", key, results.encode(_without_passages(result)))
         return result
 
-    def _recorded(self, key: str) -> results.SearchResult | None:
+    def _take_recorded(self, key: str) -> results.SearchResult | None:
         """Return the oldest result that was not used yet; records that cannot be decoded are skipped."""
         while (value := self._journal.take("search", key)) is not None:
-            if (result := results.decoded(value)) is not None:
+            if (result := results.decode(value)) is not None:
                 return self._with_pages(result)
         return None
 
@@ -96,7 +96,7 @@ class RecordedSearch:
     def _passages_of(self, page: results.WholePage) -> tuple[results.PagePassage, ...]:
         key = page.about.source_id
         with self._lock:
-            known = self._passages.get(key) or results.decoded_passages(self._journal.take(_PAGE, key))
+            known = self._passages.get(key) or results.decode_passages(self._journal.take(_PAGE, key))
             if known is None and page.passages:
                 self._journal.add(_PAGE, key, [asdict(passage) for passage in page.passages])
                 known = page.passages
@@ -133,7 +133,7 @@ class RecordedLookUps:
 
         Raises SearchError: as the source's; it is not journalled.
         """
-        recorded = self._recorded("contents", title, dict[str, TableOfContents | None])
+        recorded = self._take_recorded("contents", title, dict[str, TableOfContents | None])
         if recorded is not None:
             table: TableOfContents | None = recorded["found"]
             return table
@@ -141,7 +141,7 @@ class RecordedLookUps:
         self.journal.add("contents", title, {"found": asdict(contents) if contents else None})
         return contents
 
-    def _recorded(self, kind: str, key: str, form: Any) -> Any:
+    def _take_recorded(self, kind: str, key: str, form: Any) -> Any:
         while (recorded := self.journal.take(kind, key)) is not None:
             with suppress(ValueError):
                 value = adapter_of(form).validate_python(recorded)

@@ -12,7 +12,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.sources.reliable.filtering import Policy, SourceFilter, SourcePolicy, date_in_address
 from storm_pipeline.sources.search.base import ContentsSource, Search
-from storm_pipeline.sources.search.edge import bounded
+from storm_pipeline.sources.search.edge import cut_long_texts
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
@@ -50,8 +50,9 @@ def open_engine(
 ) -> Engine:
     """Open the engine that the settings name, or choose one for ``auto``.
 
-    ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.sources.search.edge.checked`.
-    ``check``: called between documents that are read; may raise to end it.
+    ``custom``: an engine that the user passed, used instead; see
+    :func:`storm_pipeline.sources.search.edge.with_checks`. ``check``: called between documents that are read; may raise
+    to end it.
 
     Raises SettingsError: it cannot be opened as requested; see
     :func:`storm_pipeline.sources.search.registry.open_search`.
@@ -148,11 +149,11 @@ class RunSearch:
         """
         if k < 1:
             return SearchResult()
-        result = bounded(self._engine.search(query, k + self._sources.spare(k)), self.name)
+        result = cut_long_texts(self._engine.search(query, k + self._sources.spare(k)), self.name)
         usable = self._sources.usable(result, query, k)
         if self._reader:
             usable = self._sources.usable(self._reader.read(usable, query), query, k)
-        return _dated(usable)
+        return _with_dates(usable)
 
     def close(self) -> None:
         """Stop fetching pages."""
@@ -176,7 +177,7 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 
-def _dated(result: SearchResult) -> SearchResult:
+def _with_dates(result: SearchResult) -> SearchResult:
     def with_date(snippet: Snippet) -> Snippet:
         return snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from storm_pipeline.evidence.citations import Claim
-from storm_pipeline.evidence.facts import covering, recall
+from storm_pipeline.evidence.facts import find_cover, recall
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
 from storm_pipeline.text.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
@@ -101,14 +101,14 @@ class Screen:
             will_be_read: whether a judge reads the cited passages, so that citations are kept regardless of similarity.
         """
         doubtful = [] if will_be_read else [claim for claim in claims if not self._shares_enough(claim)]
-        self._embedded([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])
+        self._vectors_of([text for claim in doubtful for text in (claim.text, *self._windows_of(claim.cited))])
         kept = [claim.cited if will_be_read or self._is_similar(claim) else () for claim in claims]
-        lacking = [self._lacking(claim.text, positions) for claim, positions in zip(claims, kept, strict=True)]
+        lacking = [self._missing(claim.text, positions) for claim, positions in zip(claims, kept, strict=True)]
         doubted = [claim.text for claim, cited, some in zip(claims, kept, lacking, strict=True) if some or not cited]
-        self._embedded([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
-        return list(map(self._judged, claims, kept, lacking))
+        self._vectors_of([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
+        return list(map(self._decide, claims, kept, lacking))
 
-    def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
+    def passages_for_revision(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that a writer needs to fix a problem.
 
         The cited ones with their neighbours on their pages, those named by the problem, and the most similar ones.
@@ -116,7 +116,7 @@ class Screen:
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
         beside = (j for i in claim.cited for j in (i - 1, i + 1) if j in every and self._touch(min(i, j), max(i, j)))
-        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggested(claim))))
+        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggestions(claim))))
 
     def _touch(self, i: int, j: int) -> bool:
         return self.shown[j].continues(self.shown[i])
@@ -136,7 +136,7 @@ class Screen:
         change = f"{numbers_shown(dict.fromkeys(places))} quoted"
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
-    def _judged(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> Judged:
+    def _decide(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> Judged:
         """Return the verdict. ``kept``: positions of the citations that stay; ``lacking``: quantities not in them."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
@@ -146,9 +146,9 @@ class Screen:
         added: tuple[int, ...] = ()
         if lacking or not kept:
             similar = self._similar(claim, self._limits.recite)
-            added = next(((i,) for i in similar if not self._lacking(text, (*kept, i))), ())
+            added = next(((i,) for i in similar if not self._missing(text, (*kept, i))), ())
         if not kept and not added:
-            return Judged(Sentence(text), problem=_unsupported(claim.cited))
+            return Judged(Sentence(text), problem=_support_problem(claim.cited))
         sentence = Sentence(text, self._citations(text, (*kept, *added)))
         if lacking and not added:
             return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
@@ -182,7 +182,7 @@ class Screen:
 
     def _similarity(self, text: str, positions: Sequence[int]) -> float:
         """Return the mean of the share and the cosine of the most similar window, in [0, 1]."""
-        vectors = self._embedded([text, *self._windows_of(positions)])
+        vectors = self._vectors_of([text, *self._windows_of(positions)])
         cosine = max(0.0, float((vectors[1:] @ vectors[0]).max()))
         return (self._share(text, positions) + cosine) / 2
 
@@ -191,20 +191,20 @@ class Screen:
         every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
         return [i for like, i in sorted(every, key=lambda pair: (-pair[0], pair[1])) if like >= least]
 
-    def _suggested(self, claim: Claim) -> list[int]:
+    def _suggestions(self, claim: Claim) -> list[int]:
         return [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
 
     def _windows_of(self, positions: Iterable[int]) -> list[str]:
         return [part for i in positions for part in self._windows[i]]
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _vectors_of(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (texts, dimension); each text is embedded once, all new ones in one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             self._vectors.update(zip(new, self._embed(new), strict=True))
         return np.stack([self._vectors[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
-    def _lacking(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
+    def _missing(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the quantities of a sentence that neither these passages nor the known text state."""
         return missing(
             text,
@@ -235,7 +235,7 @@ class Screen:
             snippets = self.shown[i].snippets
             parts = [needed & stem_set(snippet.text, self._language) for snippet in snippets]
             best = max(range(len(snippets)), key=lambda at: len(parts[at]))
-            cited = dict.fromkeys((best, *covering(needed, parts, 2)))
+            cited = dict.fromkeys((best, *find_cover(needed, parts, 2)))
             for at, part in enumerate(parts):
                 if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
                     cited[at] = None
@@ -243,7 +243,7 @@ class Screen:
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
 
-def _unsupported(cited: Sequence[int]) -> str:
+def _support_problem(cited: Sequence[int]) -> str:
     do = "does" if len(cited) == 1 else "do"
     finding = f"{numbers_shown(cited)} {do} not say this" if cited else "it cites no passage"
     return f"{finding}, nor does any other passage shown"

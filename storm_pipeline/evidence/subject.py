@@ -59,17 +59,17 @@ class Subject:
         return bare_name(self.topic)
 
     @property
-    def described(self) -> str:
+    def with_definition(self) -> str:
         """The topic with its definition, for embeddings."""
         return f"{self.topic}: {self.definition}" if self.definition else self.topic
 
-    def named_in(self, text: str) -> bool:
+    def is_named_in(self, text: str) -> bool:
         """Return whether a text contains the topic's name, in any case, where a word begins: "literature" is not Ur."""
         if self.name.casefold() not in text.casefold():
             return False
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
-    def named_apart(self, text: str, title: str = "") -> bool:
+    def is_named_apart(self, text: str, title: str = "") -> bool:
         """Return whether a sentence names the topic outside its page's title and outside longer names.
 
         Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.
@@ -79,9 +79,9 @@ class Subject:
         rest = " ".join(written).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
         if not (stems := stem_set(self.name, self.language)):  # of a letter, or of function words alone
             return all(f" {' '.join(folded_words(self.name))} " in f" {part.casefold()} " for part in (common, rest))
-        return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
+        return all(self.is_named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
-    def meant_in(self, text: str) -> bool:
+    def is_meant_in(self, text: str) -> bool:
         """Return whether a text that names the topic also has the words in the topic's brackets."""
         return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
 
@@ -94,12 +94,12 @@ def subject_of(topic: str, results: Iterable[Snippet]) -> Subject:
         if page is not None:
             language = detect(page.text) or "en"
             sentences = split_sentences(page.text, language)
-            proper = _written_with_capital(bare_name(topic), sentences)
+            proper = _is_capitalised(bare_name(topic), sentences)
             return Subject(topic, frozenset({page.source_id}), next(iter(sentences), ""), proper, language)
     return Subject(topic)
 
 
-def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
+def _is_capitalised(name: str, sentences: Iterable[str]) -> bool:
     """Return whether the last word of a name occurs within sentences, and always with a capital there."""
     wanted, capitals = folded_words(name), set()
     for written in map(words, sentences):
@@ -109,6 +109,6 @@ def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
     return capitals == {True}
 
 
-def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
+def keep_related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
     """Return the snippets of the pages that are related to the subject, in order; see :func:`keep_relevant`."""
-    return keep_relevant(Brief(subject.topic), snippets, store.embed, subject.described)
+    return keep_relevant(Brief(subject.topic), snippets, store.embed, subject.with_definition)

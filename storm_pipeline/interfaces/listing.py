@@ -137,15 +137,15 @@ def _state_of(folder: Path, state: dict[str, Any]) -> State:
 
     If the lock is free, the file is read again, since the run may have ended after ``state`` was read.
     """
-    if saved := _saved(state):
+    if saved := _saved_state(state):
         return saved
     lock = folder / "run.lock"
     if not lock.exists():
         return "interrupted"
     if not os.access(lock, os.W_OK):
         return "unclear"
-    return "running" if is_held(folder) else _saved(read_state(folder)) or "interrupted"
+    return "running" if is_held(folder) else _saved_state(read_state(folder)) or "interrupted"
 
 
-def _saved(state: dict[str, Any]) -> Saved | None:
+def _saved_state(state: dict[str, Any]) -> Saved | None:
     return next((known for known in get_args(Saved) if known == state.get("status")), None)

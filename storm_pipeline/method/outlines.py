@@ -49,7 +49,7 @@ def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: i
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines()]
     hashed = [(len(match[1]), match[2]) for match in map(_HASH.fullmatch, lines) if match]
-    listed = list(_listed(lines))
+    listed = list(_marked_headings(lines))
     pairs = hashed if len(hashed) > 1 or not listed else listed
     return outline_from_headings(pairs, topic, max_sections=max_sections, max_depth=max_depth)
 
@@ -66,13 +66,13 @@ def outline_from_headings(
 
     Larger levels are deeper, from any base; ``max_depth`` is 1 for sections only, at most 6.
     """
-    roots = _tree([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
-    sections = _merged(_top(roots, topic))
+    roots = _tree([(level, title) for level, raw in pairs if (title := _clean(raw))])
+    sections = _merge(_top(roots, topic))
     while len(sections) == 1 and max_sections > 1 and _is_article_title(sections[0], topic):
-        sections = _merged(_top(sections[0].children, topic))
+        sections = _merge(_top(sections[0].children, topic))
     sections, depth = sections[: max(0, max_sections)] if max_depth > 0 else [], min(max_depth, 6)
     named = {section.key for section in sections}
-    return Outline(topic, tuple(Heading(node.title, _frozen(node.children, depth - 1, named)) for node in sections))
+    return Outline(topic, tuple(Heading(node.title, _freeze(node.children, depth - 1, named)) for node in sections))
 
 
 def outline_to_markdown(outline: Outline) -> str:
@@ -91,7 +91,7 @@ def is_foreign_back_matter(title: str) -> bool:
     return title.casefold() in _FOREIGN_BACK_MATTER
 
 
-def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _marked_headings(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield headings marked by numbers, letters, bullets or bold type; a new indentation or kind of mark is deeper."""
     stack: list[tuple[int, str]] = []
     for line in lines:
@@ -119,7 +119,7 @@ def _mark(line: str) -> tuple[str, str]:
     return ("bold", body) if bold else ("", line)
 
 
-def _cleaned(raw: str) -> str:
+def _clean(raw: str) -> str:
     """Return a title without markup; empty if it is prose or blank. Idempotent."""
     if len(raw) > _LONGEST_LINE:
         return ""
@@ -164,18 +164,18 @@ def _is_article_title(node: _Node, topic: str) -> bool:
     return len(node.children) > 1 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 
-def _merged(nodes: Iterable[_Node]) -> list[_Node]:
+def _merge(nodes: Iterable[_Node]) -> list[_Node]:
     """Return siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
         if node.key not in _BACK_MATTER:
             first.setdefault(node.key, _Node(node.title)).children.extend(node.children)
     for node in first.values():
-        node.children = _merged(node.children)
+        node.children = _merge(node.children)
     return list(first.values())
 
 
-def _frozen(nodes: Iterable[_Node], depth: int, names: set[str]) -> tuple[Heading, ...]:
+def _freeze(nodes: Iterable[_Node], depth: int, names: set[str]) -> tuple[Heading, ...]:
     """Return headings down to a depth, without childless ones of these names."""
-    held = ((node, _frozen(node.children, depth - 1, names)) for node in nodes) if depth > 0 else ()
+    held = ((node, _freeze(node.children, depth - 1, names)) for node in nodes) if depth > 0 else ()
     return tuple(Heading(node.title, below) for node, below in held if below or node.key not in names)

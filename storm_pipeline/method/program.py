@@ -36,7 +36,7 @@ class Runs(Protocol):
     @property
     def programs(self) -> Programs: ...  # noqa: D102
 
-    def _choosing(self, recipe: str) -> "Runs": ...
+    def _with_choices(self, recipe: str) -> "Runs": ...
 
     def _with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...
 
@@ -59,7 +59,7 @@ class StormProgram(SafeModule):
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
-        self.programs = storm._choosing(_RECIPE).programs.deepcopy()
+        self.programs = storm._with_choices(_RECIPE).programs.deepcopy()
         self.makes = makes
         self._runs = _Runs(storm)
 
@@ -81,7 +81,7 @@ class StormProgram(SafeModule):
             programs.set_lm(lm)
         key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
         asked = [predictor.lm for predictor in programs.predictors()]
-        return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
+        return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._make(programs, topic, given))
 
     async def aforward(self, topic: str, **given: Any) -> dspy.Prediction:
         """Async version of :meth:`forward`."""
@@ -101,7 +101,7 @@ class StormProgram(SafeModule):
             )
         super().save(path, save_program, modules_to_serialize)
 
-    def _made(self, programs: Programs, topic: str, given: dict[str, Any]) -> dspy.Prediction:
+    def _make(self, programs: Programs, topic: str, given: dict[str, Any]) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
             storm = self._runs.storm._with_programs(programs, Path(place))
             if self.makes != "article":

@@ -13,7 +13,7 @@ from typing import Any
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.run.folder import SavedSettings
-from storm_pipeline.settings import CAPS, CONTENT, Settings, displaced, option_name
+from storm_pipeline.settings import CAPS, CONTENT, Settings, discarded_settings, option_name
 from storm_pipeline.sources.search.registry import choose, engine_info
 from storm_pipeline.text.formatting import printable
 
@@ -30,7 +30,7 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     SettingsError: the saved settings are no longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
-    return Settings.build({**_known(saved, now), **now})
+    return Settings.build({**_known_settings(saved, now), **now})
 
 
 def resumed_settings(
@@ -51,10 +51,10 @@ def resumed_settings(
     """
     now = {name: getattr(given, name) for name in given.model_fields_set}
     configuration = {name: getattr(user, name) for name in user.model_fields_set} if user else {}
-    configuration = {n: v for n, v in configuration.items() if n not in CONTENT | displaced(now)}
+    configuration = {n: v for n, v in configuration.items() if n not in CONTENT | discarded_settings(now)}
     word = Settings.build({**configuration, **now})
-    known = {name: value for name, value in _known(saved, now).items() if name not in _OF_THE_USER}
-    if others := _unnamed(known, word, now):
+    known = {name: value for name, value in _known_settings(saved, now).items() if name not in _OF_THE_USER}
+    if others := _settings_to_name(known, word, now):
         raise SettingsError(
             f"{place} was made with {as_options(others)}, which neither your options nor your configuration say: give "
             f"them to go on with what is recorded, or others{costs}"
@@ -64,12 +64,12 @@ def resumed_settings(
     return Settings.build({**known, **word_alone, **now})
 
 
-def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
-    dropped = displaced({"lm"} & now.keys())
+def _known_settings(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
+    dropped = discarded_settings({"lm"} & now.keys())
     return {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
 
 
-def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_to_name(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
     """Return saved settings that matter beyond content and are neither given now nor equal to the user's settings.
 
     For settings saved as not set the user's apply, except a role's model: that was ``lm``.

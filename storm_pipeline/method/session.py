@@ -23,7 +23,7 @@ from storm_pipeline.method.context import RunContext, UserPieces, brief_of
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.choosing import Given
+from storm_pipeline.models.choosing import GivenModels
 from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import Model, is_object
 from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, require_prices, window_note
@@ -62,7 +62,7 @@ def _as_markdown(made: object) -> dict[str, str]:
     return {"outline": outline_to_markdown(made)} if isinstance(made, Outline) else {}
 
 
-def traced(work: Callable[[], T], topic: str, recipe: str) -> T:
+def trace_run(work: Callable[[], T], topic: str, recipe: str) -> T:
     """Return the result of ``work``, with its model calls as calls of one module for DSPy's callbacks."""
     run = StormRun(work)
     run(topic=topic, recipe=recipe)
@@ -106,7 +106,7 @@ def session(
     sinks: Sequence[EventSink],
     halt: threading.Event,
     before: SavedSettings,
-    given: Given | None = None,
+    given: GivenModels | None = None,
 ) -> Iterator[RunContext]:
     """Open a session of a run for the block, and save how it ended.
 
@@ -119,7 +119,7 @@ def session(
 
     Raises RunError: the folder cannot be written, or a piece from the user cannot be read.
     """
-    start, given = time.monotonic(), given or Given()
+    start, given = time.monotonic(), given or GivenModels()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
     spent = ledger.restore(run.earlier_events)

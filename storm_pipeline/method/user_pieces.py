@@ -52,7 +52,7 @@ def read_outline(outline: Outline | Path | str, topic: str) -> str:
     else:
         where = f"--outline {outline}"
         text = _text_of(Path(outline), where)
-    if not _parsed(text, topic).sections:
+    if not _parse(text, topic).sections:
         raise SettingsError(f"{where} has no heading: {_FORM}")
     return text
 
@@ -61,7 +61,7 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
     """Parse the pieces that the user provides. Raises RunError: a piece is invalid."""
     outline = perspectives = None
     if (text := pieces.get("outline")) is not None:
-        outline = _parsed(str(text), topic)
+        outline = _parse(str(text), topic)
         if not outline.sections:
             raise RunError(f"the edited outline has no heading: {_FORM}")
     if (values := pieces.get("perspectives")) is not None:
@@ -77,14 +77,14 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
 
 
 def _text_of(path: Path, where: str) -> str:
-    from storm_pipeline.sources.documents.decoding import decoded
+    from storm_pipeline.sources.documents.decoding import decode
 
     try:
         data = read_bounded(path.expanduser(), _MAX_BYTES)
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingsError(f"{where} cannot be read ({reason}): name a file with a heading a line") from error
-    text = decoded(data)
+    text = decode(data)
     if not text.strip():
         raise SettingsError(f"{where} is empty: {_FORM}")
     if "\ufffd" in text or any(c < " " and c not in "\t\n\f" for c in text):
@@ -92,7 +92,7 @@ def _text_of(path: Path, where: str) -> str:
     return text
 
 
-def _parsed(text: str, topic: str) -> Outline:
+def _parse(text: str, topic: str) -> Outline:
     outline = parse_outline(text, topic, max_sections=MOST_SECTIONS, max_depth=6)
     if outline.sections:
         return outline

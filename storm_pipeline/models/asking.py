@@ -20,9 +20,9 @@ from storm_pipeline.models.refusals import refuses_limit
 from storm_pipeline.models.request import Request, options_of
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.text.fitting import fitted
+from storm_pipeline.text.fitting import fit_inputs
 
 Values = list[dict[str, Any]]  # values of the output fields, one dict per requested reply (``n``, 1 by default)
 Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
@@ -82,7 +82,7 @@ class LanguageModels:
         journal: Journal | None = None,
     ) -> "LanguageModels":
         """Return models for use without a run, within the settings' caps, journalled if a journal is given."""
-        control = RunControl(settings, Spent(), threading.Event())
+        control = RunControl(settings, Spending(), threading.Event())
         journal = journal or Journal(None)
         sinks = (control, events) if events else (control,)
         return cls(table, events=Events(*sinks), control=control, journal=journal, settings=settings)
@@ -90,9 +90,9 @@ class LanguageModels:
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model for all predictors without their own.
 
-        Inputs are shortened to the model's window if it is known (:func:`storm_pipeline.text.fitting.fitted`). A reply
-        that does not parse is sampled again, up to ``parse_attempts`` times in total. The replies of a failing program
-        are rejected in the journal, so that a resumed run asks again.
+        Inputs are shortened to the model's window if it is known, see :mod:`storm_pipeline.text.fitting`. A reply that
+        does not parse is sampled again, up to ``parse_attempts`` times in total. The replies of a failing program are
+        rejected in the journal, so that a resumed run asks again.
 
         ``usable``: whether the values can be used; else the program fails. If no sample parses, it is called with the
         text of the last reply: with True, that reply is kept, and the caller reads it from the error.
@@ -105,7 +105,7 @@ class LanguageModels:
         adapter = SamplingAdapter(partial(self._draw, role, program, received))
         try:
             with dspy.context(lm=self._run_lm(role, model, program.token_limit), adapter=adapter):
-                prediction = program(**self._fitted(role, model, program, inputs))
+                prediction = program(**self._fit(role, model, program, inputs))
         except ReplyError as error:
             if not (usable and error.reply and usable(error.reply)):
                 self._reject(received)
@@ -122,12 +122,12 @@ class LanguageModels:
     def model_of(self, role: Role, program: Program) -> Model:
         """Return the model of a program in a role: its own, else the role's."""
         program_lm = program.own_lm
-        return self._table[role] if program_lm is None else self._opened(program_lm)
+        return self._table[role] if program_lm is None else self._model_of_object(program_lm)
 
     def _run_lm(self, role: Role, model: Model, token_limit: int) -> RunLM:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
 
-    def _opened(self, lm: dspy.BaseLM) -> Model:
+    def _model_of_object(self, lm: dspy.BaseLM) -> Model:
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
     def _report_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
@@ -145,13 +145,13 @@ class LanguageModels:
         """Return the context window of the role's model in tokens; None if unknown."""
         return window_of(self._settings, role)
 
-    def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _fit(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
         """Shorten the inputs to the model's window, with room for its reply."""
         window = self.window(role) if program.own_lm is None else self._settings.context or listed_window(model.name)
         if window is None:
             return inputs
         reserve = min(program.token_limit, int(_REPLY * window))
-        shorter = fitted(inputs, window - program.overhead - reserve)
+        shorter = fit_inputs(inputs, window - program.overhead - reserve)
         if shorter != inputs:
             reads = f"{model.name} reads {window:,} tokens at once"
             self._events.degraded(f"{program.name} was shown less than there is: {reads}")
@@ -159,7 +159,7 @@ class LanguageModels:
 
     def _draw(self, role: Role, program: Program, received: list[Received], asked: dspy.BaseLM, parse: Parse) -> Values:
         """Return the values of a predictor's output fields, from the first sample of its model that parses."""
-        model = self._opened(asked)
+        model = self._model_of_object(asked)
         reason = reply = ""
         for sample in range(self._settings.parse_attempts):
             if sample:
@@ -188,7 +188,7 @@ def try_model(name: str, settings: Settings) -> str:
     once = {"call_attempts": 1, "lm_timeout": min(settings.lm_timeout, _TRIAL_SECONDS)}
     settings = settings.model_copy(update=once | dict.fromkeys(("max_cost", "max_tokens", "max_minutes")))
     events: list[Event] = []
-    control = RunControl(settings, Spent(), threading.Event())
+    control = RunControl(settings, Spending(), threading.Event())
     sink = Events(CallbackSink(events.append))
     engine = Engine(events=sink, control=control, journal=Journal(None), settings=settings)
     request = Request("writer", open_model(name, settings), _TRIAL, {"max_tokens": _TRIAL_TOKENS}, _TRIAL_TOKENS, "")

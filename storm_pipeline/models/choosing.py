@@ -23,7 +23,7 @@ _ORIGINS = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenModels:
     """The explicitly chosen models."""
 
     objects: Mapping[str, ModelObject] = field(default_factory=dict)  # setting, such as ``lm`` → model object
@@ -38,7 +38,7 @@ class Given:
     @classmethod
     def to_storm(
         cls, settings: Settings | None, keywords: Iterable[str], objects: Mapping[str, ModelObject]
-    ) -> "Given":
+    ) -> "GivenModels":
         """Return the models that code gave to ``Storm``, by settings and by keywords."""
         explicit = settings.model_fields_set if settings else frozenset()
         by = dict.fromkeys(_FIELDS & explicit, "settings") | dict.fromkeys(_FIELDS & {*keywords}, "Storm")
@@ -46,8 +46,8 @@ class Given:
 
 
 def choose(
-    settings: Settings, given: Given, programs: Programs, begun: Mapping[str, Any] | None = None
-) -> tuple[Settings, Given]:
+    settings: Settings, given: GivenModels, programs: Programs, begun: Mapping[str, Any] | None = None
+) -> tuple[Settings, GivenModels]:
     """Return settings and models of a run; a resumed run, with ``run.json`` as ``begun``, keeps its models."""
     program_lms = [program.own_lm for program in programs.named().values()]
     if all(lm is not None for lm in program_lms):
@@ -69,17 +69,19 @@ def choose(
         return settings, replace(given, objects=objects, by=by)
     if "lm" not in given.by:
         settings, given = _with_lm(settings, given, lm, _OF_DSPY)
-    return settings, replace(given, note=_overruled(settings, given, lm, now))
+    return settings, replace(given, note=_overruling_note(settings, given, lm, now))
 
 
-def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str = _OF_PROGRAM) -> tuple[Settings, Given]:
+def _with_lm(
+    settings: Settings, given: GivenModels, lm: ModelObject | None, by: str = _OF_PROGRAM
+) -> tuple[Settings, GivenModels]:
     named, objects = split_models(lm, {})
     own_place = {"api_base": None, "api_key_env": None}  # they belong to the replaced model
     given = replace(given, objects={**given.objects, **objects}, by={**given.by, "lm": by})
     return settings.model_copy(update=own_place | named), given
 
 
-def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, str]) -> str:
+def _overruling_note(settings: Settings, given: GivenModels, lm: object, now: Mapping[str, str]) -> str:
     """Return a note if DSPy's model is not used for some roles; ``now``: choices of this session."""
     fields = {role: settings.names_model_of(role) for role in ROLES}
     others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
@@ -113,7 +115,7 @@ def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]
 
 
 def choices(
-    settings: Settings, given: Given, table: Mapping[Role, Model], program_models: Mapping[str, list[Model]]
+    settings: Settings, given: GivenModels, table: Mapping[Role, Model], program_models: Mapping[str, list[Model]]
 ) -> tuple[ModelChoice, ...]:
     """Return the model of each role, and of each program with another model; empty without models."""
     if not table:

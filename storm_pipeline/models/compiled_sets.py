@@ -23,7 +23,7 @@ _MOST = 20_000_000  # maximum bytes of a file of a set
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Provenance:
     """Provenance of a compiled program."""
 
     sha256: str  # checksum of its file
@@ -47,7 +47,7 @@ class CompiledSet:
 
     folder: Path  # its path
     versions: Mapping[str, str]  # of this package and DSPy at the time of writing
-    programs: Mapping[str, Compiled] = field(default_factory=dict)  # name of a program → its provenance
+    programs: Mapping[str, Provenance] = field(default_factory=dict)  # name of a program → its provenance
     format: int = FORMAT  # of the folder
 
     def apply(self, programs: Programs) -> Programs:
@@ -85,7 +85,7 @@ def programs_of(folder: Path | None) -> Programs:
     return read_set(folder).apply(Programs()) if folder else Programs()
 
 
-def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
+def add_to_set(folder: Path, name: str, program: Program, compiled: Provenance, versions: Mapping[str, str]) -> None:
     """Write a program into a new or existing set. Raises ProgramError: it cannot be read or written."""
     before = read_set(folder).programs if (folder / _SET).exists() else {}
     states = {path: predictor.dump_state() for path, predictor in program.named_predictors()}

@@ -16,16 +16,16 @@ from dspy.utils import exceptions
 
 from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.models.model_objects import Model, call_log
-from storm_pipeline.models.refusals import Refusals, adapted
+from storm_pipeline.models.refusals import Refusals, adapt
 from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.run.concurrency import process_slot
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_scope
 from storm_pipeline.run.ledger import RunControl
-from storm_pipeline.run.retrying import within
+from storm_pipeline.run.retrying import run_within
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text import formatting
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 
 # In DSPy 3.4 user models of every kind take messages only, with a warning; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
@@ -71,7 +71,7 @@ class Engine:
             self._events.emit(Reused(self._events.stage, "reply"))
             self._refusals.keep(request, recorded.get("without", ()))
             return Received(list(recorded["texts"]), request.key, recorded)
-        with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
+        with self._control.reserve(request.role, request.model.price, request.tokens_in, request.token_limit):
             return self._with_retries(request)
 
     def _with_retries(self, request: Request) -> Received:
@@ -105,7 +105,7 @@ class Engine:
                 start = time.monotonic()
                 answer = Answer()
                 try:
-                    reply = _sent(adapted(request, without), seconds_left, answer)
+                    reply = _send(adapt(request, without), seconds_left, answer)
                     break
                 except exceptions.LMError as error:
                     part = self._refusals.part_to_leave_out(request, without, error, answer.text)
@@ -172,7 +172,7 @@ class RunLM(dspy.BaseLM):
         return copied
 
 
-def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
+def _send(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
     """Return the reply to a request, complete within the model's timeout and the run's; ``answer`` gets its text."""
     from storm_pipeline.models.transport import bounded_replies  # here, since httpx takes long to load
 
@@ -184,7 +184,7 @@ def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply
         call_log() as calls,
     ):
         ask = partial(lm, messages=request.messages, **request.options)
-        outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
+        outputs = run_within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
         raise exceptions.LMTimeoutError("the reply was not complete in time", model=lm.model)
     usage = valid_counts(tracker.get_total_tokens().get(lm.model))
@@ -208,7 +208,7 @@ def _seconds_to_wait(state: tenacity.RetryCallState) -> float:
 def first_line(model: Model, error: BaseException | None) -> str:
     """Return the first line of an error's message without keys and passwords, or its class without a message."""
     key = str(model.connection("api_key") or "")
-    return redacted(formatting.first_line(getattr(error, "message", None) or error), key)
+    return redact(formatting.first_line(getattr(error, "message", None) or error), key)
 
 
 def _reason_of(model: Model, error: BaseException | None) -> str:

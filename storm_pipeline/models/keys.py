@@ -42,15 +42,15 @@ def key_use(name: str, settings: Settings) -> KeyUse:
     Raises SettingsError, naming the variable: no key is set, or it is malformed.
     """
     model, base = endpoint_of(name, settings)
-    address = base or _address_of_the_environment(model)
+    address = base or _environment_address(model)
     if settings.api_key_env and _shares_the_key(name, settings):
         if key := secret(settings.api_key_env):
-            return KeyUse(settings.api_key_env, address, _checked(settings.api_key_env, key))
+            return KeyUse(settings.api_key_env, address, _require_printable(settings.api_key_env, key))
         raise SettingsError(f"no key set for {model}: set {settings.api_key_env}, which --api-key-env names")
     provider, prefix = provider_of(model), model.split("/")[0].upper()
     usual = (provider.key_variable if provider else None) or f"{prefix}_API_KEY"
     if (provider or base) and (key := variable(usual)):
-        return KeyUse(usual, address, _checked(usual, key))
+        return KeyUse(usual, address, _require_printable(usual, key))
     if base:
         return KeyUse("", address, _NO_KEY)
     if provider:
@@ -73,13 +73,13 @@ def _place(name: str, settings: Settings) -> tuple[str, ...]:
     return (parts.scheme, parts.netloc) if base else (model.split("/")[0],)
 
 
-def _address_of_the_environment(model: str) -> str:
+def _environment_address(model: str) -> str:
     """Return the address of a provider in the environment, which LiteLLM uses."""
     prefix = model.split("/", maxsplit=1)[0].upper().removesuffix("_CHAT")  # "ollama_chat" means Ollama
     return next(filter(None, (os.environ.get(f"{prefix}_{end}", "") for end in ("BASE_URL", "API_BASE"))), "")
 
 
-def _checked(name: str, key: str) -> str:
+def _require_printable(name: str, key: str) -> str:
     if not (key.isascii() and key.isprintable()):
         raise SettingsError(f"{name} holds characters that a key cannot have: copy the key again")
     return key

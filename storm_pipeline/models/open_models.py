@@ -16,7 +16,7 @@ from storm_pipeline.models.prices import full_name, parse_prices, price_of, requ
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
-from storm_pipeline.text.configuration.addresses import filled_in, redacted
+from storm_pipeline.text.configuration.addresses import fill_in, redact
 from storm_pipeline.text.configuration.setting_types import NONE
 from storm_pipeline.text.configuration.variables import provider_of
 from storm_pipeline.types import Price
@@ -69,9 +69,9 @@ def object_model(passed: ModelObject, settings: Settings, prices: Mapping[str, P
     """Wrap a model object of the user or of a predictor with its price."""
     if isinstance(passed, Model):
         return passed if passed.price else replace(passed, price=price_of(passed.name, prices))
-    base = redacted(passed.kwargs.get("api_base") or passed.kwargs.get("base_url") or "")
+    base = redact(passed.kwargs.get("api_base") or passed.kwargs.get("base_url") or "")
     price = price_of(f"{passed.model}@{base}" if base else passed.model, prices)
-    adapter = PromptAdapter(structured=_structured(passed, settings))
+    adapter = PromptAdapter(structured=_wants_schema(passed, settings))
     return Model(passed, adapter, passed.model, base or f"the provider of {passed.model}", price=price)
 
 
@@ -81,18 +81,18 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     model, base = endpoint_of(name, settings)
     _check_provider(model)
     use = key_use(name, settings)
-    given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": filled_in(base), "api_key": use.key}
+    given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": fill_in(base), "api_key": use.key}
     if model.startswith(("ollama/", "ollama_chat/")):
-        address = filled_in(use.address) or _OLLAMA
+        address = fill_in(use.address) or _OLLAMA
         address = address if urlsplit(address).path.strip("/") else address.rstrip("/") + "/v1"
         given = {"engine": _engine(address, use.key or "none", settings.lm_timeout)}
     if model.startswith("openai/"):
-        given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
+        given = {"engine": _engine(fill_in(use.address), use.key or "", settings.lm_timeout)}
     lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
     if "engine" not in given:
-        lm = _with_transport(lm, settings, use.key or "", filled_in(base))
+        lm = _with_transport(lm, settings, use.key or "", fill_in(base))
     where = base or f"the provider of {model}"
-    return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
+    return Model(lm, PromptAdapter(structured=_wants_schema(lm, settings)), model, where)
 
 
 def _with_transport(lm: dspy.LM, settings: Settings, key: str, address: str) -> dspy.LM:
@@ -165,7 +165,7 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     return lm  # set afterwards, since DSPy refuses some values by the model's name
 
 
-def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:
+def _wants_schema(lm: dspy.BaseLM, settings: Settings) -> bool:
     if settings.structured != "auto":
         return settings.structured == "always"
     if isinstance(lm, StatelessLM) and not isinstance(lm.engine, str):  # DSPy knows models, not other engines

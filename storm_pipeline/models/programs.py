@@ -51,8 +51,8 @@ class Outlined(dspy.Module):
         what, name = str(signature.instructions).partition(".")[0], signature.__name__
         instructions = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
         follow = f"{signature.instructions}\n{answers.FOLLOW_PLAN}"
-        self.outline = dspy.Predict(_instructed(answers.OutlineText, instructions, answers.OutlineText.__name__))
-        self.expand = dspy.Predict(_instructed(signature.append("plan", dspy.InputField(), str), follow, name))
+        self.outline = dspy.Predict(_with_instructions(answers.OutlineText, instructions, answers.OutlineText.__name__))
+        self.expand = dspy.Predict(_with_instructions(signature.append("plan", dspy.InputField(), str), follow, name))
         self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
@@ -63,7 +63,7 @@ class Outlined(dspy.Module):
         return dspy.Prediction(**text.toDict(), pattern=outlined.pattern, points=outlined.points)
 
 
-def _instructed(signature: Signature, instructions: str, name: str) -> Signature:
+def _with_instructions(signature: Signature, instructions: str, name: str) -> Signature:
     made: Signature = signature.with_instructions(instructions)
     made.__name__ = name
     return made
@@ -149,12 +149,12 @@ class Program(SafeModule):
 
     def forward(self, **inputs: object) -> dspy.Prediction:
         """Return the signature's output fields, with this package's adapter unless a run's is active."""
-        with _own_adapter():
+        with _default_adapter():
             return self.predict(**self._with_examples(inputs))
 
     async def aforward(self, **inputs: object) -> dspy.Prediction:
         """Async version of :meth:`forward`."""
-        with _own_adapter():
+        with _default_adapter():
             return await self.predict.acall(**self._with_examples(inputs))
 
     def _with_examples(self, inputs: Mapping[str, object]) -> dict[str, object]:
@@ -218,7 +218,7 @@ class Programs(SafeModule):
         return {name: program.fingerprint for name, program in self.named().items()}
 
 
-def _own_adapter() -> AbstractContextManager[None]:
+def _default_adapter() -> AbstractContextManager[None]:
     """Set this package's adapter within the block, unless a run's adapter is active."""
     is_set = isinstance(dspy.settings.adapter, PromptAdapter)
     return nullcontext() if is_set else dspy.context(adapter=_ADAPTER)

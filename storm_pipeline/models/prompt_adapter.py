@@ -48,7 +48,7 @@ class PromptAdapter(dspy.Adapter):
         self, signature: type[dspy.Signature], inputs: dict[str, Any], prefix: str = "", suffix: str = "", **_: Any
     ) -> str:
         """Return the non-empty inputs in the order of the signature, each with its name."""
-        blocks = [_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)]
+        blocks = [_label(name, inputs[name]) for name in signature.input_fields if inputs.get(name)]
         return "\n".join(filter(None, [prefix, *blocks, suffix]))
 
     def format_assistant_message_content(
@@ -82,7 +82,7 @@ class PromptAdapter(dspy.Adapter):
         return {name: getattr(reply, name) for name in signature.output_fields}
 
 
-def _cached(function: Callable[[Any], T]) -> Callable[[Any], T]:
+def _cache(function: Callable[[Any], T]) -> Callable[[Any], T]:
     """Cache a function of a signature; ``functools.cache`` for types that mypy considers unhashable."""
     return cache(function)
 
@@ -92,13 +92,13 @@ def _is_text(signature: type[dspy.Signature]) -> bool:
     return len(outputs) == 1 and outputs[0].annotation is str
 
 
-def _labelled(name: str, value: object) -> str:
+def _label(name: str, value: object) -> str:
     text = without_control_tokens(str(value)).strip()  # a source must not contain control tokens
     label = name.replace("_", " ").capitalize()
     return f"{label}:\n{text}" if "\n" in text else f"{label}: {text}"
 
 
-@_cached
+@_cache
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     """Make a pydantic model of the output fields, with the constraints that the signature declares."""
     fields: dict[str, Any] = {
@@ -111,7 +111,7 @@ def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     return create_model("Reply", **fields)
 
 
-@_cached
+@_cache
 def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
     schema = _strict(_reply_type(signature).model_json_schema())
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}

@@ -112,7 +112,7 @@ class Refusals:
         return (f"{option} {value}", f"give another value, or leave it out with {option} none") if is_set else None
 
 
-def adapted(request: Request, without: Collection[str]) -> Request:
+def adapt(request: Request, without: Collection[str]) -> Request:
     """Return the request without some parts: the system text moves into the user's, a limit gets its other name."""
     model, options, messages = request.model, dict(request.options), request.messages
     for part in without:

@@ -258,7 +258,7 @@ def _last_object(text: str, reply_type: type[R]) -> R | None:
                 continue
             if fitting:
                 raise ReplyFormError("the last object is cut off, or broken") from error
-            return _read_start(text[start:], reply_type) if is_cut else _repaired(text[start:], reply_type)
+            return _read_start(text[start:], reply_type) if is_cut else _repair(text[start:], reply_type)
         except RecursionError as error:
             raise ReplyFormError("the reply is nested too deeply") from error
         fitting = _fit(encodable_values(value), reply_type) or fitting
@@ -283,7 +283,7 @@ def _read_start(text: str, reply_type: type[R]) -> R | None:
     return None
 
 
-def _repaired(text: str, reply_type: type[R]) -> R:
+def _repair(text: str, reply_type: type[R]) -> R:
     """Return the repaired reply of invalid JSON. Raises ReplyFormError: a repair would lose content."""
     raw = text[: text.rfind("}") + 1]
     is_balanced = raw.count("{") == raw.count("}") and raw.count("[") == raw.count("]")

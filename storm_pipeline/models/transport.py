@@ -73,7 +73,7 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
 
 
 @dataclass
-class _Bounded(httpx.SyncByteStream):
+class _BoundedStream(httpx.SyncByteStream):
     """The stream of a reply; ``broken`` and ``late`` are its client's error classes."""
 
     stream: Any
@@ -113,7 +113,7 @@ class BoundedTransport(httpx.BaseTransport):
         response = self._client.send(request, stream=True)
         if bounds:
             bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
-            response.stream = _Bounded(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
+            response.stream = _BoundedStream(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
         return response
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class BoundedNativeTransport(transports.StdlibTransport):
         if bounds:
             bounds.begin(response, response.status, response.header, transports.ProtocolError)
             response._chunks = iter(
-                _Bounded(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout)
+                _BoundedStream(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout)
             )
         return response
 

@@ -25,19 +25,19 @@ from storm_pipeline.errors import (
 )
 from storm_pipeline.evidence.retrieval import Embed
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.compiled_sets import Provenance, add_to_set
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.optimize.metrics import Metric
-from storm_pipeline.optimize.optimizers import OPTIMIZERS, Plan, have_replies, most_calls, optimized
+from storm_pipeline.optimize.optimizers import OPTIMIZERS, Plan, have_replies, most_calls, optimize
 from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, call_scope
-from storm_pipeline.run.ledger import RunControl, Spent
-from storm_pipeline.run.locking import locked
-from storm_pipeline.settings import ROLES, Settings, displaced
+from storm_pipeline.run.ledger import RunControl, Spending
+from storm_pipeline.run.locking import lock_folder
+from storm_pipeline.settings import ROLES, Settings, discarded_settings
 from storm_pipeline.text.files import cannot_write
 from storm_pipeline.types import Article
 
@@ -145,7 +145,7 @@ def compile_program(
     teacher_lm: str | None = None,
     reflection_lm: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> Compiled:
+) -> Provenance:
     """Compile a program and add it to a set.
 
     Every reply is journalled in the set's folder: a second call with the same job continues the first one.
@@ -165,11 +165,12 @@ def compile_program(
     calls: list[CallFinished] = []
     metric = job.task.metric(embed, flat(*job.split))
     with ExitStack() as opened:
-        opened.callback(locked(folder, _LOCK).release)
+        opened.callback(lock_folder(folder, _LOCK).release)
         journal = opened.enter_context(Journal(folder / JOURNAL))
         earlier = tuple(recorded_calls(journal))
         tokens = sum(call.tokens_in + call.tokens_out for call in earlier)
-        control = RunControl(job.settings, Spent(sum(call.cost or 0.0 for call in earlier), tokens), threading.Event())
+        spent = Spending(sum(call.cost or 0.0 for call in earlier), tokens)
+        control = RunControl(job.settings, spent, threading.Event())
         events = Events(control, CallbackSink(lambda e: calls.append(e) if isinstance(e, CallFinished) else None))
 
         def models(lm: str | None) -> LanguageModels:
@@ -194,7 +195,7 @@ def compile_program(
             student.lm(role, program.program.token_limit),
             ReflectionLM((models(reflection_lm) if reflection_lm else student).lm(role, REFLECTION), ends),
         )
-        made = _optimized(job, program, plan)
+        made = _optimize(job, program, plan)
         if ends:
             raise ends[0]
         if made.program.fingerprint == program.program.fingerprint:
@@ -206,7 +207,7 @@ def compile_program(
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
     tell(f"{name}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
     costs = [call.cost for call in (*earlier, *calls)]
-    compiled = Compiled(
+    compiled = Provenance(
         sha256="",
         model=job.settings.lm_of(role),
         optimizer=job.optimizer,
@@ -226,10 +227,10 @@ def compile_program(
     return compiled
 
 
-def _optimized(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
+def _optimize(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
     try:
         with call_scope("optimizer"):
-            return optimized(job.optimizer, program, plan)
+            return optimize(job.optimizer, program, plan)
     except AdapterParseError as error:
         raise ReplyError(
             f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
@@ -297,7 +298,7 @@ def _without_gold(program: Program) -> Program:
 
 def _with_model(settings: Settings, lm: str) -> Settings:
     """Return the settings with one model for all roles, without the address and key of the previous one."""
-    others = {f"{role}_lm" for role in ROLES} | displaced({"lm"})
+    others = {f"{role}_lm" for role in ROLES} | discarded_settings({"lm"})
     kept = {name: value for name, value in settings.model_dump(exclude_unset=True).items() if name not in others}
     return Settings.build({**kept, "lm": lm})
 

@@ -107,7 +107,7 @@ def _outline_score(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> t
     recall = min(1.0, max(0.0, soft_recall(wanted, made, embed, clip=True) or 0.0))
     distinct = {heading.casefold() for heading in made}
     room = min(1.0, _ROOM * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
-    missing, odd = _unmatched(wanted, made, embed), _unmatched(made, wanted, embed)
+    missing, odd = _headings_without_match(wanted, made, embed), _headings_without_match(made, wanted, embed)
     feedback = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}."] * bool(missing)
     feedback += [f"They have nothing like: {'; '.join(odd[:_NAMED])}."] * bool(odd)
     feedback += [f"They need {len(wanted)} headings, the outline has {len(made)}."] * (room < 1)
@@ -120,7 +120,7 @@ def _headings(sections: Sequence[Any]) -> list[str]:
     return [heading for section in plain for heading in (section["title"], *section.get("subsections", ()))]
 
 
-def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> list[str]:
+def _headings_without_match(headings: Sequence[str], others: Sequence[str], embed: Embed) -> list[str]:
     if not headings or not others:
         return list(headings)
     vectors = embed([*headings, *others])
@@ -152,14 +152,14 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
         ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in relevant), 0) for q in queries]
         hits = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(relevant)
         recall = len(hits) / min(_SHOWN, len(relevant))
-        feedback = [f"“{query}” {_placed(rank)}." for query, rank in zip(queries, ranks, strict=True)]
+        feedback = [f"“{query}” {_rank_remark(rank)}." for query, rank in zip(queries, ranks, strict=True)]
         feedback += [f"Never among the first {_SHOWN}: {text[:160]}" for text in relevant if text not in hits][:1]
         return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(feedback)
 
     return as_metric(score)
 
 
-def _placed(rank: int) -> str:
+def _rank_remark(rank: int) -> str:
     return f"finds the first wanted passage at rank {rank}" if rank else "finds none of the wanted passages"
 
 

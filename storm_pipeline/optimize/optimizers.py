@@ -27,7 +27,7 @@ class Plan:
     reflection: dspy.BaseLM  # model that writes new instructions (``gepa``)
 
 
-def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
+def optimize(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
     """Return the student improved by an optimiser, whose output is not shown."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
         return OPTIMIZERS[name](student, plan)

@@ -142,7 +142,7 @@ def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
     """Yield examples of verdicts on sentences with their own or wrong citations, or with a changed number."""
     for section in _sections(article, _ASKED):
         shown = _passages(article, section)[: 2 * _SHOWN]
-        if labelled := list(islice(_labelled(section, shown), _SENTENCES)):
+        if labelled := list(islice(_label(section, shown), _SENTENCES)):
             check = "\n".join(f"{n}. {sentence}" for n, (sentence, _) in enumerate(labelled, 1))
             verdicts = "\n".join(f"{n}: {label}" for n, (_, label) in enumerate(labelled, 1))
             yield _example({"passages": numbered_passages(shown), "check": check}, verdicts=verdicts)
@@ -152,7 +152,7 @@ def _example(inputs: Mapping[str, object], **outputs: object) -> dspy.Example:
     return dspy.Example(**inputs, **outputs).with_inputs(*inputs)
 
 
-def _labelled(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str, str]]:
+def _label(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str, str]]:
     """Yield sentences with markers and the judge's label: unchanged, and corrupted if possible."""
     for sentence in section.sentences():
         cited = {citation.snippet_id for citation in sentence.citations}

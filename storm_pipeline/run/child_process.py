@@ -78,7 +78,7 @@ class KeptProcess:
         """
         with self._lock:
             known = self._running
-            process = known if known is not None and known.poll() is None else self._started()
+            process = known if known is not None and known.poll() is None else self._start()
             alarm = threading.Timer(seconds, process.kill)
             alarm.daemon = True
             alarm.start()
@@ -102,7 +102,7 @@ class KeptProcess:
         self._running = self._kill = None
         return code or 0
 
-    def _started(self) -> "subprocess.Popen[bytes]":
+    def _start(self) -> "subprocess.Popen[bytes]":
         self._end()
         self._running = process = subprocess.Popen(  # noqa: S603 - the caller's own command
             self._command(),
@@ -112,11 +112,11 @@ class KeptProcess:
             env=child_environment() | _ONE_THREAD,
             start_new_session=True,  # Ctrl-C is for the run only
         )
-        self._kill = weakref.finalize(self, _killed, process)
+        self._kill = weakref.finalize(self, _kill, process)
         return process
 
 
-def _killed(process: "subprocess.Popen[bytes]") -> int:
+def _kill(process: "subprocess.Popen[bytes]") -> int:
     """Kill a process, close its pipes, and return its exit status."""
     process.kill()
     for pipe in (process.stdin, process.stdout):

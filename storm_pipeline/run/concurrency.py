@@ -36,7 +36,7 @@ def result_of(awaitable: Awaitable[B]) -> B:
     async def work() -> B:
         return await awaitable
 
-    loop = callers_loop.get() or _own_loop()
+    loop = callers_loop.get() or _start_loop()
     coroutine = work()
     try:
         future = asyncio.run_coroutine_threadsafe(coroutine, loop)
@@ -58,7 +58,7 @@ def result_of(awaitable: Awaitable[B]) -> B:
 
 
 @cache
-def _own_loop() -> asyncio.AbstractEventLoop:
+def _start_loop() -> asyncio.AbstractEventLoop:
     """Start a loop that runs in a thread until the process ends."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="storm-loop", daemon=True).start()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from storm_pipeline.errors import BudgetSpentError
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.files import read_records
 from storm_pipeline.types import Report, Revision, is_plausible
 
@@ -258,7 +258,7 @@ class Events:
 
     def emit(self, event: Event) -> None:
         """Send one event to every sink, without passwords and keys in the addresses of its message."""
-        messages = {name: redacted(text) for name in _MESSAGES if (text := getattr(event, name, None))}
+        messages = {name: redact(text) for name in _MESSAGES if (text := getattr(event, name, None))}
         event = replace(event, **messages) if messages else event
         with self._lock:
             for sink in self._sinks:

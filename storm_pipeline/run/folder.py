@@ -16,7 +16,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.run import integrity, locking
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.journal import Journal, copy_records
-from storm_pipeline.run.locking import locked, new_folder
+from storm_pipeline.run.locking import lock_folder, new_folder
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
 from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
 
@@ -42,7 +42,7 @@ class RunStore:
         self.state = dict(state)
         self.is_new = False  # whether this object made the folder
         self._discarded = False
-        self._lock = locked(folder, _LOCK)
+        self._lock = lock_folder(folder, _LOCK)
         try:
             self.journal = Journal(folder / integrity.JOURNAL)
             logged = integrity.logged_events(folder)
@@ -86,7 +86,7 @@ class RunStore:
         """
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
-    def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
+    def fork(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
         """Make a new run on the same topic with a copy of this run's journal and the user's pieces.
 
         Raises RunError: the folder cannot be made, or the journal cannot be copied.

@@ -13,7 +13,7 @@ from storm_pipeline.errors import DamagedRunError, RunError
 from storm_pipeline.run.events import CallFinished, Event, adapter_of, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.text.formatting import amount, dollars, printable, shortened
+from storm_pipeline.text.formatting import amount, dollars, printable, shorten
 from storm_pipeline.types import is_plausible
 
 STATE, SETTINGS, JOURNAL, EVENTS = "run.json", "settings.json", "journal.jsonl", "events.jsonl"
@@ -61,7 +61,7 @@ def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: Lo
     kept = len(journal.own_calls)
     lost = _lost_replies(logged, kept, empty=journal.is_empty)
     grave = journal.is_empty or (len(logged) - kept > max(1, len(logged) // _TOLERATED))
-    edited = [note for name in (STATE, SETTINGS) if (note := _edited(folder / name, state, journal))]
+    edited = [note for name in (STATE, SETTINGS) if (note := _find_edits(folder / name, state, journal))]
     return Findings(
         notes=(*([lost] if lost and not grave else ()), *_lost_events(folder / EVENTS, len(logged), kept)),
         costly=(*([lost] if lost and grave else ()), *edited),
@@ -112,7 +112,7 @@ def _lost_events(log: Path, logged: int, kept: int) -> Iterator[str]:
         yield f"{EVENTS} lacks {kept - logged} calls, which are counted from {JOURNAL}"
 
 
-def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
+def _find_edits(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
     """Return how a file differs from its recorded content; empty if equal or not recorded."""
     contents = _contents(journal, path.name)
     if not contents:
@@ -133,7 +133,7 @@ def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
     if not changed:
         return ""
     changes = [
-        f"{shortened(name, _LONGEST)} from {_excerpt(written[name][-1])} to {_excerpt(present.get(name))}"
+        f"{shorten(name, _LONGEST)} from {_excerpt(written[name][-1])} to {_excerpt(present.get(name))}"
         for name in sorted(changed)[:_TOLERATED]
     ]
     changes += [f"{len(changed) - _TOLERATED} more"] if len(changed) > _TOLERATED else []
@@ -141,7 +141,7 @@ def _edited(path: Path, state: Mapping[str, Any], journal: Journal) -> str:
 
 
 def _excerpt(value: Any) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST)
+    return shorten(json.dumps(value, ensure_ascii=False), _LONGEST)
 
 
 def _contents(journal: Journal, name: str) -> Sequence[dict[str, Any]]:

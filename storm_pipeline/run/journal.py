@@ -161,7 +161,7 @@ class Journal:
 
     def _read(self, lines: Sequence[bytes]) -> None:
         damaged = []
-        reading = _Found()
+        reading = _Records()
         for number, line in enumerate(lines, 1):
             record = _record(line)
             if record:
@@ -172,7 +172,7 @@ class Journal:
         self.damaged = tuple(damaged)
         self._unused = reading.left()
 
-    def _apply(self, reading: "_Found", kind: str, key: str, value: Any) -> None:
+    def _apply(self, reading: "_Records", kind: str, key: str, value: Any) -> None:
         """Add a record of an earlier session to the unused ones, or drop the records that it marks."""
         if kind == _REPLY:
             self.own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
@@ -186,7 +186,7 @@ class Journal:
             reading.add((kind, key), value)
 
 
-class _Found:
+class _Records:
     """Records by kind and key, as a journal is read; each is hashed once, however many marks there are."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ _SHARE: dict[str, float] = {"asker": 0.6, "expert": 0.6, "outliner": 0.75}
 
 
 @dataclass
-class Spent:
+class Spending:
     """Usage so far: US dollars, prompt and completion tokens, and seconds."""
 
     dollars: float = 0.0
@@ -36,12 +36,12 @@ class Ledger:
     _revisions: list[Revision] = field(default_factory=list)
     _seconds: float = 0.0
 
-    def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
+    def restore(self, events: Iterable[tuple[float, Event]]) -> Spending:
         """Add the usage of earlier sessions from their events; counts and problems are not restored.
 
         Returns dollars, tokens and seconds of those sessions.
         """
-        spent = Spent()
+        spent = Spending()
         last: float | None = None
         for at, event in events:
             if last is not None and not isinstance(event, RunStarted):
@@ -118,11 +118,11 @@ class RunControl:
     in flight finishes.
     """
 
-    def __init__(self, settings: Settings, spent: Spent, halt: threading.Event) -> None:
+    def __init__(self, settings: Settings, spent: Spending, halt: threading.Event) -> None:
         self._settings = settings
         self._spent = spent
         self._start = time.monotonic()
-        self._reserved = Spent()
+        self._reserved = Spending()
         self._failures: dict[str, list[str]] = {}
         self._stopped = halt
         self._lock = threading.Lock()
@@ -162,7 +162,7 @@ class RunControl:
         return left
 
     @contextmanager
-    def spending(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
+    def reserve(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
         """Reserve the expected tokens and cost of a call against the caps while it is in flight.
 
         Raises BudgetSpentError: the call exceeds the role's share of a cap.

@@ -32,7 +32,7 @@ def new_folder(root: Path, name: str, what: str) -> Path:
     raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
 
 
-def locked(folder: Path, name: str) -> BaseFileLock:
+def lock_folder(folder: Path, name: str) -> BaseFileLock:
     """Acquire the folder's lock.
 
     Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock file
@@ -40,7 +40,7 @@ def locked(folder: Path, name: str) -> BaseFileLock:
     could reach other files.
     """
     _require_regular_files(_below(folder))
-    return _acquired(folder, name)
+    return _acquire(folder, name)
 
 
 def is_held(folder: Path, name: str) -> bool:
@@ -48,7 +48,7 @@ def is_held(folder: Path, name: str) -> bool:
     try:
         if not is_plain(folder / name):
             return False
-        _acquired(folder, name).release()
+        _acquire(folder, name).release()
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
     return False
@@ -65,7 +65,7 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in (*folders, *files))
 
 
-def _acquired(folder: Path, name: str) -> BaseFileLock:
+def _acquire(folder: Path, name: str) -> BaseFileLock:
     try:
         return locked_file(folder / name, timeout=0)
     except Timeout as error:

@@ -12,7 +12,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.run import events
 from storm_pipeline.run.events import Event
 from storm_pipeline.run.integrity import EVENTS
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.files import cannot_write
 
 logger = logging.getLogger("storm_pipeline")
@@ -33,7 +33,7 @@ class RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the record as text without passwords and keys."""
-        return redacted(super().format(record))
+        return redact(super().format(record))
 
 
 class LoggingSink:

@@ -43,7 +43,7 @@ class TransientError(SearchError):
 
 
 @contextmanager
-def reporting_retries(listener: OnRetry) -> Iterator[None]:
+def report_retries(listener: OnRetry) -> Iterator[None]:
     """Report retries within the block to ``listener``, in this thread and in threads with a copy of its context."""
     token = _listener.set(listener)
     try:
@@ -100,7 +100,7 @@ def retry_after_seconds(value: str | None) -> float | None:
         return None
 
 
-def within(seconds: float, work: Callable[[], T]) -> T | None:
+def run_within(seconds: float, work: Callable[[], T]) -> T | None:
     """Return the result of ``work``; None if it takes longer: it continues in a daemon thread.
 
     Raises whatever ``work`` raises in time.

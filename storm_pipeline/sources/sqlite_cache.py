@@ -51,7 +51,7 @@ class SqliteCache:
         if not self._path.exists():
             return None
         row = self._run(lambda file: file.execute(sql, (_digest(key), oldest)).fetchone())
-        return None if row is None else self._checked(key, row[0])
+        return None if row is None else self._verify(key, row[0])
 
     def put(self, key: str, value: Any) -> None:
         """Store a JSON-serialisable value, replacing an earlier one."""
@@ -59,7 +59,7 @@ class SqliteCache:
         row = (_digest(key), f"{text}\n{_digest(key + text)}", time.time())
         self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
 
-    def _checked(self, key: str, stored: Any) -> Any:
+    def _verify(self, key: str, stored: Any) -> Any:
         """Return the value of an entry; None if it is damaged."""
         with contextlib.suppress(ValueError, AttributeError, RecursionError):
             text, _, checksum = stored.decode("ascii").partition("\n")
@@ -81,7 +81,7 @@ class SqliteCache:
 
     def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
-            with self._opened() as file:
+            with self._open() as file:
                 return work(file)
         except UnicodeDecodeError as error:  # raised by sqlite3 if a message quotes a damaged schema
             raise _DamageError(f"damaged schema: {error}") from error
@@ -91,7 +91,7 @@ class SqliteCache:
             raise
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
         with contextlib.closing(connection) as file:

@@ -70,7 +70,7 @@ def token_chunks(text: str, limit: int, count: Callable[[str], float]) -> list[s
     ``count``: number of tokens of a text, without special tokens.
     """
     pieces = [piece for start, end in _sentences(text) for piece in _split_to_fit(text, start, end, limit, count)]
-    groups = (part for group in _grouped(pieces, limit) for part in _halved(text, group, limit, count))
+    groups = (part for group in _group(pieces, limit) for part in _halve(text, group, limit, count))
     return [_one_line(text, group) for group in groups]
 
 
@@ -78,7 +78,7 @@ def _one_line(text: str, group: list[_Piece]) -> str:
     return " ".join(text[group[0][0] : group[-1][1]].split())
 
 
-def _grouped(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
+def _group(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
     """Yield consecutive pieces in groups of similar size, none over the limit."""
     remaining = sum(size for _, _, size in pieces)
     group: list[_Piece] = []
@@ -115,12 +115,12 @@ def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[
     yield from _split_to_fit(text, middle, after, limit, count)
 
 
-def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], float]) -> Iterable[list[_Piece]]:
+def _halve(text: str, group: list[_Piece], limit: int, count: Callable[[str], float]) -> Iterable[list[_Piece]]:
     """Return a group, or its halves if over the limit: token counts are not additive."""
     if len(group) == 1 or count(_one_line(text, group)) <= limit:
         return [group]
     halves = group[: len(group) // 2], group[len(group) // 2 :]
-    return [part for half in halves for part in _halved(text, half, limit, count)]
+    return [part for half in halves for part in _halve(text, half, limit, count)]
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -165,7 +165,7 @@ def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
     return lock
 
 
-def zipped(members: Iterable[tuple[str, bytes]]) -> bytes:
+def zip_files(members: Iterable[tuple[str, bytes]]) -> bytes:
     """Make an archive of files in their order, all dated 1980-01-01."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:

@@ -36,7 +36,7 @@ def most_tokens(text: str) -> int:
     return math.ceil(ascii_only / 3 + 0.67 * digits + 0.75 * max(0, others - long) + 1.4 * long)
 
 
-def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
+def fit_inputs(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
     """Shorten the texts of a prompt's inputs (by name) if :func:`most_tokens` counts more than ``room``.
 
     The longest are cut first, to a common length. Whole lines are removed, from the end, or from the beginning of a
@@ -46,7 +46,7 @@ def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
     lengths = [most_tokens(text) + _AN_INPUT for text in texts.values()]
     shares = fair_shares(lengths, max(0, room))
     cut = {
-        name: _shortened(text, share - _AN_INPUT, oldest_first=name in _NEWEST_LAST)
+        name: _shorten(text, share - _AN_INPUT, oldest_first=name in _NEWEST_LAST)
         for (name, text), length, share in zip(texts.items(), lengths, shares, strict=True)
         if share < length
     }
@@ -63,7 +63,7 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
+def _shorten(text: str, room: int, *, oldest_first: bool) -> str:
     lines = text.split("\n")[:: -1 if oldest_first else 1]
     used = accumulate(most_tokens(line) + 1 for line in lines)
     kept = [line for line, _ in takewhile(lambda pair: pair[1] <= room, zip(lines, used, strict=True))]

@@ -31,12 +31,12 @@ def _is_printable(char: str) -> bool:
     return char.isprintable() or (unicodedata.category(char) == "Cn" and ord(char) & 0xFFFE != 0xFFFE)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Shorten a text to at most ``most`` characters, the last of which is then an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def counted(number: int, noun: str) -> str:
+def with_noun(number: int, noun: str) -> str:
     """Return a number with a noun: ``1 source``, ``2,000 sources``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -61,13 +61,13 @@ def canonical_url(url: str) -> str:
         return url
     if port is not None and str(port) not in _DEFAULT_PORTS.values():
         host = f"{host}:{port}"
-    path = _requoted(parts.path)
+    path = _requote(parts.path)
     while "//" in path:
         path = path.replace("//", "/")
     if copy := _AMP_CACHE.match(host + path):
         return canonical_url(f"https://{(host + path)[copy.end() :]}?{query}")
     path = _AMP_PATH.sub("", _AMP_FIRST.sub("", path)).rstrip("/")
-    route = _requoted(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
+    route = _requote(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("https", host, path, query, route))
 
 
@@ -99,7 +99,7 @@ def _is_dropped(name: str, value: str) -> bool:
     return name in _TRACKING or (name.startswith("utm_") and name != "utm_") or (name, value) in _AMP_QUERY
 
 
-def _requoted(path: str) -> str:
+def _requote(path: str) -> str:
     """Return a path in one percent-encoding; an encoded slash stays, since it is not a separator."""
     pieces = (unquote(piece, errors="surrogateescape") for piece in path.replace("%2f", "%2F").split("%2F"))
     return "%2F".join(quote(piece, safe=_SAFE_PATH, errors="surrogateescape") for piece in pieces)

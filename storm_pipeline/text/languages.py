@@ -20,7 +20,7 @@ from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 from storm_pipeline.text.words import GENITIVE, HAN_KANA, word_count, words
 
 __all__ = [
-    "count_words", "detect", "has_spaces", "is_right_to_left", "joined", "language_name", "length_in_words",
+    "count_words", "detect", "has_spaces", "is_right_to_left", "join_sentences", "language_name", "length_in_words",
     "opening_of", "ordinals_have_stops", "references_heading", "scripts_of", "split_sentences", "stem_set",
     "windows",
 ]  # fmt: skip
@@ -85,11 +85,11 @@ def detect(text: str) -> str:
 
     Raises AssetError: py3langid could not unpack its model (68 MB) in the folder for temporary files.
     """
-    return _detected(text[:_SAMPLE].strip())
+    return _detect_language(text[:_SAMPLE].strip())
 
 
 @lru_cache(maxsize=4096)
-def _detected(text: str) -> str:
+def _detect_language(text: str) -> str:
     with _loading:
         identifier = _identifier()
     language, probability = identifier.classify(text)
@@ -163,10 +163,10 @@ def opening_of(text: str, words: int, language: str = "en") -> str:
         if count_words(sentence) > words_left:
             break
         kept.append(sentence)
-    return joined(kept, language) or (windows(text, words, words)[0] if words > 0 else "")
+    return join_sentences(kept, language) or (windows(text, words, words)[0] if words > 0 else "")
 
 
-def joined(sentences: Sequence[str], language: str) -> str:
+def join_sentences(sentences: Sequence[str], language: str) -> str:
     """Join sentences into one text, with spaces between them if the language has any."""
     return ("" if language in {"zh", "ja"} else " ").join(sentences)
 

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from storm_pipeline.text.identity import in_form
-from storm_pipeline.text.words import HAN_KANA, unified
+from storm_pipeline.text.words import HAN_KANA, unify
 
 T = TypeVar("T", bound=Hashable)
 _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
@@ -30,7 +30,7 @@ def english_stop_words() -> frozenset[str]:
 
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetitions: folded English stems; bigrams of Han and kana."""
-    stop, text = english_stop_words(), _folded(text)
+    stop, text = english_stop_words(), _fold(text)
     unspaced = _HAN_KANA.search(text)
     index_terms: list[str] = []
     for word in _WORD.findall(text):
@@ -51,12 +51,12 @@ def stem(word: str, algorithm: str = "english") -> str:
     return str(vars(_stemmers)[algorithm].stemWord(word[:_MAX_WORD_CHARS]))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     text = text.casefold()
     if text.isascii():
         return text
     # Only Latin, Greek and Cyrillic accents: the marks that distinguish が from か are in another block.
-    return in_form(_ACCENTS.sub("", unified(text, "NFKD")), "NFKC").casefold()
+    return in_form(_ACCENTS.sub("", unify(text, "NFKD")), "NFKC").casefold()
 
 
 _K1, _B = 1.2, 0.5

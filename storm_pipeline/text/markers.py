@@ -94,7 +94,7 @@ def without_reserved(text: str) -> str:
     return _RESERVED.sub("", text)
 
 
-def marked(text: str, shown: int) -> str:
+def mark_citations(text: str, shown: int) -> str:
     """Replace the markers of a text by a :func:`mark` for each citation; all else is unchanged.
 
     A marker whose number was not shown becomes ``mark(0)``; a range the numbers shown within it, and ``mark(0)`` for
@@ -130,7 +130,7 @@ def without_markers(text: str, fill: str = "") -> str:
 def _markers(text: str, shown: int | None) -> list[_Candidate]:
     """Return the candidates in positions of markers: at the end of a clause, or in a similar position."""
     options = list(_candidates(text, shown))
-    ends = _kept(text, options)
+    ends = _keep_markers(text, options)
     spaced = {_is_spaced(text, candidate) for candidate in ends if candidate.form != "mark"} or {True, False}
 
     def may_cite(candidate: _Candidate) -> bool:
@@ -143,7 +143,7 @@ def _markers(text: str, shown: int | None) -> list[_Candidate]:
             and is_before_word
         )
 
-    return _kept(text, options, may_cite)
+    return _keep_markers(text, options, may_cite)
 
 
 def _candidates(text: str, shown: int | None) -> Iterator[_Candidate]:
@@ -195,7 +195,7 @@ def _value(digits: str) -> int:
     return int(digits) if len(digits) <= 9 else 10**9
 
 
-def _kept(
+def _keep_markers(
     text: str, options: Sequence[_Candidate], is_kept: Callable[[_Candidate], bool] = lambda _: False
 ) -> list[_Candidate]:
     """Return the candidates at the ends of clauses, those before markers, and those that ``is_kept`` accepts."""

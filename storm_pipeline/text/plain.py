@@ -42,7 +42,7 @@ def readable_title(value: object) -> str:
     """
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
-    title = _decoded(title) or title
+    title = _decode_title(title) or title
     for bar in _BARS:
         parts = title.split(bar)
         if len(parts) > 1:
@@ -53,7 +53,7 @@ def readable_title(value: object) -> str:
     return (name.stem if name.suffix.lower() in FILE_ENDINGS and name.name == title else title).lstrip("~ ")
 
 
-def _decoded(title: str) -> str:
+def _decode_title(title: str) -> str:
     """Return the decoded text of a title in Base64; empty if it does not decode to words, or has only one case."""
     if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
         return ""

@@ -44,9 +44,9 @@ def missing(
         sources: texts that may support it.
         language: ISO 639-1 code, by which "1.234" is read; ``source_languages`` in the same order as the sources.
     """
-    claimed = _claimed(sentence, language)
-    texts = [_stated(*p) for p in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
-    stated = _Stated(texts)
+    claimed = _claims(sentence, language)
+    texts = [_find(*p) for p in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
+    stated = _Quantities(texts)
     lacking = (mention for mention in claimed if not stated.supports(mention[2]))
     return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in lacking))
 
@@ -61,7 +61,7 @@ def month_names(language: str) -> dict[str, int]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _claimed(text: str, language: str) -> tuple[_Mention, ...]:
+def _claims(text: str, language: str) -> tuple[_Mention, ...]:
     mentions, taken = list[_Mention](), set[int]()
     for start, end, value in _mentions(text, language):
         is_part, is_name = not taken.isdisjoint(range(start, end)), _IN_NAME.search(text, max(0, start - 2), start)
@@ -77,11 +77,11 @@ def _claimed(text: str, language: str) -> tuple[_Mention, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _stated(text: str, language: str) -> frozenset[_Quantity]:
+def _find(text: str, language: str) -> frozenset[_Quantity]:
     return frozenset(quantity for _, _, quantity in _mentions(text, language))
 
 
-class _Stated:
+class _Quantities:
     """The quantities that texts state, as tables for fast look-up."""
 
     def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:

@@ -19,7 +19,7 @@ def names_of(file: str) -> dict[str, str]:
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
-def looked_up(module: str, names: dict[str, str]) -> Callable[[str], object]:
+def lazy_getattr(module: str, names: dict[str, str]) -> Callable[[str], object]:
     """Return a module's ``__getattr__``, which imports a name's module; AttributeError for unknown names."""
 
     def look_up(name: str) -> object:
@@ -35,6 +35,6 @@ def fill(**fillers: str) -> None:
     _FILLERS.update(fillers)
 
 
-def filled(seam: str) -> Any:
+def open_seam(seam: str) -> Any:
     """Return the module that fills a seam. Raises KeyError: no module does."""
     return import_module(_FILLERS[seam])

@@ -41,7 +41,7 @@ def word_count(text: str) -> int:
 
 def folded_words(text: str) -> list[str]:
     """Return the words of a text for comparison: Unicode forms, case and apostrophes normalised."""
-    return list(_folded(text))
+    return list(_fold(text))
 
 
 def caseless(text: str) -> str:
@@ -50,7 +50,7 @@ def caseless(text: str) -> str:
     return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
 
 
-def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
+def unify(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
     """Return a text in a compatibility form of Unicode, without gluing digits: 1904³ is "1904 3" and 3½ is "3 1⁄2"."""
     return in_form(text if text.isascii() else _BEHIND_NUMBER.sub(" ", text), form)
 
@@ -83,8 +83,8 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     """
     if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
         return []
-    left, spelt = _folded(a), words(unified(a))
-    match = SequenceMatcher(None, left, _folded(b), autojunk=False).find_longest_match()
+    left, spelt = _fold(a), words(unify(a))
+    match = SequenceMatcher(None, left, _fold(b), autojunk=False).find_longest_match()
     spelling = spelt if len(spelt) == len(left) else left  # folding may split a word
     return list(spelling[match.a : match.a + match.size])
 
@@ -99,7 +99,7 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
     A text shorter than n words is compared whole; an empty ``a`` gives 0.0. Not symmetric.
     """
-    size = max(1, min(n, len(_folded(a))))
+    size = max(1, min(n, len(_fold(a))))
     grams = _runs(a, size)
     return len(grams & _runs(b, size)) / max(1, len(grams))
 
@@ -144,14 +144,14 @@ def _any_word() -> re.Pattern[str]:
 
 
 @functools.lru_cache(maxsize=4096)  # one passage is compared with many sentences
-def _folded(text: str) -> tuple[str, ...]:
-    return tuple(word.replace("’", "'") for word in words(unified(text).casefold()))
+def _fold(text: str) -> tuple[str, ...]:
+    return tuple(word.replace("’", "'") for word in words(unify(text).casefold()))
 
 
 @functools.lru_cache(maxsize=256)
 def _runs(text: str, length: int) -> frozenset[str]:
-    line = "\n".join(["", *_folded(text), ""])
-    begins = list(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
+    line = "\n".join(["", *_fold(text), ""])
+    begins = list(accumulate((len(word) + 1 for word in _fold(text)), initial=0))
     return frozenset(line[start : end + 1] for start, end in zip(begins, begins[length:], strict=False))
 
 
@@ -160,7 +160,7 @@ def _scripts(text: str) -> dict[str, int]:
         letters = sum(map(str.isalpha, text))
         return {"LATIN": letters} if letters else {}
     counts: dict[str, int] = {}
-    for char, times in Counter(unified(text)).items():
+    for char, times in Counter(unify(text)).items():
         if char.isalpha() and (script := _script_of(char)):
             counts[script] = counts.get(script, 0) + times
     return counts

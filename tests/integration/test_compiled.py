@@ -21,7 +21,7 @@ from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
 from storm_pipeline.method.program import StormProgram
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
+from storm_pipeline.models.compiled_sets import Provenance, add_to_set, read_set
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
@@ -31,7 +31,7 @@ from storm_pipeline.types import Conversation
 
 INPUTS = {"topic": "Silk Road", "perspective": "", "conversation": ""}
 DEMO = {**INPUTS, "question": "Who carried the silk?"}
-HOW = Compiled("", "m", "labeled", "form", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
+HOW = Provenance("", "m", "labeled", "form", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
 
 
 def program(server: FakeModel, tmp_path: Path, **settings: Any) -> Any:

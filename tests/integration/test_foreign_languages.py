@@ -15,7 +15,7 @@ from storm_pipeline import Article, Snippet
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.text.languages import joined
+from storm_pipeline.text.languages import join_sentences
 
 LANGUAGES = [GERMAN, JAPANESE, ARABIC]
 
@@ -28,7 +28,7 @@ def scripted(language: Language) -> dict[str, Any]:
     def text(user: str, written: list[Told]) -> str:
         lines = re.findall(r"^(?:Passages: )?\[(\d+)\] (.*)$", user, re.M)
         cited = [f"{one.written}[{n}]" for one in written for n, line in lines if one.source[:24] in line]
-        return joined(cited, language.code)
+        return join_sentences(cited, language.code)
 
     def section(user: str) -> str:
         heading = re.findall(r"^Section:\s+(.+)$", user, re.M)[-1]
@@ -55,7 +55,7 @@ def scripted(language: Language) -> dict[str, Any]:
         "PlaceFindings": places,
         "WriteSection": section,
         "AnswerRemarks": deleted,
-        "WriteLead": joined(language.lead, language.code),
+        "WriteLead": join_sentences(language.lead, language.code),
     }
 
 

@@ -29,7 +29,7 @@ from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import Ledger, Spent
+from storm_pipeline.run.ledger import Ledger, Spending
 from storm_pipeline.settings import Settings
 
 TRICKS = Path(__file__).resolve().parents[1] / "hostile_folder"
@@ -278,4 +278,4 @@ def test_forged_calls_free_no_cap(hostile: Hostile) -> None:
         made.begin(Settings())
         made.journal.add("reply", "forged", {"text": "x", "call": call | {"tokens_in": -(10**9), "cost": -1e9}})
     with RunStore.open(made.folder, accept_damage=True) as opened:
-        assert Ledger().restore(opened.earlier_events) == Spent()
+        assert Ledger().restore(opened.earlier_events) == Spending()

@@ -18,7 +18,7 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallbackSink, CallFinished, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.settings import Settings
 
 PROGRAMS = Programs()
@@ -28,7 +28,7 @@ def models(
     lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object
 ) -> LanguageModels:
     chosen = Settings.build({"lm": lm, "lm_timeout": 5, **settings})
-    control = RunControl(chosen, Spent(), Halt(sleeps if sleeps is not None else []))
+    control = RunControl(chosen, Spending(), Halt(sleeps if sleeps is not None else []))
     return LanguageModels(
         open_models(chosen),
         events=Events(control, CallbackSink((events if events is not None else []).append)),

@@ -32,7 +32,7 @@ from storm_pipeline.optimize.metrics import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS
 from storm_pipeline.optimize.tasks import read_articles
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.locking import locked
+from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline
 
@@ -261,7 +261,7 @@ def test_a_set_from_elsewhere_reaches_no_other_file_and_frees_no_cap(folder: Pat
 
 def test_one_process_at_a_time_compiles_into_a_set(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
-    held = locked(tmp_path / "set", "compile.lock")
+    held = lock_folder(tmp_path / "set", "compile.lock")
     with FakeModel() as server, pytest.raises(RunError, match="another process"):
         compile_program(job(server, folder), EMBED, tmp_path / "set")
     held.release()

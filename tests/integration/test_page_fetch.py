@@ -17,7 +17,7 @@ from servers import Reply, Request, ScriptedServer, Talk, closed_port, raw_serve
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.pages.address_checks import Access, IPAddress
 from storm_pipeline.sources.pages.connection import Limits
-from storm_pipeline.sources.pages.fetch import Fetched, fetch_page
+from storm_pipeline.sources.pages.fetch import FetchedPage, fetch_page
 
 HTML = {"Content-Type": "text/html; charset=ISO-8859-1"}
 BRISK = Limits(connect=2, read=2, total=4, max_bytes=200_000)
@@ -31,7 +31,7 @@ def on_loopback(address: IPAddress) -> bool:
 HERE = Access(allow=on_loopback)
 
 
-def fetched(*script: Reply, path: str = "/", limits: Limits = BRISK) -> tuple[Fetched, list[Request]]:
+def fetched(*script: Reply, path: str = "/", limits: Limits = BRISK) -> tuple[FetchedPage, list[Request]]:
     with ScriptedServer(*script) as server:
         return fetch_page(server.url + path, limits, HERE), server.requests
 

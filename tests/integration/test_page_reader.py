@@ -14,7 +14,7 @@ from storm_pipeline.sources.pages.address_checks import Access
 from storm_pipeline.sources.pages.connection import Limits
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.base import SearchEngine
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
@@ -52,7 +52,7 @@ class Reading:
     """An engine whose hits are read."""
 
     def __init__(self, engine: SearchEngine, *args: Any, **options: Any) -> None:
-        self._engine = checked(engine)
+        self._engine = with_checks(engine)
         self._reader = PageReader(*args, **options)
 
     def search(self, query: str, k: int) -> SearchResult:

@@ -36,7 +36,7 @@ from storm_pipeline import (
 from storm_pipeline.interfaces.listing import run_state
 from storm_pipeline.run import concurrency
 from storm_pipeline.run.events import read_events
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 
 PARAMETERS = {"awrite": "write", "aoutline": "outline", "aresume": "resume", "stream": "write", "astream": "write"}
 
@@ -247,7 +247,7 @@ def test_an_asynchronous_engine_is_searched_in_the_loop_that_awaits_the_run(stea
 
 def test_a_search_whose_loop_ends_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency, "_LOOK_AGAIN", 0.05)
-    search = checked(Sleeping())
+    search = with_checks(Sleeping())
     loop = asyncio.new_event_loop()
     context = contextvars.copy_context()
     context.run(concurrency.callers_loop.set, loop)

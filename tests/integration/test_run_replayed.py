@@ -12,7 +12,7 @@ from test_resume import answers, stopped, storm
 from storm_pipeline.interfaces.listing import read_timeline
 from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import read_events
-from storm_pipeline.text.formatting import amount, counted
+from storm_pipeline.text.formatting import amount, with_noun
 from storm_pipeline.types import Article
 
 
@@ -37,8 +37,8 @@ def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
     usage = article.usage
     sources = sum(1 + len(source.also) for source in article.sources)
     tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
-    assert f", {counted(sources, 'source')}, {counted(usage.calls, 'call')}, {tokens}" in totals
-    assert (counted(len(article.report.problems), "problem") in totals) == bool(article.report.problems)
+    assert f", {with_noun(sources, 'source')}, {with_noun(usage.calls, 'call')}, {tokens}" in totals
+    assert (with_noun(len(article.report.problems), "problem") in totals) == bool(article.report.problems)
     made = read_timeline(run)
     assert made.usage.rows == usage.rows
     assert [session.ending for session in made.sessions] == ["stopped", "finished"]

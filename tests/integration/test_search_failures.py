@@ -18,7 +18,7 @@ from engine_cases_web import WEB
 from servers import Reply, ScriptedServer, closed_port
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.run.retrying import reporting_retries
+from storm_pipeline.run.retrying import report_retries
 
 CASES = WEB | PAPERS
 
@@ -136,7 +136,7 @@ def test_answers_of_no_use_are_final(case: Case, mode: Said) -> None:
 def test_json_that_is_cut_short_is_asked_for_again(body: bytes) -> None:
     case, told = CASES["tavily"], []
     page = case.page(1)
-    with reporting_retries(lambda reason, wait: told.append((reason, wait))):
+    with report_retries(lambda reason, wait: told.append((reason, wait))):
         found, requests = ask(case, Reply(body=body), case.finds(page))
     assert [s.url for s in found] == [page.url]
     assert len(requests) == 2
@@ -147,7 +147,7 @@ def test_json_that_is_cut_short_is_asked_for_again(body: bytes) -> None:
 
 def test_what_is_tried_again_is_told_with_the_place() -> None:
     case, told = CASES["searxng"], []
-    with reporting_retries(lambda reason, _: told.append(reason)):
+    with report_retries(lambda reason, _: told.append(reason)):
         ask(case, Reply(429), Reply(reset=True), case.finds(case.page(1)))
     found, _ = ask(case, Reply(429), case.finds(case.page(1)))  # nobody listens any more
     assert found

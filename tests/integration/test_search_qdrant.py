@@ -19,7 +19,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch, VectorCollection
 from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import open_search
-from storm_pipeline.sources.transport.bounded import Bounded
+from storm_pipeline.sources.transport.bounded import BoundedStream
 
 EMBEDDER = HashingEmbedder(64)
 KEY = "qdrant-secret-7f3c"
@@ -247,7 +247,7 @@ def test_a_missing_extra_is_named(small_embedder: list[str], monkeypatch: pytest
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
 def test_an_answer_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]) -> None:
-    monkeypatch.setattr(Bounded, "most", 1_000_000)
+    monkeypatch.setattr(BoundedStream, "most", 1_000_000)
     body = gzip.compress(b" " * 2_000_000) if headers else b" " * 2_000_000
     with ScriptedServer(Reply(body=body, headers=headers)) as server, pytest.raises(SearchError, match="be reached"):
         VectorCollection(server.url, "notes", patience=BRISK)

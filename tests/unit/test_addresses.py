@@ -10,7 +10,7 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline import Settings
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.sources.search.registry import open_search
-from storm_pipeline.text.configuration.addresses import filled_in, is_web_address, redacted
+from storm_pipeline.text.configuration.addresses import fill_in, is_web_address, redact
 
 SECRET = "hunter2xyz"
 HOLDING = [
@@ -25,11 +25,11 @@ HOLDING = [
 
 @pytest.mark.parametrize("text", HOLDING)
 def test_secrets_are_hidden(text: str) -> None:
-    hidden = redacted(text)
+    hidden = redact(text)
     assert SECRET not in hidden
     assert "***" in hidden
-    assert redacted(hidden) == hidden
-    assert redacted(f"{text} and {text}") == f"{hidden} and {hidden}"
+    assert redact(hidden) == hidden
+    assert redact(f"{text} and {text}") == f"{hidden} and {hidden}"
 
 
 @given(
@@ -38,9 +38,9 @@ def test_secrets_are_hidden(text: str) -> None:
     after=st.text(alphabet="abc :/?#&=.{}$", max_size=20),
 )
 def test_a_password_is_hidden_wherever_the_address_stands(before: str, secret: str, after: str) -> None:
-    hidden = redacted(f"{before} https://u:{secret}@h.org/{after}")
+    hidden = redact(f"{before} https://u:{secret}@h.org/{after}")
     assert f"{secret}@" not in hidden
-    assert redacted(hidden) == hidden
+    assert redact(hidden) == hidden
 
 
 @pytest.mark.parametrize("setting", ["api_base", "lm", "writer_lm", "search"])
@@ -73,10 +73,10 @@ def test_a_login_goes_to_a_search_engine_only(monkeypatch: pytest.MonkeyPatch) -
 def test_a_named_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSWORD", SECRET)
     monkeypatch.delenv("KEY", raising=False)
-    assert filled_in("http://me:${PASSWORD}@h") == f"http://me:{SECRET}@h"
-    assert filled_in("http://h") == "http://h"
+    assert fill_in("http://me:${PASSWORD}@h") == f"http://me:{SECRET}@h"
+    assert fill_in("http://h") == "http://h"
     with pytest.raises(SettingsError, match="variable KEY is not set"):
-        filled_in("http://me:${PASSWORD}@h?key=${KEY}")
+        fill_in("http://me:${PASSWORD}@h?key=${KEY}")
 
 
 def test_an_engine_says_nothing_of_a_password_in_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,4 +89,4 @@ def test_an_engine_says_nothing_of_a_password_in_its_variable(monkeypatch: pytes
 @given(st.text(max_size=60) | st.from_regex(r"https?://[\[\]a-z0-9:@/. ]{0,20}", fullmatch=True))
 def test_any_text_is_an_address_or_not(text: str) -> None:
     assert is_web_address(text) in {True, False}
-    assert redacted(redacted(text)) == redacted(text)
+    assert redact(redact(text)) == redact(text)

@@ -74,7 +74,7 @@ def cited(conversations: Sequence[Conversation]) -> set[str]:
     """Ids of the snippets cited: of pages with one text, those of the page that represents them."""
     index = SnippetIndex()
     index.keep((*PAGES, *ALIKE))
-    said = map(index.editions().restated, conversations)
+    said = map(index.editions().cite_first_pages, conversations)
     return {c.snippet_id for own in said for turn in own.turns for s in turn.answer for c in s.citations}
 
 

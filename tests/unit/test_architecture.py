@@ -45,7 +45,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
 
 def test_seams_are_few() -> None:
     """What fills one is looked up by its name: an arrow that the others do not show."""
-    asked = [name for path in FILES for name in re.findall(r"filled\(\"(\w+)", path.read_text(encoding="utf-8"))]
+    asked = [name for path in FILES for name in re.findall(r"open_seam\(\"(\w+)", path.read_text(encoding="utf-8"))]
     assert set(asked) == {"formats", "progress"}
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
-from storm_pipeline.evidence.cleaning import cleaned, has_sentences
+from storm_pipeline.evidence.cleaning import clean, has_sentences
 
 TOLD = "The dam was begun in 1931 above the village."
 PIECES = st.sampled_from(
@@ -18,7 +18,7 @@ TEXTS = st.text(max_size=80) | st.sampled_from(HOSTILE) | st.lists(PIECES, max_s
 
 
 @pytest.mark.parametrize(
-    ("text", "clean"),
+    ("text", "expected"),
     [
         (
             'The [dam](https://a.org/d_(x) "Dam") is high.[[93]](https://a.org#n) It [holds](/w).',
@@ -38,8 +38,8 @@ TEXTS = st.text(max_size=80) | st.sampled_from(HOSTILE) | st.lists(PIECES, max_s
         ("หน้าแรก\nเขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด", "เขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด"),
     ],
 )
-def test_marks_addresses_and_lines_without_a_sentence_are_left_out(text: str, clean: str) -> None:
-    assert cleaned(text) == clean
+def test_marks_addresses_and_lines_without_a_sentence_are_left_out(text: str, expected: str) -> None:
+    assert clean(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_sentences_are_told_from_menus_and_lists(text: str, whether: bool) -> No
 
 @given(TEXTS)
 def test_cleaning_never_fails_and_is_done_at_once(text: str) -> None:
-    clean = cleaned(text)
-    assert clean == " ".join(clean.split())
-    assert set(clean) <= set(text) | {" "} or not text.isascii()
+    cleaned = clean(text)
+    assert cleaned == " ".join(cleaned.split())
+    assert set(cleaned) <= set(text) | {" "} or not text.isascii()
     has_sentences(text)

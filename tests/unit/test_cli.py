@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 from storm_pipeline import MissingExtraError, NothingFoundError
 from storm_pipeline.errors import AssetError, DamagedRunError, ModelError, RunError, SettingsError, StormError
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.cli.downloads import needed
+from storm_pipeline.interfaces.cli.downloads import needed_assets
 from storm_pipeline.run import assets
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
 from storm_pipeline.settings import Settings
@@ -377,17 +377,21 @@ def test_assets_are_listed(tmp_path: Path) -> None:
 
 def test_needed_are_the_assets_that_the_settings_use() -> None:
     base, small = "qwen2.5-coder-1.5b-instruct-q4_k_m", "qwen2.5-coder-0.5b-instruct-q4_k_m"
-    assert needed(Settings.build({})) == ["all-MiniLM-L6-v2", LEADS]
-    assert needed(Settings.build({"lm": "embedded:1.5b"})) == [base, "all-MiniLM-L6-v2", LEADS]
-    assert needed(Settings.build({"lm": "openai/gpt-4o", "search": "you"})) == ["all-MiniLM-L6-v2"]
-    assert needed(Settings.build({"lm": "a/b", "asker_lm": "embedded:0.5b", "embedder": "e5"})) == [small, LEADS]
+    assert needed_assets(Settings.build({})) == ["all-MiniLM-L6-v2", LEADS]
+    assert needed_assets(Settings.build({"lm": "embedded:1.5b"})) == [base, "all-MiniLM-L6-v2", LEADS]
+    assert needed_assets(Settings.build({"lm": "openai/gpt-4o", "search": "you"})) == ["all-MiniLM-L6-v2"]
+    assert needed_assets(Settings.build({"lm": "a/b", "asker_lm": "embedded:0.5b", "embedder": "e5"})) == [small, LEADS]
     known = {asset.name for asset in assets.catalogue()}
-    assert set(needed(Settings.build({"writer_lm": "embedded:0.5b"}))) <= known
+    assert set(needed_assets(Settings.build({"writer_lm": "embedded:0.5b"}))) <= known
 
 
 @pytest.mark.parametrize(
     ("arguments", "names"),
-    [((), needed(Settings.build({}))), ((LEADS,), [LEADS]), (("--all",), [asset.name for asset in assets.catalogue()])],
+    [
+        ((), needed_assets(Settings.build({}))),
+        ((LEADS,), [LEADS]),
+        (("--all",), [asset.name for asset in assets.catalogue()]),
+    ],
 )
 def test_pull_fetches_and_shows_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], names: list[str]

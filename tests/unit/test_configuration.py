@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.configuration.layers import configuration, configured
+from storm_pipeline.interfaces.configuration.layers import configuration, load_settings
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.variables import default_cache, use_files, user_configuration, variable
 
@@ -53,7 +53,7 @@ def test_the_highest_place_wins(folder: Path, values: dict[str, int]) -> None:
         (folder / "named.env").write_text(f"STORM_TURNS={values.get('named.env', '')}")
         use_files(folder / "named.toml", folder / "named.env")
         expected = next((values[place] for place in PLACES if place in values), Settings().turns)
-        assert configured(given).turns == expected
+        assert load_settings(given).turns == expected
 
 
 def test_places_complement_each_other_and_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_places_complement_each_other_and_are_named(folder: Path, monkeypatch: p
         "domains": "STORM_DOMAINS",
         "lm": "",
     }
-    assert configured().domains == ("a.example", "b.example")
+    assert load_settings().domains == ("a.example", "b.example")
 
 
 def test_a_named_env_file_sets_what_the_environment_does_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,9 +81,9 @@ def test_a_named_env_file_sets_what_the_environment_does_not(folder: Path, monke
         monkeypatch.setenv(name, "")  # so that they are restored
         monkeypatch.delenv(name)
     (folder / ".env").write_text('STORM_TURNS=2\nexport STORM_PERSPECTIVES=3\nOPENAI_API_KEY="a $key"\nEMPTY\n')
-    assert configured().perspectives == Settings().perspectives
+    assert load_settings().perspectives == Settings().perspectives
     use_files(env=folder / ".env")
-    found = configured()
+    found = load_settings()
     assert (found.turns, found.perspectives) == (7, 3)
     assert variable("OPENAI_API_KEY") == "a $key"
     assert not os.environ.keys() & {"OPENAI_API_KEY", "EMPTY", "STORM_PERSPECTIVES"}
@@ -91,14 +91,14 @@ def test_a_named_env_file_sets_what_the_environment_does_not(folder: Path, monke
 
 def test_a_depth_overrides_the_preset_of_lower_places(folder: Path) -> None:
     put(folder, "storm.toml", "turns = 9\nperspectives = 1\nqueries = 2")
-    found = configured({"depth": "1", "perspectives": "4"})
+    found = load_settings({"depth": "1", "perspectives": "4"})
     assert (found.turns, found.perspectives, found.queries) == (3, 4, 2)
 
 
 def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> None:
     put(folder, "user", 'lm = "openai/qwen"\napi_base = "http://localhost:1/v1"\napi_key_env = "MINE"')
-    assert configured().api_base == "http://localhost:1/v1"
-    found = configured({"lm": "anthropic/claude-sonnet-4-5"})
+    assert load_settings().api_base == "http://localhost:1/v1"
+    found = load_settings({"lm": "anthropic/claude-sonnet-4-5"})
     assert (found.api_base, found.api_key_env) == (None, None)
 
 
@@ -119,21 +119,21 @@ def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> No
 def test_errors_name_the_place_and_the_option_but_no_key(folder: Path, place: str, toml: str, says: str) -> None:
     put(folder, place, toml)
     with pytest.raises(SettingsError, match=says) as error:
-        configured()
+        load_settings()
     assert "secret" not in str(error.value)
 
 
 def test_an_error_of_the_environment_names_the_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORM_MAX_COST", "much")
     with pytest.raises(InvalidSettingError, match=r"--max-cost.*from STORM_MAX_COST") as error:
-        configured()
+        load_settings()
     assert error.value.setting == "max_cost"
 
 
 def test_a_table_that_is_none_is_refused(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool]\nstorm = 3\n")
     with pytest.raises(SettingsError, match="not a table"):
-        configured()
+        load_settings()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -141,7 +141,7 @@ def test_a_table_that_is_none_is_refused(folder: Path) -> None:
 def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
     (folder / "storm.toml").write_bytes(content)
     try:
-        configured()
+        load_settings()
     except SettingsError as error:
         assert "storm.toml" in str(error)
 

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
+from storm_pipeline.sources.documents.decoding import (
+    declared_charsets,
+    decode,
+    decode_lines,
+    is_mojibake,
+    mend,
+)
 
 JAPANESE = "日本語の文章です。東京は首都です。" * 20
 GERMAN = "Größe, Maß und Übermut tun selten gut. " * 20
@@ -14,7 +20,7 @@ GERMAN = "Größe, Maß und Übermut tun selten gut. " * 20
     st.binary(max_size=300), st.lists(st.text(max_size=12) | st.sampled_from(["gbk", "utf-16", "utf-8"]), max_size=3)
 )
 def test_any_bytes_become_text_whatever_is_stated(data: bytes, charsets: list[str]) -> None:
-    assert isinstance(decoded(data, charsets), str)
+    assert isinstance(decode(data, charsets), str)
 
 
 RUSSIAN = "Москва, столица России. Город основан в 1147 году на берегу реки. " * 4
@@ -42,7 +48,7 @@ ENGLISH = "The so-called “naïve” approach – used in the café since 1904 
     ],
 )
 def test_labels_of_the_web_and_of_python(text: str, encoding: str, label: str) -> None:
-    assert decoded(text.encode(encoding), [label]) == text
+    assert decode(text.encode(encoding), [label]) == text
 
 
 @pytest.mark.parametrize(
@@ -57,9 +63,9 @@ def test_labels_of_the_web_and_of_python(text: str, encoding: str, label: str) -
 @pytest.mark.parametrize("times", [1, 300])
 def test_what_is_not_declared_is_detected(text: str, encoding: str, times: int) -> None:
     data = (text * times).encode(encoding)
-    assert decoded(data) == text * times
+    assert decode(data) == text * times
     assert (
-        decoded_lines(data + b"\nplain\n" + data) == [text * times, "plain", text * times] or encoding == "iso-2022-jp"
+        decode_lines(data + b"\nplain\n" + data) == [text * times, "plain", text * times] or encoding == "iso-2022-jp"
     )
 
 
@@ -67,8 +73,8 @@ def test_what_is_not_declared_is_detected(text: str, encoding: str, times: int) 
     "text", ["Größe", "café", "El Niño", "£5", "20 °C", "§ 3", "„Wort“", "Peña, España", "Tromsø", "É", "naïve “x”"]
 )
 def test_few_letters_are_read_as_windows_1252(text: str) -> None:
-    assert decoded(text.encode("cp1252")) == text
-    assert decoded_lines("北京\n".encode() + text.encode("cp1252")) == ["北京", text]
+    assert decode(text.encode("cp1252")) == text
+    assert decode_lines("北京\n".encode() + text.encode("cp1252")) == ["北京", text]
 
 
 @pytest.mark.parametrize("text", [CHINESE, JAPANESE, RUSSIAN, FRENCH, ENGLISH], ids=["zh", "ja", "ru", "fr", "en"])
@@ -76,7 +82,7 @@ def test_few_letters_are_read_as_windows_1252(text: str) -> None:
 @pytest.mark.parametrize("broken", [b"\xff", b"\xe2\x82", b"\xc3"], ids=["byte", "cut", "lead"])
 def test_a_broken_byte_leaves_a_page_utf8(text: str, charsets: list[str], broken: bytes) -> None:
     data = text.encode()
-    assert decoded(data + broken + b" and " + data, charsets) == f"{text}\ufffd and {text}"
+    assert decode(data + broken + b" and " + data, charsets) == f"{text}\ufffd and {text}"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +104,7 @@ def test_mojibake_is_told_and_mended(text: str) -> None:
     damaged = text.encode().decode("latin-1")
     assert not is_mojibake(text)
     assert is_mojibake(damaged)
-    assert mended(f"A title\n{damaged}") == f"A title\n{text}"
+    assert mend(f"A title\n{damaged}") == f"A title\n{text}"
 
 
 @pytest.mark.parametrize(
@@ -126,9 +132,9 @@ def test_a_text_in_the_wrong_character_set_is_mojibake(text: str, encoding: str,
 )
 def test_prose_tables_code_and_formulas_are_no_mojibake(text: str) -> None:
     assert not is_mojibake(text * 8)
-    assert mended(text) == text
+    assert mend(text) == text
 
 
 @pytest.mark.parametrize("stated", ["punycode", "idna", "rot13", "zlib", "unicode_escape", "undefined"])
 def test_codecs_that_are_no_character_sets_are_passed_over(stated: str) -> None:
-    assert decoded(b"l'\xe9t\xe9 - " * 200_000, [stated]).startswith("l'été - l'été")
+    assert decode(b"l'\xe9t\xe9 - " * 200_000, [stated]).startswith("l'été - l'été")

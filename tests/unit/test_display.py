@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.storm import _validated as validated
+from storm_pipeline.storm import _validate as validated
 from storm_pipeline.text.formatting import is_printable, printable
 
 JOINED = ["می‌خواهم", "क्‍ष", "👩‍🚀 in space", "خانه‌ها"]

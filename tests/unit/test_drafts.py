@@ -11,7 +11,7 @@ from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
-from storm_pipeline.method.writers.draft_checks import checked_blocks
+from storm_pipeline.method.writers.draft_checks import check_blocks
 from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Sentence, Snippet
@@ -39,7 +39,7 @@ def review(draft: str, reply: str | ModelError, **settings: str) -> tuple[list[S
 
     screen = Screen(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
     with run(**settings) as (ctx, told):
-        blocks = checked_blocks(ctx, "History", read_draft(draft, len(PASSAGES)), screen, ask_again)
+        blocks = check_blocks(ctx, "History", read_draft(draft, len(PASSAGES)), screen, ask_again)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -235,7 +235,7 @@ def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
     with run() as (ctx, told):
         screen = Screen(shown, known="Valley", embed=HashingEmbedder().embed)
         draft = read_draft(f"It was said {text} [1].", 1)
-        (block,) = checked_blocks(ctx, "X", draft, screen, lambda *_: "1: Penguins danced in 1812 [1].")
+        (block,) = check_blocks(ctx, "X", draft, screen, lambda *_: "1: Penguins danced in 1812 [1].")
     assert [s.text for paragraph in block.paragraphs for s in paragraph.sentences] == [f"It was said {text}."]
     assert [own.outcome for own in told.revised()] == ["kept"]
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch import read_topics
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
 from storm_pipeline.method.user_pieces import read_outline
@@ -161,7 +161,7 @@ def test_a_folders_settings_may_be_no_file(tmp_path: Path, name: str, kind: str)
 
     def read() -> Settings:
         use_files(env=tmp_path / name if name == ".env" else None)
-        return configured(folder=tmp_path)
+        return load_settings(folder=tmp_path)
 
     if kind == "pipe":  # one that nobody writes to is empty
         assert read() == Settings()

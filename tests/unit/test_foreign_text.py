@@ -8,7 +8,7 @@ from storm_pipeline.evidence.citations import parse_cited
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft, read_replies
 from storm_pipeline.text.languages import (
-    joined,
+    join_sentences,
     length_in_words,
     references_heading,
     scripts_of,
@@ -93,7 +93,7 @@ def test_a_date_that_opens_a_line_is_no_number_of_a_list(language: str, line: st
 
 
 def test_sentences_are_joined_as_the_language_writes() -> None:
-    assert joined(["甲。", "乙。"], "zh") == "甲。乙。"
-    assert joined(["A.", "B."], "de") == "A. B."
+    assert join_sentences(["甲。", "乙。"], "zh") == "甲。乙。"
+    assert join_sentences(["A.", "B."], "de") == "A. B."
     assert references_heading("de") == "Einzelnachweise"
     assert references_heading("xx") == references_heading("en") == "References"

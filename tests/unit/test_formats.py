@@ -14,7 +14,7 @@ from storm_pipeline.sources.documents.document import Document, Unreadable
 from storm_pipeline.sources.documents.formats import format_of
 from storm_pipeline.sources.documents.reader import read_documents
 from storm_pipeline.sources.pages.extract import Page, extract
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.fetch import FetchedPage
 
 SENTENCES = [f"In the year {100 + n} the caravan number {n} reached the oasis of Dunhuang with silk." for n in range(9)]
 TEXT = " ".join(SENTENCES)
@@ -50,7 +50,7 @@ def read(folder: Path, name: str, data: bytes) -> Document | Unreadable:
 
 def page(data: bytes, kind: str) -> Page:
     url = "https://a.example/x"
-    return extract(Fetched(url, url, kind, data))
+    return extract(FetchedPage(url, url, kind, data))
 
 
 def words_of(pages: tuple[tuple[int | None, str], ...]) -> str:

@@ -12,7 +12,7 @@ from export_readers import sentence_table
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles import AvailablePages, Reference, read_article
 from storm_pipeline.output.export import export
-from storm_pipeline.text.files import zipped
+from storm_pipeline.text.files import zip_files
 from storm_pipeline.types import Article
 
 ORRIN, FALK = source("orrin", "Lake Orrin lies in the hills."), source("falk", "Dag Falk was a lawyer.")
@@ -50,7 +50,7 @@ def test_word_files_with_notes_are_read_as_they_were_written(tmp_path: Path, kin
     written = article(section("Law", *lines), sources=(ORRIN, FALK))
     with zipfile.ZipFile(io.BytesIO(export(written, "docx", citation_style="chicago-notes"))) as archive:
         parts = {name: archive.read(name).replace(b"footnote", kind.encode()) for name in archive.namelist()}
-    data = zipped((name.replace("footnote", kind), content) for name, content in parts.items())
+    data = zip_files((name.replace("footnote", kind), content) for name, content in parts.items())
     own = read(tmp_path, "a.docx", data)
     assert told(own)[:4] == told(written)
 

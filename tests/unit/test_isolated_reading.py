@@ -23,8 +23,8 @@ from storm_pipeline.sources.documents import isolated, reader
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable
 from storm_pipeline.sources.documents.isolated import NotReadError, ReadingProcess
 from storm_pipeline.sources.documents.reader import KeptDocuments
-from storm_pipeline.sources.pages.extract import extracted
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.extract import extract_isolated
+from storm_pipeline.sources.pages.fetch import FetchedPage
 from storm_pipeline.types import Work
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system limits less")
@@ -99,12 +99,12 @@ def test_a_hostile_article_is_refused(tmp_path: Path, small: ReadingProcess, nam
 
 def test_a_page_that_takes_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     html = b"<html><body><p>" + b"Silk was traded. " * 100 + b"</body></html>"
-    page = Fetched("https://a.org", "https://a.org/b", "text/html", html)
-    assert extracted(page).url == "https://a.org/b"
+    page = FetchedPage("https://a.org", "https://a.org/b", "text/html", html)
+    assert extract_isolated(page).url == "https://a.org/b"
     short = ReadingProcess(seconds=0.01)
     monkeypatch.setattr(isolated, "reading", short)
     with pytest.raises(PageError, match=r"https://a\.org/b takes more than 0 s to read"):
-        extracted(page)
+        extract_isolated(page)
     short.end()
 
 

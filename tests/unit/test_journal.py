@@ -19,8 +19,8 @@ from storm_pipeline.errors import RunError, SearchError
 from storm_pipeline.run import journal as journal_module
 from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import Journal, copy_records, fingerprint
-from storm_pipeline.run.locking import locked
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.run.locking import lock_folder
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.sources.sqlite_cache import SqliteCache
@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "scandir", listed)
     with pytest.raises(RunError, match=r"cannot look into .*Permission denied"):
-        locked(tmp_path / "run", "run.lock")
+        lock_folder(tmp_path / "run", "run.lock")
     assert not (tmp_path / "run" / "run.lock").exists()
 
 
@@ -199,7 +199,7 @@ OLD = Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake", "p
 
 
 def test_damaged_records_of_searches_are_not_used(tmp_path: Path) -> None:
-    replayed = checked(FakeSearch({}), cache=SearchCache(tmp_path, "replay"))
+    replayed = with_checks(FakeSearch({}), cache=SearchCache(tmp_path, "replay"))
     for damaged in (
         [["https://a.org"]],
         [[*dataclasses.astuple(OLD), "more"]],
@@ -216,5 +216,5 @@ def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
     engine = FakeSearch({"silk": [OLD, dated]})
     today = datetime.now(UTC).date().isoformat()
     for _ in range(2):
-        found = checked(engine, is_remote=True, cache=SearchCache(tmp_path)).search("silk", 3).snippets
+        found = with_checks(engine, is_remote=True, cache=SearchCache(tmp_path)).search("silk", 3).snippets
         assert found == (dataclasses.replace(OLD, accessed=today), dated)

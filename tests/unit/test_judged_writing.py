@@ -18,7 +18,7 @@ from storm_pipeline.evidence.judges.support import AlceVerdict, judge_alce, supp
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
-from storm_pipeline.method.writers.draft_checks import checked_blocks
+from storm_pipeline.method.writers.draft_checks import check_blocks
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.models.programs import Programs
@@ -67,7 +67,7 @@ def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, li
     with run() as (ctx, told):
         judged = replace(ctx, judge=judge)
         written = read_draft(draft, 2)
-        blocks = checked_blocks(judged, "History", written, screen, ask_again)
+        blocks = check_blocks(judged, "History", written, screen, ask_again)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -113,7 +113,7 @@ def by_model(
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
         written = read_draft(draft, len(shown))
-        kept = checked_blocks(ctx, "a section", written, screen, lambda own, _: remarks.append(own) or reply)
+        kept = check_blocks(ctx, "a section", written, screen, lambda own, _: remarks.append(own) or reply)
     return [one.text for block in kept for one in block.sentences()], asked, remarks
 
 
@@ -132,7 +132,7 @@ def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: st
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
         said = "The Orrin Dam was built between 1931 and 1936."
-        (block,) = checked_blocks(ctx, "a section", read_draft(f"{said} [1][2]", 2), screen, lambda *_: "")
+        (block,) = check_blocks(ctx, "a section", read_draft(f"{said} [1][2]", 2), screen, lambda *_: "")
     (kept,) = block.paragraphs[0].sentences
     assert [own.source_id for own in kept.citations] == [DAM.source_id, LAKE.source_id][-cited:]
 
@@ -145,7 +145,7 @@ def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
     with run(both, replies={"CheckSentences": lambda inputs: asked.append(inputs) or reply}) as (plain, _):
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         screen = Screen([joined], known="Orrin Dam", embed=ctx.store.embed)
-        (block,) = checked_blocks(ctx, "x", read_draft("Char live in the Orrin Lake. [1]", 1), screen, lambda *_: "")
+        (block,) = check_blocks(ctx, "x", read_draft("Char live in the Orrin Lake. [1]", 1), screen, lambda *_: "")
     (kept,) = block.sentences()
     assert [citation.snippet_id for citation in kept.citations] == [both[1].id]
     assert len(asked[0]["passages"].splitlines()) == 2
@@ -158,7 +158,7 @@ def test_a_language_model_reads_what_a_sentence_cites_however_unlike_its_words_a
         with run([DAM], replies={"CheckSentences": lambda _, reply=reply: reply}) as (plain, _):
             ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
             screen = Screen(passages([DAM]), known="Orrin", embed=ctx.store.embed)
-            (block,) = checked_blocks(ctx, "x", read_draft(said, 1), screen, lambda *_: "")
+            (block,) = check_blocks(ctx, "x", read_draft(said, 1), screen, lambda *_: "")
         cited.append([[c.snippet_id for c in own.citations] for own in block.sentences()])
     assert cited == [[[DAM.id]], []]  # without a verdict, the screen decides
 

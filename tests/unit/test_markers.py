@@ -12,7 +12,7 @@ from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_r
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.render.markdown import to_markdown
-from storm_pipeline.text.markers import marked, without_markers
+from storm_pipeline.text.markers import mark_citations, without_markers
 
 SHOWN = 14
 
@@ -81,7 +81,7 @@ def test_any_sentences_are_read_alike_in_every_form(sentences: list[tuple[list[s
 @given(st.text(alphabet="ab 1[]()²<>.,\n\\{}^$`", max_size=40), st.integers(0, 3))
 @settings(max_examples=3 * settings().max_examples)
 def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
-    read = marked(text, shown)
+    read = mark_citations(text, shown)
     assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)
     assert sorted(re.sub("[^ab]", "", read)) == sorted(re.sub("[^ab]", "", text)) or "[" in text or "<" in text
     assert len(without_markers(text, "\0")) == len(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.run.retrying import within
+from storm_pipeline.run.retrying import run_within
 from storm_pipeline.sources.transport import gates
 from storm_pipeline.sources.transport.gates import Limiter
 
@@ -64,4 +64,4 @@ def test_an_error_in_time(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error), match=str(error)):
-        within(5, work)
+        run_within(5, work)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.evidence.facts import facts_of, numbered
+from storm_pipeline.evidence.facts import facts_of, number_facts
 from storm_pipeline.method.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.method.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
@@ -180,4 +180,4 @@ SNIPPETS = st.lists(
 @given(SNIPPETS)
 def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
     facts = [fact for snippet in snippets for fact in facts_of(snippet)]
-    assert len(numbered(facts).split("\n")) == max(1, len(facts))
+    assert len(number_facts(facts).split("\n")) == max(1, len(facts))

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.sources.pages.address_checks import Access, checked_addresses, is_public, target_of
+from storm_pipeline.sources.pages.address_checks import Access, is_public, require_allowed_addresses, target_of
 
 PRIVATE = """
     0.0.0.0 10.1.2.3 100.64.0.1 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1
@@ -111,7 +111,7 @@ def access(*found: str) -> Access:
 def test_a_private_literal_is_refused_without_a_look_up(address: str) -> None:
     host = target_of(f"http://[{address}]/" if ":" in address else f"http://{address}/").host
     with pytest.raises(PageError, match="not a public address"):
-        checked_addresses(host, Access(resolve=lambda _: pytest.fail("looked up")), SECONDS)
+        require_allowed_addresses(host, Access(resolve=lambda _: pytest.fail("looked up")), SECONDS)
 
 
 def failing(_: str) -> list[str]:
@@ -120,19 +120,19 @@ def failing(_: str) -> list[str]:
 
 def test_names_that_cannot_be_resolved() -> None:
     with pytest.raises(PageError, match="has no address"):
-        checked_addresses("example.org", access(), SECONDS)
+        require_allowed_addresses("example.org", access(), SECONDS)
     with pytest.raises(PageError, match="could not be resolved"):
-        checked_addresses("example.org", Access(resolve=failing), SECONDS)
+        require_allowed_addresses("example.org", Access(resolve=failing), SECONDS)
 
 
 def test_a_resolver_that_hangs_is_not_waited_for() -> None:
     start = time.monotonic()
     with pytest.raises(PageError, match="was not resolved within"):
-        checked_addresses("example.org", Access(resolve=lambda _: time.sleep(3) or []), 0.1)
+        require_allowed_addresses("example.org", Access(resolve=lambda _: time.sleep(3) or []), 0.1)
     assert time.monotonic() - start < 2
 
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_one_private_address_closes_a_name(address: str) -> None:
     with pytest.raises(PageError, match=r"example\.org resolves to .* not a public address"):
-        checked_addresses("example.org", access("1.1.1.1", address), SECONDS)
+        require_allowed_addresses("example.org", access("1.1.1.1", address), SECONDS)

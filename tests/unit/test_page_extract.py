@@ -11,7 +11,7 @@ from test_search_corpus import pdf
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents.markup import under_headings
 from storm_pipeline.sources.pages.extract import Page, extract
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.fetch import FetchedPage
 
 URL = "https://news.example.org/story?id=7"
 SENTENCES = [
@@ -29,7 +29,7 @@ def html(body: str = BODY, head: str = HEAD, lang: str = ' lang="en-GB"') -> str
 
 
 def read(body: bytes | str, kind: str = "text/html", charset: str | None = None, url: str = URL) -> Page:
-    return extract(Fetched(url, url, kind, body.encode() if isinstance(body, str) else body, charset))
+    return extract(FetchedPage(url, url, kind, body.encode() if isinstance(body, str) else body, charset))
 
 
 def text_of(page: Page) -> str:
@@ -198,7 +198,7 @@ def test_headings_stand_above_what_is_below_them_as_lines_of_markdown() -> None:
         f"<h1>The silk road</h1><p>First. {words}</p><h2>Trade <em>goods</em></h2><p>Second. {words}</p>"
         f"<h3>Paper</h3><p>Third. {words}</p><h2>End</h2><p>Fourth. {words}</p></article></body></html>"
     )
-    page = extract(Fetched("https://a.org/", "https://a.org/", "text/html", html.encode(), "utf-8"))
+    page = extract(FetchedPage("https://a.org/", "https://a.org/", "text/html", html.encode(), "utf-8"))
     parts = [(heading, text.split()[0]) for heading, text in under_headings(page.pages[0][1])]
     assert parts == [
         ("The silk road", "First."),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
-from storm_pipeline.evidence.joining import joined, split_by_snippet
+from storm_pipeline.evidence.joining import join_snippets, split_by_snippet
 from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
@@ -76,7 +76,7 @@ def test_taken_apart_no_word_and_no_snippet_is_lost(length: int, size: int, shar
     words = [f"w{i}" + chance.choice(["", "", "", "."]) for i in range(length)]
     cut = [snippet(text) for text in windows(words, size, shared)]
     inner = [snippet(" ".join(words[i : i + 5])) for i in range(0, length, 40)]
-    for piece in joined(chance.sample([*cut, *inner], len(cut) + len(inner))):
+    for piece in join_snippets(chance.sample([*cut, *inner], len(cut) + len(inner))):
         parts = split_by_snippet(piece)
         assert [token for part in parts for token in part.tokens] == list(piece.tokens)
         assert {own.id for part in parts for own in part.snippets} == {own.id for own in piece.snippets}

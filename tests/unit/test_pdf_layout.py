@@ -8,7 +8,7 @@ import pytest
 
 from storm_pipeline.sources.documents.document import FileText
 from storm_pipeline.sources.documents.pdf import read_pdf
-from storm_pipeline.sources.documents.pdf_layout import joined
+from storm_pipeline.sources.documents.pdf_layout import rejoin
 
 
 def text(file: FileText) -> str:
@@ -64,12 +64,12 @@ def test_exponents_stay_and_note_marks_go() -> None:
 
 @pytest.mark.parametrize("hyphen", ["-", "\u2010", "\xad"])
 def test_words_that_lines_cut_are_joined(hyphen: str) -> None:
-    assert joined(f"the mer{hyphen}\nchants came", "") == "the merchants came"
+    assert rejoin(f"the mer{hyphen}\nchants came", "") == "the merchants came"
 
 
 def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
     whole = "A well-known man, and a well-\nknown woman."
-    assert joined(whole, whole) == "A well-known man, and a well-known woman."
+    assert rejoin(whole, whole) == "A well-known man, and a well-known woman."
 
 
 @pytest.mark.parametrize("size", [12, 10])
@@ -101,7 +101,7 @@ def test_the_running_head_of_an_empty_page_is_no_text() -> None:
 def test_the_hyphen_of_a_compound_like_others_stays() -> None:
     whole = "After twenty-five years, seven of the twenty-\nseven mer-\nchants left. Now twenty-\nchants."
     expected = "After twenty-five years, seven of the twenty-seven merchants left. Now twentychants."
-    assert joined(whole, whole) == expected
+    assert rejoin(whole, whole) == expected
 
 
 def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> None:

@@ -13,7 +13,7 @@ from storm_pipeline.models import prices
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.models.prices import FREE, listed_window, parse_price, parse_prices, price_of
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration.variables import PROVIDERS, Provider, provider_of, provider_with_key, qualified
+from storm_pipeline.text.configuration.variables import PROVIDERS, Provider, provider_of, provider_with_key, qualify
 from storm_pipeline.types import Price
 
 
@@ -38,7 +38,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_name_says_its_provider(name: str, full: str) -> None:
-    assert qualified(name) == full == Settings.build({"lm": name}).lm
+    assert qualify(name) == full == Settings.build({"lm": name}).lm
     assert Settings.build({"writer_lm": name}).writer_lm == full
 
 

@@ -10,7 +10,7 @@ from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.file_reader import read_html, read_markdown
 from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.sources.pages.extract import extract
-from storm_pipeline.sources.pages.fetch import Fetched
+from storm_pipeline.sources.pages.fetch import FetchedPage
 from storm_pipeline.text.lexical import terms
 from storm_pipeline.text.plain import plain_text
 from storm_pipeline.text.quantities import missing
@@ -90,7 +90,7 @@ LINKED = [
 def test_markup_within_lines_is_read_in_pages_and_html_files(markup: str, text: str) -> None:
     html = f"<html><head><title>T</title></head><body><article><p>A word {markup} word.</p>{FILLER}</article>"
     url = "https://a.example/x"
-    for pages in (extract(Fetched(url, url, "text/html", html.encode())).pages, read_html(html.encode()).pages):
+    for pages in (extract(FetchedPage(url, url, "text/html", html.encode())).pages, read_html(html.encode()).pages):
         assert plain_text(pages[0][1].split("\n")[0]) == f"A word {text} word."
 
 

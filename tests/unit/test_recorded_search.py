@@ -18,10 +18,10 @@ from storm_pipeline.evidence.recorded_search import RecordedSearch
 from storm_pipeline.evidence.run_search import Engine, RunSearch
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import (
     PagePassage,
@@ -29,8 +29,8 @@ from storm_pipeline.sources.search.result import (
     SeenPage,
     Unread,
     WholePage,
-    decoded,
-    encoded,
+    decode,
+    encode,
 )
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion, Snippet
@@ -71,10 +71,10 @@ def recorded(
     given = Settings(cache=folder / "cache", search_cache="off", **settings)
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
-            RunSearch(Engine(checked(engine), "searxng"), given, fetch=fetch),
+            RunSearch(Engine(with_checks(engine), "searxng"), given, fetch=fetch),
             journal,
             events=Events(),
-            control=RunControl(given, Spent(), threading.Event()),
+            control=RunControl(given, Spending(), threading.Event()),
             settings=given,
             spec="searxng",
         )
@@ -190,11 +190,11 @@ JSON = st.recursive(
 
 @given(RESULT, st.sampled_from([field.name for field in dataclasses.fields(SearchResult)]), JSON)
 def test_a_damaged_record_is_none_or_a_whole_result(result: SearchResult, name: str, value: Any) -> None:
-    record = encoded(result) | {name: [value]}
-    found = decoded(record)
+    record = encode(result) | {name: [value]}
+    found = decode(record)
     if found is not None:
         assert isinstance(value, str) and name in {"read", "lost"}
-        assert json.loads(json.dumps(encoded(found))) == json.loads(json.dumps(record))
-    rest = decoded({key: part for key, part in encoded(result).items() if key != name})
+        assert json.loads(json.dumps(encode(found))) == json.loads(json.dumps(record))
+    rest = decode({key: part for key, part in encode(result).items() if key != name})
     assert rest is None
-    assert decoded(encoded(result) | {"more": value}) is None
+    assert decode(encode(result) | {"more": value}) is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.models.model_objects import Model, StatelessLM
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.refusals import Refusals
@@ -62,13 +62,13 @@ def test_none_leaves_a_parameter_out(name: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("STORM_HOME", str(tmp_path))  # his own file
     left_out = "none" if name in {"temperature", "top_p"} else None
     (tmp_path / "storm.toml").write_text(f"{name} = {'0.5' if left_out else '50'}")
-    assert getattr(configured(folder=tmp_path), name) in {0.5, 50}
-    assert getattr(configured({name: "none"}, tmp_path), name) == left_out
+    assert getattr(load_settings(folder=tmp_path), name) in {0.5, 50}
+    assert getattr(load_settings({name: "none"}, tmp_path), name) == left_out
     monkeypatch.setenv(f"STORM_{name.upper()}", "None")
-    assert getattr(configured(folder=tmp_path), name) == left_out
+    assert getattr(load_settings(folder=tmp_path), name) == left_out
     (tmp_path / "storm.toml").write_text(f'{name} = "none"')
     monkeypatch.delenv(f"STORM_{name.upper()}")
-    assert getattr(configured(folder=tmp_path), name) == left_out
+    assert getattr(load_settings(folder=tmp_path), name) == left_out
     with pytest.raises(SettingsError, match=f"setting '{name}' cannot be 'nothing' .--{name.replace('_', '-')}."):
         Settings.build({name: "nothing"})
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -175,7 +176,8 @@ def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events:
             sink.emit(event)
             board.emit(event)
         made.print(board.get_renderable())
-    assert all(c.isprintable() or c == "\n" for c in stream.getvalue())
+    newer = (c for c in stream.getvalue() if unicodedata.category(c) != "Cn")  # than Python's tables
+    assert all(c.isprintable() or c == "\n" for c in newer)
 
 
 def resumed_run_of(sink: ProgressSink) -> None:

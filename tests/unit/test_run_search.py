@@ -8,7 +8,7 @@ from storm_pipeline.errors import PageError, StoppedError
 from storm_pipeline.evidence.run_search import Engine, RunSearch, open_engine
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import choose, engines
 from storm_pipeline.types import Snippet
@@ -39,7 +39,7 @@ class Web:
 
 def engine(*hosts: str, name: str = "searxng") -> Engine:
     hits = [Snippet(f"https://{host}.org/1", "Hit", f"The engine's words on {host}.", engine=name) for host in hosts]
-    return Engine(checked(FakeSearch(lambda _: hits, name=name)), name)
+    return Engine(with_checks(FakeSearch(lambda _: hits, name=name)), name)
 
 
 def given(tmp_path: Path, **changes: object) -> Settings:
@@ -67,16 +67,16 @@ def test_what_of_ones_own_documents_cannot_be_read_is_told(tmp_path: Path) -> No
 def test_reading_ones_own_documents_can_be_stopped(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}.txt").write_text(TEXT)
-    checked: list[None] = []
+    checks: list[None] = []
 
     def check() -> None:
-        checked.append(None)
-        if len(checked) == 3:
+        checks.append(None)
+        if len(checks) == 3:
             raise StoppedError("stopped")
 
     with pytest.raises(StoppedError):
         open_engine(given(tmp_path, search=f"fused:wiki-leads+corpus:{tmp_path}"), check=check)
-    assert len(checked) == 3
+    assert len(checks) == 3
 
 
 def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_date_in_the_address_dates_snippets_that_have_none(tmp_path: Path) -> 
         Snippet("https://alpha.org/2013/11/parade", "Parade", TEXT),
         Snippet("https://beta.org/2013/11/05/parade", "Parade", TEXT, published="2014-01-02"),
     ]
-    search = RunSearch(Engine(checked(FakeSearch(lambda _: news)), "own", custom=True), given(tmp_path))
+    search = RunSearch(Engine(with_checks(FakeSearch(lambda _: news)), "own", custom=True), given(tmp_path))
     assert [snippet.published for snippet in search.search("silk", 2).snippets] == ["2013-11", "2014-01-02"]
 
 
@@ -117,7 +117,7 @@ def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_
         Snippet("https://www.reddit.com/r/silk", "Reddit", TEXT, engine="searxng"),
         Snippet("https://alpha.org/1", "Alpha", TEXT, engine="searxng"),
     ]
-    opened = Engine(checked(FakeSearch(lambda _: hits)), "searxng")
+    opened = Engine(with_checks(FakeSearch(lambda _: hits)), "searxng")
     web = Web(alpha=TEXT)
     search = RunSearch(opened, given(tmp_path), fetch=web)
     for query in ("silk", "camels"):

@@ -187,10 +187,10 @@ def test_a_quotation_proves_a_sentence(quotation: str, found: list[str] | None) 
 def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> None:
     screen = Screen(passages(ALL), known="Orrin Dam", embed=EMBED)
     claims = [Claim("Char live in the cold lake, which is 90 kilometres long.", (1,)), Claim("Penguins waltz.", (3,))]
-    concerned = [screen.concerned(*both) for both in zip(claims, screen.judge(claims), strict=True)]
+    concerned = [screen.passages_for_revision(*both) for both in zip(claims, screen.judge(claims), strict=True)]
     assert set(concerned[0]) >= {1, 2}
     assert concerned[1][0] == 3
-    named = screen.concerned(
+    named = screen.passages_for_revision(
         claims[1], Judged(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]")
     )
     assert {0, 3} <= set(named) <= set(range(4))
@@ -228,7 +228,7 @@ def test_what_is_cited_was_shown_and_nothing_fails(
         assert len(set(verdict.sentence.citations)) == len(verdict.sentence.citations)
         assert verdict.sentence.citations or verdict.problem
         assert not (verdict.change and verdict.problem) or verdict.is_only_copied
-        assert set(screen.concerned(claim, verdict)) <= set(range(len(shown))) | set(claim.cited)
+        assert set(screen.passages_for_revision(claim, verdict)) <= set(range(len(shown))) | set(claim.cited)
         turned = screen.by_quotation(claim, quotation)
         assert turned is None or set(turned.sentence.citations) <= held
 

@@ -19,7 +19,7 @@ from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.evidence.page_reading import CachedPages
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.base import Search, SearchEngine
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.sources.search.search_cache import CacheMode, SearchCache
@@ -43,7 +43,7 @@ SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 
 
 def cached(engine: SearchEngine, folder: Path, mode: CacheMode = "use", identity: str = "") -> Search:
-    return checked(engine, cache=SearchCache(folder, mode), identity=identity)
+    return with_checks(engine, cache=SearchCache(folder, mode), identity=identity)
 
 
 @settings(max_examples=50)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from storm_pipeline.evidence.joining import joined
+from storm_pipeline.evidence.joining import join_snippets
 from storm_pipeline.text.chunks import (
     FEWEST_SHARED,
     MOST_SHARED,
@@ -153,7 +153,7 @@ def test_overlapping_passages_are_joined_to_the_text_again(sentences: list[list[
     assume(all(count_words(one) >= FEWEST_SHARED for one in cut))  # by fewer words none is known again
     passages = list(overlapping(cut))
     assert all(count_words(one) <= limit + MOST_SHARED for one in passages)
-    found = joined([Snippet("https://a.org", "", one) for one in reversed(passages)])
+    found = join_snippets([Snippet("https://a.org", "", one) for one in reversed(passages)])
     assert [piece.text for piece in found] == [text]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.sources.engines.fused import fuse_pages, fused
+from storm_pipeline.sources.engines.fused import fuse_engines, fuse_pages
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import open_search, split_specs
@@ -67,7 +67,7 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
 
 def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> None:
     twice = Snippet("http://www.b.org/", "B", "another passage")
-    both = fused([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
+    both = fuse_engines([engine("one", "https://a.org", "https://b.org"), FakeSearch(lambda _: [twice], name="two")])
     assert both.name == "fused:one+two"
     assert [s.text for s in both.search("silk", 5).snippets] == [
         "text of https://b.org", "another passage", "text of https://a.org"
@@ -97,11 +97,11 @@ def _rank(urls: list[str], url: str) -> float:
 
 def test_only_when_all_fail_the_search_does() -> None:
     with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
-        fused([failing("one"), failing("two")]).search("silk", 3)
-    result = fused([failing("one"), engine("two", "u:a")]).search("silk", 3)
+        fuse_engines([failing("one"), failing("two")]).search("silk", 3)
+    result = fuse_engines([failing("one"), engine("two", "u:a")]).search("silk", 3)
     assert [s.url for s in result.snippets] == ["u:a"]
     (detail,) = result.lost
     assert detail.startswith("the search engine `one` failed: one was set to fail for 'silk'")
     assert detail.endswith("went on without it")
     with pytest.raises(SettingsError, match="at least one engine"):
-        fused([])
+        fuse_engines([])

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.sources.engines.fused import fused
-from storm_pipeline.sources.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
+from storm_pipeline.sources.engines.fused import fuse_engines
+from storm_pipeline.sources.search.edge import LONGEST_TEXT, LONGEST_TITLE, cut_long_texts, with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.types import Snippet
@@ -26,7 +26,7 @@ def engine(answer: Any, name: Any = "mine") -> Any:
 
 
 def found(answer: Any) -> SearchResult:
-    return checked(engine(answer)).search("silk", 3)
+    return with_checks(engine(answer)).search("silk", 3)
 
 
 def test_snippets_and_dicts_are_taken() -> None:
@@ -164,15 +164,15 @@ class Failing(Nameless):
 )
 def test_what_is_no_engine_is_refused(given: Any, said: str) -> None:
     with pytest.raises(SettingsError, match=r"`search\(query, k\)`") as caught:
-        checked(given)
+        with_checks(given)
     assert said in str(caught.value)
     with pytest.raises(SettingsError):
-        fused([FakeSearch({}), given])
+        fuse_engines([FakeSearch({}), given])
 
 
 def found_bounds(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
-    engine = checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))
-    result = bounded(engine.search("q", 1), engine.name)
+    engine = with_checks(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))
+    result = cut_long_texts(engine.search("q", 1), engine.name)
     return result.snippets[0], result.lost
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.sources.engines import wiki_leads
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import engine_info, engines, is_collection, open_search
@@ -75,9 +75,9 @@ def test_arguments_that_an_engine_cannot_use_are_refused(spec: str, said: str, t
 def test_domains_are_held_for_every_engine() -> None:
     hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
     engine = FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts])
-    inside = checked(engine, options=SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
+    inside = with_checks(engine, options=SearchOptions(domains=("A.org",), without_domains=("b.a.org",)))
     assert [host_of(s.url) for s in inside.search("silk", 5).snippets] == ["a.org", "x.a.org"]
-    assert len(checked(engine, options=SearchOptions(without_domains=("c.net",))).search("silk", 2).snippets) == 2
+    assert len(with_checks(engine, options=SearchOptions(without_domains=("c.net",))).search("silk", 2).snippets) == 2
 
 
 def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

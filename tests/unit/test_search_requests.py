@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.sources.documents.markup import fragment_text
 from storm_pipeline.sources.search.engine_info import SearchOptions
-from storm_pipeline.sources.search.paging import paged
+from storm_pipeline.sources.search.paging import collect_pages
 from storm_pipeline.sources.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.sources.search.queries import bare_words, topic_words, with_sites
 from storm_pipeline.text.identity import canonical_url
@@ -64,7 +64,7 @@ def test_paging_gives_the_first_pages_once(results: list[list[str]], k: int, siz
         asked.append(number)
         return [Snippet(f"https://{name}.org", "t", f"{name} {number}") for name in results[number]]
 
-    found = paged(page, k, size=size, max_pages=len(results))
+    found = collect_pages(page, k, size=size, max_pages=len(results))
     urls = [snippet.url for snippet in found]
     assert len(set(urls)) <= k
     assert len(set(found)) == len(found)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.subject import Subject, related, subject_of
+from storm_pipeline.evidence.subject import Subject, keep_related, subject_of
 from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
@@ -217,7 +217,7 @@ def test_a_page_is_related_if_it_names_the_topic_or_is_near_to_it() -> None:
     other = Snippet("https://example.org/x", "Cheese", "Cheese is made of milk in the mountains of another land.")
     with run() as (ctx, _):
         subject = subject_of("Orrin Dam", [OWN])
-        assert related(subject, [other, OWN, about("road")], ctx.store) == (OWN, about("road"))
+        assert keep_related(subject, [other, OWN, about("road")], ctx.store) == (OWN, about("road"))
 
 
 @pytest.mark.parametrize(
@@ -238,5 +238,5 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
 
 def test_a_letter_is_named_by_a_word_of_its_own() -> None:
     subject = Subject("E (mathematical constant)")
-    assert not subject.named_apart("Every equation is an equality.")
-    assert subject.named_apart("The base is e, about 2.718.")
+    assert not subject.is_named_apart("Every equation is an equality.")
+    assert subject.is_named_apart("The base is e, about 2.718.")

@@ -20,14 +20,14 @@ from storm_pipeline.interfaces.server import budget, gate, remote_settings
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, TooLargeError
-from storm_pipeline.interfaces.server.gate import Gate, checked_token
-from storm_pipeline.interfaces.server.places import shared
+from storm_pipeline.interfaces.server.gate import Gate, require_valid_token
+from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import article_as
 from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.run.events import CallFinished
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Article
 
@@ -44,7 +44,7 @@ def test_a_token_is_found_until_it_is_revoked(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert anna not in file.read_text()
     tokens.revoke("anna")
-    assert (elsewhere.find(anna), elsewhere.named("anna"), elsewhere.find(bert)) == (None, None, Caller("bert"))
+    assert (elsewhere.find(anna), elsewhere.by_name("anna"), elsewhere.find(bert)) == (None, None, Caller("bert"))
     again = tokens.add("anna", 7.0)
     assert (elsewhere.find(again), elsewhere.find(anna)) == (Caller("anna", 7.0), None)
     assert elsewhere.required
@@ -67,7 +67,7 @@ def test_what_tokens_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="revoke it first"):
         tokens.add("anna")
     with pytest.raises(SettingsError, match="you need one of your own"):
-        checked_token("127.0.0.1", "", tokens)
+        require_valid_token("127.0.0.1", "", tokens)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_streams_of_many_clients_leave_half_of_the_places() -> None:
     st.lists(st.tuples(st.sampled_from(["", "anna", "bert", "carl"]), st.booleans()), max_size=40), st.integers(1, 9)
 )
 def test_one_caller_leaves_places_to_others(steps: list[tuple[str, bool]], most: int) -> None:
-    places, held = shared("checks", most), {name: ExitStack() for name in ("", "anna", "bert", "carl")}
+    places, held = make_places("checks", most), {name: ExitStack() for name in ("", "anna", "bert", "carl")}
     count = dict.fromkeys(held, 0)
     for name, is_over in steps:
         if is_over:
@@ -333,7 +333,7 @@ def test_a_caller_holds_a_quarter_of_the_searches_and_conversions(
         return b""
 
     monkeypatch.setattr(remote_settings, "export", wait)
-    engine = checked(FakeSearch(lambda _: wait() and []))
+    engine = with_checks(FakeSearch(lambda _: wait() and []))
     searches = SourceSearch(Settings(out=tmp_path / "runs", cache=tmp_path / "cache"), engine)
     works = {2: lambda: searches.find("silk", 1), 1: lambda: article_as(Article("Silk", ()), "docx")}
     for most, work in works.items():
@@ -380,7 +380,7 @@ def test_a_body_that_does_not_arrive_is_waited_for_in_vain(monkeypatch: pytest.M
 
     async def ask() -> None:
         with pytest.raises(SlowBodyError):
-            await (gate.bounded({}, silent, 9)() if is_upload else gate.whole({}, silent, 9))
+            await (gate.limit_body({}, silent, 9)() if is_upload else gate.read_body({}, silent, 9))
 
     asyncio.run(ask())
 
@@ -393,7 +393,7 @@ def test_a_body_is_read_whole_or_refused(pieces: list[bytes], most: int) -> None
         async def receive() -> Any:
             return next(messages)
 
-        return bytes((await (await gate.whole({}, receive, most))())["body"])
+        return bytes((await (await gate.read_body({}, receive, most))())["body"])
 
     sent = b"".join(pieces)
     if len(sent) > most:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.server.gate import checked_token, is_loopback
+from storm_pipeline.interfaces.server.gate import is_loopback, require_valid_token
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
@@ -117,16 +117,16 @@ def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
 def test_this_machine_needs_no_token(host: str) -> None:
     assert is_loopback(host)
-    assert checked_token(host, "") == ""
+    assert require_valid_token(host, "") == ""
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "", "localhost.example.org"])
 def test_others_need_one(host: str) -> None:
     with pytest.raises(SettingsError, match="STORM_API_TOKEN"):
-        checked_token(host, "")
-    assert checked_token(host, "x" * 16)
+        require_valid_token(host, "")
+    assert require_valid_token(host, "x" * 16)
 
 
 def test_a_short_token_is_refused() -> None:
     with pytest.raises(SettingsError, match="can be guessed"):
-        checked_token("127.0.0.1", "secret")
+        require_valid_token("127.0.0.1", "secret")

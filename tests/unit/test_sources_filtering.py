@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from storm_pipeline.sources.reliable.filtering import POLICIES, Policy, SourceFilter, SourcePolicy, date_in_address
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth
 from storm_pipeline.sources.search.base import Search, SearchEngine
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import one_per_page
 from storm_pipeline.types import Exclusion, Snippet
@@ -26,7 +26,7 @@ def snippets(*urls: str) -> list[Snippet]:
 
 def reliable(engine: SearchEngine, policy: SourcePolicy, kept_out: GroundTruth | None = None) -> Search:
     """The engine with the filter behind it, as a run has it."""
-    inner, sources = checked(engine), SourceFilter(policy, kept_out)
+    inner, sources = with_checks(engine), SourceFilter(policy, kept_out)
     return Search(
         engine.name,
         lambda q, k: sources.usable(inner.search(q, k + sources.spare(k)), q, k),

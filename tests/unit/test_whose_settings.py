@@ -18,13 +18,13 @@ from storm_pipeline.interfaces.batch import Batch, TopicRequest, read_topics
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topic_status import TopicStatus
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.configuration.layers import configured
+from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.method.saved_settings import pinned_engine, resumed_settings
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
 from storm_pipeline.sources.search.registry import Choice
-from storm_pipeline.text.configuration.addresses import filled_in, redacted
+from storm_pipeline.text.configuration.addresses import fill_in, redact
 from storm_pipeline.text.configuration.variables import PROVIDERS, child_environment, use_files, variable
 
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
@@ -61,41 +61,41 @@ def toml(values: Mapping[str, Any]) -> str:
 
 def by_toml(values: Mapping[str, Any]) -> Settings:
     Path("storm.toml").write_text(toml(values))
-    return configured()
+    return load_settings()
 
 
 def by_project(values: Mapping[str, Any]) -> Settings:
     Path("pyproject.toml").write_text(f"[tool.storm]\n{toml(values)}")
-    return configured()
+    return load_settings()
 
 
 def by_env_file_of_the_folder(values: Mapping[str, Any]) -> Settings:
     Path(".env").write_text("".join(f"STORM_{name.upper()}={value}\n" for name, value in values.items()))
-    return configured()
+    return load_settings()
 
 
 def by_named_env_file(values: Mapping[str, Any]) -> Settings:
     by_env_file_of_the_folder(values)
     use_files(env=Path(".env"))
-    return configured()
+    return load_settings()
 
 
 def by_named_file(values: Mapping[str, Any]) -> Settings:
     Path("storm.toml").write_text(toml(values))  # in the folder, but named
     use_files(config=Path("storm.toml"))
-    return configured()
+    return load_settings()
 
 
 def by_users_file(values: Mapping[str, Any]) -> Settings:
     (Path(os.environ["STORM_HOME"]) / "storm.toml").write_text(toml(values))
-    return configured()
+    return load_settings()
 
 
 def by_environment(values: Mapping[str, Any]) -> Settings:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             patch.setenv(f"STORM_{name.upper()}", value)
-        return configured()
+        return load_settings()
 
 
 def by_topics(values: Mapping[str, Any], *, allow: bool = False) -> Settings:
@@ -111,7 +111,7 @@ def by_run(values: Mapping[str, Any], **word: Settings) -> Settings:
 
 
 USERS: dict[str, Callable[[Mapping[str, Any]], Settings]] = {
-    "option": configured,
+    "option": load_settings,
     "environment": by_environment,
     "--env-file": by_named_env_file,
     "--config": by_named_file,
@@ -220,7 +220,7 @@ def test_an_env_file_counts_where_it_is_named_and_sets_no_environment(monkeypatc
 def test_a_folders_file_that_would_take_minutes_to_read_is_refused(name: str, text: str, folder: Path) -> None:
     (folder / name).write_text(text)
     with pytest.raises(SettingsError, match="more than"):
-        configured()
+        load_settings()
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 4])
@@ -231,7 +231,7 @@ def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, f
     result = run(*command[:at], "--config", "mine.toml", *command[at:])
     assert result.exit_code == 2 and "(from mine.toml)" in result.stderr
     use_files(config=folder / "mine.toml")
-    assert configured({"turns": 3}).length == "long"
+    assert load_settings({"turns": 3}).length == "long"
 
 
 @pytest.mark.parametrize(
@@ -262,15 +262,15 @@ def test_what_the_user_names_as_a_key_is_hidden_whatever_its_name_says(monkeypat
     monkeypatch.setenv("MY_HOST_PART", "another-value")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789")
     key_use("openai/a", Settings.build({"lm": "openai/a", "api_key_env": "MY_MODEL"}))
-    filled_in("http://me:${MY_HOST_PART}@host.example")
-    assert redacted("a-real-value, another-value, AKIA0123456789") == "***, ***, ***"
+    fill_in("http://me:${MY_HOST_PART}@host.example")
+    assert redact("a-real-value, another-value, AKIA0123456789") == "***, ***, ***"
 
 
 def test_a_key_is_hidden_in_an_address_and_in_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
     key = 'abc/def+ghi==ü"q'
     monkeypatch.setenv("MY_SECRET", key)
     for form in (key, quote(key), quote_plus(key), json.dumps(key)[1:-1]):
-        assert redacted(f"http://host.example/{form}/x?q={form}") == "http://host.example/***/x?q=***"
+        assert redact(f"http://host.example/{form}/x?q={form}") == "http://host.example/***/x?q=***"
 
 
 @pytest.mark.parametrize("name", sorted(set(OTHERS_MAY_NOT) - set(CAPS)))

@@ -16,7 +16,7 @@ from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
 from storm_pipeline.settings import ROLES, Settings
-from storm_pipeline.text.fitting import fitted, most_tokens
+from storm_pipeline.text.fitting import fit_inputs, most_tokens
 
 ENGLISH = "The Oder rises in the Czech Republic and flows 854 km to the Baltic Sea. "
 TEXTS = {
@@ -120,7 +120,7 @@ def test_tokens_are_not_undercounted(language: str) -> None:
     st.integers(-50, 300),
 )
 def test_inputs_are_shortened_to_the_room_there_is(inputs: dict[str, Any], room: int) -> None:
-    made = fitted(inputs, room)
+    made = fit_inputs(inputs, room)
     told = [name for name, value in inputs.items() if isinstance(value, str)]
     assert list(made) == list(inputs)
     assert sum(most_tokens(made[name]) for name in told) <= max(0, room)
@@ -133,11 +133,11 @@ def test_inputs_are_shortened_to_the_room_there_is(inputs: dict[str, Any], room:
 def test_whole_lines_go_and_the_newest_turns_stay() -> None:
     lines = [f"[{i}] Title: {ENGLISH.strip()}" for i in range(1, 9)]
     text = "\n".join(lines)
-    made = fitted({"passages": text, "topic": "The Oder"}, 150)
+    made = fit_inputs({"passages": text, "topic": "The Oder"}, 150)
     assert made["topic"] == "The Oder"
     assert made["passages"].split("\n") == lines[: made["passages"].count("\n") + 1]
-    assert fitted({"conversation": text}, 150)["conversation"].endswith(lines[-1])
-    assert fitted({"passages": ENGLISH * 50}, 60)["passages"] in ENGLISH * 50
+    assert fit_inputs({"conversation": text}, 150)["conversation"].endswith(lines[-1])
+    assert fit_inputs({"passages": ENGLISH * 50}, 60)["passages"] in ENGLISH * 50
 
 
 @pytest.mark.parametrize("language", TEXTS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from storm_bench.commands.datasets import data_app, to_stderr
-from storm_pipeline.api import Guard, SettingsCommand, say, stopping
+from storm_pipeline.api import Guard, SettingsCommand, say, stop_on_interrupt
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -86,7 +86,7 @@ def run(
             log(_forecast_lines(expected))
             for warning in _warnings(expected) if quiet else ():
                 to_stderr(warning)
-            with stopping(experiment):
+            with stop_on_interrupt(experiment):
                 results = experiment.run()
             report = write_report(folder / "report", results)
             _print_results(results, report)
@@ -148,12 +148,12 @@ def _read_config(
     """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
     from storm_bench.folders import folder_to_write
-    from storm_pipeline.api import CAPS, configured
+    from storm_pipeline.api import CAPS, load_settings
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = folder_to_write(values.pop("out", default))
-    own = configured({name: values[name] for name in ("cache", *CAPS) if name in values})
+    own = load_settings({name: values[name] for name in ("cache", *CAPS) if name in values})
     caps = {name: cap for name in CAPS if (cap := getattr(own, name)) is not None}
     values.pop("cache", None)
     read = read_config(config, allow_code=allow_code)

@@ -15,7 +15,7 @@ from storm_bench.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
 from storm_bench.types import Topic, TopicDocument
 from storm_pipeline import DatasetError, PageError, SearchEngine, __version__
-from storm_pipeline.api import WebPages, checked, parallel_map, source_id
+from storm_pipeline.api import WebPages, parallel_map, source_id, with_checks
 from storm_pipeline.sources.search.base import Search
 
 MANIFEST = "manifest.json"
@@ -127,7 +127,7 @@ class DocumentCollector:
         self, answers: AnswerCache, search: SearchEngine | Search | None = None, fetch: Fetch | None = None
     ) -> None:
         self._answers = answers
-        self._search = checked(search) if search else None
+        self._search = with_checks(search) if search else None
         self._given = fetch
 
     def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:

@@ -12,7 +12,7 @@ import requests
 from storm_bench.datasets.dataset import PUBLISHED, Published
 from storm_bench.folders import folder_to_write, without_links
 from storm_pipeline import DatasetError, SearchError
-from storm_pipeline.api import redacted
+from storm_pipeline.api import redact
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
 
 HOST = "https://github.com"
@@ -37,7 +37,7 @@ def fetch_published(name: str, to: Path, *, host: str = HOST, patience: Patience
             archive.seek(0)
             written = sum(1 for _ in _unpacked(archive, published, folder))
     except SearchError as error:
-        raise DatasetError(f"{address} cannot be fetched ({redacted(str(error))}); try again later") from error
+        raise DatasetError(f"{address} cannot be fetched ({redact(str(error))}); try again later") from error
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise DatasetError(f"{address} is no archive of the data ({error}); try again later") from error
     except OSError as error:

@@ -16,7 +16,7 @@ from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import article_hash
 from storm_bench.experiments.units import Scored, Unit, Written
 from storm_pipeline import RunError, SettingsError
-from storm_pipeline.api import Journal, cannot_write, locked, read_state, redacted, write_atomically
+from storm_pipeline.api import Journal, cannot_write, lock_folder, read_state, redact, write_atomically
 
 FORMAT = 1
 """Version of the folder format; incremented when an older reader would misread it."""
@@ -101,14 +101,14 @@ class ExperimentStore:
 
     def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
         """Record the outcome of an article. Raises RunError: it cannot be written."""
-        facts = {"fingerprint": fingerprint, "failure": redacted(written.failure), "stopped": written.stopped}
+        facts = {"fingerprint": fingerprint, "failure": redact(written.failure), "stopped": written.stopped}
         more = {"seconds": round(written.seconds, 1), "words_asked": written.words_asked}
         self._journal.add("article", unit.id, facts | more)
         self._articles[unit.id] = facts | more
 
     def put_score(self, unit: Unit, metric: str, fingerprint: str, scored: Scored) -> None:
         """Record a score; errors as :meth:`put_article`."""
-        failure = redacted(scored.failure)
+        failure = redact(scored.failure)
         facts = {"of": fingerprint, "values": scored.values, "parameters": scored.parameters, "failure": failure}
         self._scores[f"{unit.id}|{metric}"] = facts
         self._journal.add("score", f"{unit.id}|{metric}", facts)
@@ -154,7 +154,7 @@ def _acquire_lock(folder: Path) -> BaseFileLock:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"cannot create {folder}: {error.strerror}; choose another with --out") from error
-    return locked(folder, _LOCK)
+    return lock_folder(folder, _LOCK)
 
 
 def _read_state(folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from storm_bench.experiments.data import topics_of
 from storm_bench.experiments.jobs import settings_of
 from storm_bench.experiments.units import Unit
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.compiled_sets import Provenance, add_to_set
 from storm_pipeline.models.programs import Programs
 
 __all__ = ["data", "model"]  # fixtures
@@ -138,7 +138,7 @@ def test_a_compiled_set_is_a_method(data: Path, model: FakeModel, tmp_path: Path
     article = Programs().article.deepcopy()
     signature = article.predict.signature
     article.predict.signature = signature.with_instructions(f"{signature.instructions} Mind the bridges.")
-    how = Compiled("", "m", "gepa", "cited text", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
+    how = Provenance("", "m", "gepa", "cited text", 0.2, 0.4, (0.1, 0.3), ("A",), ("B",), 0, 3)
     add_to_set(tmp_path / "mine", "article", article, how, {"storm-pipeline": "0"})
     methods = [{"recipe": "rr"}, {"recipe": f"rr@{tmp_path / 'mine'}"}]
     config = described(model, "rr", methods=methods, metrics=["shape"]).with_overrides(topics=1)

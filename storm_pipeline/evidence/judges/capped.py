@@ -12,7 +12,7 @@ from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.sqlite_cache import SqliteCache
-from storm_pipeline.text.formatting import counted, dollars
+from storm_pipeline.text.formatting import dollars, with_noun
 from storm_pipeline.types import Price
 
 MAX_COST = 1.0
@@ -52,7 +52,7 @@ class CappedJudge(JudgeWrapper):
         cost = self._price and self._price.cost(tokens_in, 0, len(parts) * program.token_limit)
         price = "at an unknown price" if cost is None else f"for about {dollars(cost)} or less"
         most = "without a cap, which needs --price" if cap is None else f"capped at ${cap:g} (--max-cost)"
-        read = f"{counted(sentences, 'sentence')} in {counted(len(parts), 'call')}"
+        read = f"{with_noun(sentences, 'sentence')} in {with_noun(len(parts), 'call')}"
         return f"{self.name} reads {read}, {price}, {most}"
 
     def _judged(self, part: Sequence[Question]) -> tuple[list[Verdict], ModelError | None]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.evidence.facts import covering
+from storm_pipeline.evidence.facts import find_cover
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.text.languages import detect, split_sentences, stem_set
 from storm_pipeline.text.quantities import missing
@@ -41,7 +41,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)
     pieces = [piece for i, text in enumerate(question.passages) for piece in _pieces(i, text, wanted)]
-    return tuple(pieces[i][0] for i in covering(wanted, [shared for _, shared in pieces]))
+    return tuple(pieces[i][0] for i in find_cover(wanted, [shared for _, shared in pieces]))
 
 
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:

@@ -62,12 +62,12 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
-        vectors = [_hashed(text, self.dimension) for text in texts]
+        vectors = [_hash(text, self.dimension) for text in texts]
         return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
 
 
 @lru_cache(maxsize=4096)
-def _hashed(text: str, dimension: int) -> Vector:
+def _hash(text: str, dimension: int) -> Vector:
     axes = [_hashed_axes(piece, dimension) for piece in _PIECE.findall(text.casefold())]
     counts = np.bincount(np.concatenate(axes) if axes else [], minlength=2 * dimension)
     vector = (counts[dimension:] - counts[:dimension]).astype(np.float32)

@@ -35,11 +35,11 @@ def has_exact_int8() -> bool:
 
 def _int8_dense(weight: Tensor, bias: Tensor) -> _Layered:
     """Make a dense layer in int8: one scale per output row of the weights, one per row of the input."""
-    weights, per_row = _quantised(weight)
+    weights, per_row = _quantise(weight)
     transposed, weight_scales = weights.t().contiguous(), per_row.squeeze(1)
 
     def dense(x: Tensor) -> Tensor:
-        values, scales = _quantised(x)
+        values, scales = _quantise(x)
         scaled = torch._int_mm(values, transposed).to(torch.float32).mul_(scales)
         return torch.addcmul(bias, scaled, weight_scales, out=scaled)
 
@@ -51,7 +51,7 @@ def _float_dense(weight: Tensor, bias: Tensor) -> _Layered:
     return lambda x: linear(x, weight, bias)
 
 
-def _quantised(x: Tensor) -> tuple[Tensor, Tensor]:
+def _quantise(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return ``x`` as int8, and the scale of each row, of shape (n, 1)."""
     largest = torch.maximum(x.amax(-1, keepdim=True), x.amin(-1, keepdim=True).neg_())
     scales = largest.clamp_min_(1e-8).div_(127)

@@ -109,7 +109,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
         options |= {"local_files_only": False, "revision": folder.name}
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}")
-    for file, what in _code_asked_for(folder):
+    for file, what in _custom_code_settings(folder):
         raise SettingsError(
             f"the model {str(source)!r} asks to run code ({file}: {what}), which is never done: give a model of "
             "sentence-transformers' or transformers' own classes, with weights in safetensors"
@@ -117,7 +117,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
     return options
 
 
-def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:
+def _custom_code_settings(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield file and entry of each setting that would make a library import or call code other than its own classes."""
     parts = [""]
     modules = folder / "modules.json"

@@ -15,7 +15,7 @@ Ranking = list[int]  # indices of snippets, best first
 EMBEDDED_A_QUERY = 16  # maximum texts embedded per query
 
 
-def fused(rankings: Iterable[Sequence[int]]) -> Ranking:
+def fuse(rankings: Iterable[Sequence[int]]) -> Ranking:
     """Fuse rankings by reciprocal rank; ties go to the lower index."""
     scores = rank_scores(rankings)
     return sorted(scores, key=lambda position: (-scores[position], position))
@@ -34,10 +34,10 @@ cached_terms = lru_cache(1 << 13)(terms)
 def prepare_terms(snippets: Iterable[Snippet]) -> None:
     """Compute and cache the index terms of snippets before they are indexed."""
     for snippet in snippets:
-        cached_terms(_indexed(snippet))
+        cached_terms(_index_text(snippet))
 
 
-def _indexed(snippet: Snippet) -> str:
+def _index_text(snippet: Snippet) -> str:
     return "\n".join(filter(None, (snippet.title, snippet.heading, snippet.text)))
 
 
@@ -65,7 +65,7 @@ class HybridIndex:
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
+        self._lexical = LexicalIndex(([(_index_text(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """Return for each query the ``k`` best snippets, best first."""
@@ -109,4 +109,4 @@ class HybridIndex:
         ]
 
     def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
-        return tuple(self._snippets[position] for position in fused(rankings)[:k])
+        return tuple(self._snippets[position] for position in fuse(rankings)[:k])

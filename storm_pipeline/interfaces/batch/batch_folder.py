@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.topic_status import TopicStatus
 from storm_pipeline.run.folder import slug
-from storm_pipeline.run.locking import locked, new_folder, read_state
+from storm_pipeline.run.locking import lock_folder, new_folder, read_state
 from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically
 from storm_pipeline.types import is_plausible
 
@@ -33,7 +33,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
 
     def __init__(self, folder: Path, state: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
-        self._lock = locked(folder, _LOCK)
+        self._lock = lock_folder(folder, _LOCK)
         try:
             state = state or read_batch(folder)
         except BaseException:

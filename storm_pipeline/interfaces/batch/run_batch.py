@@ -22,8 +22,8 @@ from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.settings import CONTENT, ROLES, Settings, displaced, option_name
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.settings import CONTENT, ROLES, Settings, discarded_settings, option_name
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.languages import length_in_words
 from storm_pipeline.types import Article, Outline
 
@@ -64,7 +64,7 @@ class Batch(AbstractContextManager["Batch"]):
         self._store = store
         self._shared = store.settings if settings is None else settings
         self._overrides = dict(overrides or {})
-        self._left_out = displaced({"lm"} & self._overrides.keys())
+        self._left_out = discarded_settings({"lm"} & self._overrides.keys())
         self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
         self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
@@ -148,7 +148,7 @@ class Batch(AbstractContextManager["Batch"]):
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
-            shared = _shared(store, settings or Settings(), user, {*overrides, *allow})
+            shared = _shared_settings(store, settings or Settings(), user, {*overrides, *allow})
         except SettingsError:
             store.close()
             raise
@@ -234,11 +234,11 @@ class Batch(AbstractContextManager["Batch"]):
             sections, references, usage = len(article.sections), len(article.references), article.usage
             ended = replace(row, state="written", sections=sections, words=words, references=references)
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
-            ended, usage = self._failed(row, error), ledger.usage(time.monotonic() - start)
+            ended, usage = self._failed_row(row, error), ledger.usage(time.monotonic() - start)
         used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
         self._save(replace(ended, **used, folder=self._store.rows[row.number - 1].folder))
 
-    def _failed(self, row: TopicStatus, error: Exception) -> TopicStatus:
+    def _failed_row(self, row: TopicStatus, error: Exception) -> TopicStatus:
         if isinstance(error, StoppedError):
             return replace(row, state="stopped")
         reason = str(error) if isinstance(error, StormError) else unforeseen(error)
@@ -253,7 +253,7 @@ class Batch(AbstractContextManager["Batch"]):
 
     def _settings(self, row: TopicStatus) -> Settings:
         row_settings = row.request.settings
-        shared = {n: v for n, v in self._shared.items() if n not in displaced({"lm"} & row_settings.keys())}
+        shared = {n: v for n, v in self._shared.items() if n not in discarded_settings({"lm"} & row_settings.keys())}
         values = {n: v for n, v in {**shared, **row_settings}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
@@ -281,7 +281,7 @@ class Batch(AbstractContextManager["Batch"]):
         self._notify(lambda sink: sink.event(row.number, event))
 
     def _save(self, row: TopicStatus) -> None:
-        row = replace(row, error=redacted(row.error))
+        row = replace(row, error=redact(row.error))
         with self._lock:
             try:
                 self._store.put(row)
@@ -296,7 +296,7 @@ class Batch(AbstractContextManager["Batch"]):
                 call(sink)
 
 
-def _shared(store: BatchStore, given: Settings, user: Settings | None, allowed: set[str]) -> dict[str, Any]:
+def _shared_settings(store: BatchStore, given: Settings, user: Settings | None, allowed: set[str]) -> dict[str, Any]:
     """Return the settings with which all topics of a batch continue.
 
     Raises SettingsError: a model or another setting must be given again, or a topic has a setting that is not

@@ -12,7 +12,7 @@ from typing import Any, get_origin
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.method.session import require_keys
 from storm_pipeline.settings import CONTENT, Settings, no_such_setting
-from storm_pipeline.sources.documents.decoding import decoded_lines
+from storm_pipeline.sources.documents.decoding import decode_lines
 from storm_pipeline.text.configuration.addresses import without_secrets
 from storm_pipeline.text.files import read_bounded
 
@@ -89,7 +89,7 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
         raise SettingsError(
             f"cannot read {path}: {error.strerror}; give a file with a topic a line, or split it"
         ) from error
-    text = "\n".join(decoded_lines(data)).replace("\r", "\n")
+    text = "\n".join(decode_lines(data)).replace("\r", "\n")
     requests = tuple(request.plain() for request in islice(reader(path.name, text), _MOST_TOPICS + 1))
     if not requests:
         raise SettingsError(f"{path} has no topic: write at least one")
@@ -146,7 +146,7 @@ def _from_json_lines(name: str, text: str) -> Iterator[TopicRequest]:
 
 
 def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
-    rows, header = _opened_table(name, text)
+    rows, header = _open_table(name, text)
     for place, cells in rows:
         if any(cells[len(header) :]):
             raise SettingsError(
@@ -159,12 +159,12 @@ def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
         yield TopicRequest(named.pop("topic"), named, place)
 
 
-def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
+def _open_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
     """Return the rows below the header with their origins, and the names in the header."""
     for delimiter in _DELIMITERS:
         rows = _rows(name, text, delimiter)
         place, first = next(rows, (name, []))
-        header = [_normalised(cell) for cell in first]
+        header = [_normalise(cell) for cell in first]
         while header and not header[-1]:
             header.pop()
         if "topic" in header:
@@ -193,7 +193,7 @@ def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]
 
 
 def _field(name: str, at: str) -> str:
-    field_name = _normalised(name)
+    field_name = _normalise(name)
     if field_name in _BATCH_ONLY:
         raise SettingsError(f"{at}{field_name!r} applies to the whole batch: give it to the command, not to a topic")
     if field_name not in Settings.model_fields:
@@ -201,7 +201,7 @@ def _field(name: str, at: str) -> str:
     return field_name
 
 
-def _normalised(name: str) -> str:
+def _normalise(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
+from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
 from storm_pipeline.interfaces.cli.options import OutlineFile, Quiet, argument, flag, option
-from storm_pipeline.interfaces.cli.output import EventLines, Shown, configured, say, table_text, tell, with_chosen_model
+from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.batch import Batch, BatchSink
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TOPICS = "A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl."
 
 
-@guarded
+@with_guard
 def batch(
     ctx: typer.Context,
     topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
@@ -38,8 +38,8 @@ def batch(
     Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
     topics with `storm resume FOLDER`.
     """
-    shown = Shown(quiet, json_events)
-    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    shown = Output(quiet, json_events)
+    settings = choose_model(load_settings(ctx.obj), quiet=shown.nothing_else)
     from storm_pipeline.interfaces.batch import Batch, read_topics
 
     requests = read_topics(topics_file)
@@ -47,15 +47,15 @@ def batch(
     _run(create, guard, shown)
 
 
-def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Shown, *, accept_damage: bool) -> None:
+def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output, *, accept_damage: bool) -> None:
     """Resume a batch; ``settings``: from the command line."""
     from storm_pipeline.interfaces.batch import Batch
 
-    user = configured(folder=None)
+    user = load_settings(folder=None)
     _run(partial(Batch.open, folder, settings, user=user, accept_damage=accept_damage), guard, shown)
 
 
-def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
+def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
     """Run the batch with progress or events, then print its report; the first interruption stops it gracefully."""
     with ExitStack() as stack:
         sinks: list[BatchSink] = [EventLines("batch")] if shown.json_events else []
@@ -65,7 +65,7 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
             sinks.append(stack.enter_context(BatchProgress()))
         work = stack.enter_context(make(sinks=sinks))
         guard.folder = work.folder
-        stack.enter_context(stopping(work))
+        stack.enter_context(stop_on_interrupt(work))
         report = work.run()
     from storm_pipeline.interfaces.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
 

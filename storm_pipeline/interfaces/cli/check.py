@@ -9,11 +9,11 @@ import typer
 
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.interfaces.cli.export import article_of
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
+from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
 from storm_pipeline.text.files import write_atomically
-from storm_pipeline.text.formatting import counted
+from storm_pipeline.text.formatting import with_noun
 
 if TYPE_CHECKING:
     from storm_pipeline.output.check.refreshing import Refreshed
@@ -24,7 +24,7 @@ _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder 
 _VERDICTS = "Of the verdicts, such as partly, 'not found', uncited or unread: which end with 3."
 
 
-@guarded
+@with_guard
 def check(
     ctx: typer.Context,
     article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
@@ -50,7 +50,7 @@ def check(
     from storm_pipeline.output.check.judging import NOT_READ
 
     statuses = _statuses(fail_on)
-    settings = configured(ctx.obj)
+    settings = load_settings(ctx.obj)
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     read = read_for_check(article, pages, None if offline else kept_pages(settings))
     checked = replace(check_article(read.article, judge, read.unread), matches=read.matches)
@@ -69,12 +69,12 @@ def check(
         why = next(iter(checked.unread.values()))
         raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
     if failing := checked.failing(statuses):
-        tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
+        tell(f"{len(failing)} of {with_noun(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
         raise _FAILED
     if left := len(checked.failing(NOT_READ)):
         named = "name a language model (--lm) or a cross-encoder (--judge)"
         how = "a further check pays only for these" if checked.counts["unjudged"] else named
-        tell(f"{left} of {counted(len(checked.sentences), 'sentence')} were not read for support: {how}")
+        tell(f"{left} of {with_noun(len(checked.sentences), 'sentence')} were not read for support: {how}")
         raise _NOT_READ
 
 
@@ -96,7 +96,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
 _FILES = "Folder whose files may be read again; may be repeated."
 
 
-@guarded
+@with_guard
 def refresh(
     ctx: typer.Context,
     run: Run,
@@ -117,7 +117,7 @@ def refresh(
     from storm_pipeline.evidence.page_reading import kept_pages
     from storm_pipeline.output.check.refreshing import refresh as refreshed
 
-    settings = configured(ctx.obj)
+    settings = load_settings(ctx.obj)
     article = article_of(run)
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
@@ -147,8 +147,8 @@ def _print_changes(result: "Refreshed") -> None:
         show_table(("sentence", "passage", "verdict", "source", "text", "why"), rows)
     sentences = len({change.place for change in result.changes})
     note = f"; {NOTHING_READ}" if verdicts and not result.checked.read else ""
-    say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {len(result.failing)} fail{note}")
+    say(f"{with_noun(sentences, 'sentence')} with a passage that changed or vanished, {len(result.failing)} fail{note}")
     if any(change.reason == NOT_NAMED for change in result.changes):
         tell("files are read only in the folders that you name: --files DIR")
     if result.uncompared:
-        tell(f"not compared, since the words are a search engine's: {counted(result.uncompared, 'citation')}")
+        tell(f"not compared, since the words are a search engine's: {with_noun(result.uncompared, 'citation')}")

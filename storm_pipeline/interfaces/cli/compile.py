@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, option
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell, with_chosen_model
+from storm_pipeline.interfaces.cli.output import choose_model, load_settings, say, show_table, tell
 
 if TYPE_CHECKING:
-    from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
+    from storm_pipeline.models.compiled_sets import CompiledSet, Provenance
     from storm_pipeline.optimize.compiling import Job
 
 _PROGRAMS = "Programs to compile; or `list` for those that can be, or `show SET`."
@@ -26,7 +26,7 @@ _TOPICS = "Topics to draw from --train, at most: fewer calls; default: all."
 _TEACHER, _REFLECTION = "Makes the examples; default: --lm.", "Writes new instructions; default: --lm."
 
 
-@guarded
+@with_guard
 def compile_programs(
     ctx: typer.Context,
     names: Annotated[list[str], argument("PROGRAM...", _PROGRAMS)],
@@ -55,7 +55,7 @@ def compile_programs(
     from storm_pipeline.optimize.compiling import compile_program, job_for
     from storm_pipeline.optimize.tasks import read_training
 
-    settings = with_chosen_model(configured(ctx.obj))
+    settings = choose_model(load_settings(ctx.obj))
     articles = read_training(train)
     command = " ".join(["storm", *sys.argv[1:]])
     job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
@@ -86,7 +86,7 @@ def _show_programs(_: list[str]) -> None:
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
 
 
-def _gain(compiled: "Compiled") -> str:
+def _gain(compiled: "Provenance") -> str:
     return f"{compiled.before:.3f} → {compiled.after:.3f} [{compiled.interval[0]:+.3f}, {compiled.interval[1]:+.3f}]"
 
 

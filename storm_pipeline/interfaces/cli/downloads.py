@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import AssetError, SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, flag, option
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
+from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
 
 if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
@@ -21,7 +21,7 @@ _Names = Annotated[list[str] | None, argument("NAME", "Names of downloads.")]
 _Cache = Annotated[str | None, option("--cache", "PATH", "Folder for downloads.")]
 
 
-def needed(settings: "Settings") -> list[str]:
+def needed_assets(settings: "Settings") -> list[str]:
     """Return the names of the assets that a run with these settings uses."""
     from storm_pipeline.run.assets import EMBEDDED_MODELS, EMBEDDER, LEADS
 
@@ -32,7 +32,7 @@ def needed(settings: "Settings") -> list[str]:
 
 
 @assets_app.command("list")
-@guarded
+@with_guard
 def list_assets(*, cache: _Cache = None) -> None:
     """List the downloads: name, size, whether they are present, licence, purpose."""
     from storm_pipeline.evidence.retrieval.embedder import is_here
@@ -53,7 +53,7 @@ def list_assets(*, cache: _Cache = None) -> None:
 
 
 @assets_app.command()
-@guarded
+@with_guard
 def pull(
     names: _Names = None,
     *,
@@ -68,7 +68,7 @@ def pull(
     from storm_pipeline.run import assets
 
     settings = _settings(cache)
-    chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)
+    chosen = [asset.name for asset in assets.catalogue()] if every else names or needed_assets(settings)
     with ExitStack() as stack:
         show = None if quiet else stack.enter_context(ProgressSink()).downloading
         paths = [assets.fetch(name, settings.cache, show) for name in chosen]
@@ -76,7 +76,7 @@ def pull(
 
 
 @assets_app.command()
-@guarded
+@with_guard
 def verify(names: _Names = None, *, cache: _Cache = None) -> None:
     """Verify the hashes of downloads; without names, of all present ones."""
     from storm_pipeline.run import assets
@@ -97,4 +97,4 @@ def verify(names: _Names = None, *, cache: _Cache = None) -> None:
 
 
 def _settings(cache: str | None) -> "Settings":
-    return configured({"cache": cache} if cache is not None else {})
+    return load_settings({"cache": cache} if cache is not None else {})

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, OutlineFile, Topic, option
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, with_chosen_model
+from storm_pipeline.interfaces.cli.output import choose_model, load_settings, say, show_table
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: t
 _COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
 
 
-@guarded
+@with_guard
 def estimate(
     ctx: typer.Context,
     topic: Topic,
@@ -37,7 +37,7 @@ def estimate(
     from storm_pipeline.interfaces.estimate import estimate as estimate_run
     from storm_pipeline.recipes import DEFAULT
 
-    settings = with_chosen_model(configured(ctx.obj), quiet=as_json)
+    settings = choose_model(load_settings(ctx.obj), quiet=as_json)
     result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
     if as_json:
         say(json.dumps(_as_json(result), ensure_ascii=False))

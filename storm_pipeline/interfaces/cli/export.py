@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, flag, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _STYLE = "CSL style of the citations: apa, chicago-notes, …, or a .csl file."
 
 
-@guarded
+@with_guard
 def export(
     run: Annotated[Path | None, argument("RUN", "Folder of the run, or its article.json.")] = None,
     *,
@@ -41,14 +41,14 @@ def export(
     formats = list(map(export_format, names))
     article = article_of(run)
     if any(format_.name == "wikitext" for format_ in formats):
-        formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
+        formats = _allowed_formats(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
     folder = out or (run if run.is_dir() else run.parent)
     for chosen in formats:
         path = folder / f"article{chosen.suffix}"
         say(str(write(article, chosen.name, path, citation_style=citation_style)))
 
 
-def _accepted(
+def _allowed_formats(
     article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
 ) -> "list[ArticleFormat]":
     """Return the formats to write, without wikitext if not allowed, and print the sources that Wikipedia rejects."""

@@ -22,7 +22,7 @@ import typer
 from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.interfaces.cli.output import tell
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
@@ -78,8 +78,8 @@ class Guard:
             return
         code, message = self._exit_code_and_message(error)
         if self._debug:
-            tell(redacted("".join(traceback.format_exception(error))), nl=False)
-        tell(printable(redacted(message)))
+            tell(redact("".join(traceback.format_exception(error))), nl=False)
+        tell(printable(redact(message)))
         raise typer.Exit(code) from error
 
     def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
@@ -98,7 +98,7 @@ class Guard:
                 return 1, f"error: {unforeseen(error)}{remedy}"
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
+def with_guard(command: Callable[..., None]) -> Callable[..., None]:
     """Add the option ``--debug`` to a command and run it in a :class:`Guard`, its argument ``guard`` if it has one."""
     parameters = dict(inspect.signature(command).parameters)
     takes_guard = parameters.pop("guard", None) is not None
@@ -124,7 +124,7 @@ class Stoppable(Protocol):
 
 
 @contextmanager
-def stopping(work: Stoppable) -> Iterator[None]:
+def stop_on_interrupt(work: Stoppable) -> Iterator[None]:
     """Stop ``work`` gracefully at the first interruption in the block, and end the process at the second.
 
     While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. Signals ignored

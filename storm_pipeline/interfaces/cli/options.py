@@ -103,7 +103,7 @@ def _help_all(number: int) -> Any:
 
     text = f"Show the other {number - len(_COMMON)} settings too."
     option = typer.Option("--help-all", help=text, is_eager=True, callback=show)
-    (made,) = _derived({_HELP_ALL: Annotated[bool, option]}, default=False)
+    (made,) = _derive_options({_HELP_ALL: Annotated[bool, option]}, default=False)
     return made
 
 
@@ -127,10 +127,10 @@ def _options(*, every: bool) -> tuple[Any, ...]:
             hidden=not every and name not in _COMMON,
         )
         annotations[name] = Annotated[list[str] | None if many else str | None, option]
-    return _derived(annotations, default=None)
+    return _derive_options(annotations, default=None)
 
 
-def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
+def _derive_options(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
     """Return the options that Typer derives from a function with these annotations."""
 
     def holder(**_: Any) -> None: ...

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
 
-def configured(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
-    """Return the settings of :func:`storm_pipeline.interfaces.configuration.layers.configured`, imported on use."""
+def load_settings(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
+    """Return the settings of :func:`storm_pipeline.interfaces.configuration.layers.load_settings`, imported on use."""
     from storm_pipeline.interfaces.configuration import layers
 
-    return layers.configured(given, folder=folder)
+    return layers.load_settings(given, folder=folder)
 
 
-def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
+def choose_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
     """Return the settings with the model chosen by the user on the terminal; unchanged without a question.
 
     Without a terminal there is no question, and the run reports the model. Raises typer.Abort: the user interrupted the
@@ -53,7 +53,7 @@ _PIPE_WIDTH = 200
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class Output:
     """Output options of a writing command: its result with or without progress and summary, or its events."""
 
     quiet: bool

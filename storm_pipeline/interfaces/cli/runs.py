@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, Runs, argument
-from storm_pipeline.interfaces.cli.output import configured, distinct_lines, say, show_table, tell
-from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
+from storm_pipeline.interfaces.cli.output import distinct_lines, load_settings, say, show_table, tell
+from storm_pipeline.text.formatting import age, amount, clock, dollars, printable, with_noun
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.listing import RunEntry
@@ -22,12 +22,12 @@ _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written
 _MAX_LINES = 20
 
 
-@guarded
+@with_guard
 def runs(*, out: Runs = None, as_json: Json = False) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     from storm_pipeline.interfaces.listing import list_runs
 
-    root = configured({"out": out} if out else {}).out
+    root = load_settings({"out": out} if out else {}).out
     entries = list_runs(root)
     if as_json:
         say(json.dumps([_record(entry) for entry in entries], indent=1))
@@ -38,7 +38,7 @@ def runs(*, out: Runs = None, as_json: Json = False) -> None:
         tell(printable(f"no runs in {root}: start one with `storm write TOPIC`, or name another folder with --out"))
 
 
-@guarded
+@with_guard
 def show(run: Annotated[Path, argument("RUN", "Folder of the run.")], *, as_json: Json = False) -> None:
     """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
 
@@ -128,9 +128,9 @@ def _totals_line(timeline: "Timeline") -> str:
     usage = timeline.usage
     stages = [stage for session in timeline.sessions for stage in session.stages]
     facts = [
-        counted(len(timeline.sessions), "session"),
+        with_noun(len(timeline.sessions), "session"),
         clock(usage.seconds),
-        counted(usage.calls, "call"),
+        with_noun(usage.calls, "call"),
         f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
         f"{amount(usage.tokens_cached)} cached, {amount(usage.tokens_out)} written",
         f"cost {dollars(usage.cost)}",

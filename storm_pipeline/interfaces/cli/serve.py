@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import SettingsGroup, flag, option
-from storm_pipeline.interfaces.cli.output import configured, tell, with_chosen_model
+from storm_pipeline.interfaces.cli.output import choose_model, load_settings, tell
 from storm_pipeline.interfaces.cli.tokens import token_app
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ serve_app.add_typer(token_app, name="token")
 
 
 @serve_app.callback()
-@guarded
+@with_guard
 def serve(
     ctx: typer.Context,
     *,
@@ -64,22 +64,22 @@ def serve(
     if ctx.invoked_subcommand:
         return
     from storm_pipeline.interfaces.server.callers import Tokens
-    from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, checked_token
+    from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
     from storm_pipeline.interfaces.server.serving import require_api, serve_api
     from storm_pipeline.text.configuration.variables import variable
 
     if not api:
         raise SettingsError("say what to serve: storm serve --api")
-    settings = configured(ctx.obj)
-    token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
+    settings = load_settings(ctx.obj)
+    token = require_valid_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
     reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
     require_api()
-    with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
+    with _service(choose_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_api(service, host, port, token, reach)
 
 
-@guarded
+@with_guard
 def mcp(
     ctx: typer.Context,
     *,
@@ -93,11 +93,10 @@ def mcp(
 
     The settings apply to every run.
     """
-    from storm_pipeline.interfaces.server.mcp_app import require_mcp
-    from storm_pipeline.interfaces.server.serving import serve_mcp
+    from storm_pipeline.interfaces.server.serving import require_mcp, serve_mcp
 
     require_mcp()
-    with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
+    with _service(load_settings(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_mcp(service)
 
 

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import flag
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.formatting import printable
 
 
-@guarded
+@with_guard
 def init(
     *,
     yes: Annotated[bool, flag("--yes -y", "Accept the proposed values without asking.")] = False,
@@ -41,7 +41,7 @@ def init(
     tell(_next_steps(values))
 
 
-@guarded
+@with_guard
 def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "Ask no model.")] = False) -> None:
     """Show the configuration and its origins, and check what a run needs.
 
@@ -50,8 +50,8 @@ def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "As
     from storm_pipeline.interfaces.configuration.diagnosis import diagnose
     from storm_pipeline.interfaces.configuration.layers import configuration
 
-    settings, given = configured(ctx.obj), configuration(ctx.obj)
-    rows = [(n, printable(redacted(str(v.value))), v.origin or "the command line") for n, v in given.items()]
+    settings, given = load_settings(ctx.obj), configuration(ctx.obj)
+    rows = [(n, printable(redact(str(v.value))), v.origin or "the command line") for n, v in given.items()]
     if rows:
         show_table(("setting", "value", "from"), rows)
         say("")

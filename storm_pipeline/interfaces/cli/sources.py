@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
@@ -27,7 +27,7 @@ _NO_PLACE = "Domain or domain/path that is never allowed; repeatable."
 
 
 @search_app.command("engines")
-@guarded
+@with_guard
 def list_engines() -> None:
     """List the search engines: requirements, whether free, key variable, supported filters, and results."""
     from storm_pipeline.sources.search.registry import engines
@@ -50,7 +50,7 @@ def _variables(info: "EngineInfo") -> str:
     return "optional, set" if all(map(variable, info.optional_variables)) else "optional, not set"
 
 
-@guarded
+@with_guard
 def documents(
     folder: Annotated[Path, argument("FOLDER", "Folder, or file, of your documents.")],
 ) -> None:
@@ -82,7 +82,7 @@ def _origins(document: "Document") -> str:
 
 
 @sources_app.command()
-@guarded
+@with_guard
 def check(
     urls: Annotated[list[str], argument("URL...", "Pages or domains.")],
     *,
@@ -92,10 +92,10 @@ def check(
 ) -> None:
     """Show whether a policy allows pages, with their classification and the reason."""
     from storm_pipeline.sources.reliable.catalogue import load_catalogue
-    from storm_pipeline.sources.reliable.filtering import SourcePolicy, policy_named
+    from storm_pipeline.sources.reliable.filtering import SourcePolicy, require_policy
 
     catalogue = load_catalogue()
-    judge = SourcePolicy(policy_named(policy), allow=allow or (), deny=deny or ())
+    judge = SourcePolicy(require_policy(policy), allow=allow or (), deny=deny or ())
     verdicts = [judge.judge(url) for url in urls]
     rows = [(v.url, "yes" if v.allowed else "no", v.status, v.rule or "-", v.reason) for v in verdicts]
     show_table(("page", "allowed", "status", "by", "why"), rows)

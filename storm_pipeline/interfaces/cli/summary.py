@@ -1,7 +1,7 @@
 """The summary of a finished run on standard error."""
 
 from storm_pipeline.interfaces.cli.output import distinct_lines
-from storm_pipeline.text.formatting import amount, counted, dollars, printable
+from storm_pipeline.text.formatting import amount, dollars, printable, with_noun
 from storm_pipeline.text.languages import length_in_words
 from storm_pipeline.types import Article, Outline, Problem, Usage
 
@@ -13,10 +13,10 @@ def of_article(article: Article) -> str:
     sentences = list(article.sentences())
     words = sum(length_in_words(sentence.text) for sentence in sentences)
     uncited = sum(not sentence.citations for sentence in sentences)
-    sections, references = counted(len(article.sections), "section"), counted(len(article.references), "reference")
-    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(sentences)} sentences uncited"]
+    sections, references = with_noun(len(article.sections), "section"), with_noun(len(article.references), "reference")
+    facts = [sections, with_noun(words, "word"), references, f"{uncited} of {len(sentences)} sentences uncited"]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
-        facts.append(f"{counted(asked, 'question')} asked")
+        facts.append(f"{with_noun(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
     lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems), *note]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
@@ -25,7 +25,7 @@ def of_article(article: Article) -> str:
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
     """Return a summary of an outline: sections, headings, usage, problems."""
     headings = sum(1 for _ in outline.titles())
-    size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
+    size = f"{with_noun(len(outline.sections), 'section')}, {with_noun(headings, 'heading')}"
     lines = [size, _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
 
@@ -35,11 +35,11 @@ def _usage(usage: Usage) -> str:
     if usage.estimated:
         tokens += f" (estimated for {usage.estimated} calls, whose server reports none)"
     cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
-    return f"{counted(usage.calls, 'call')}, {tokens}, {cost}, {usage.seconds:.0f} s"
+    return f"{with_noun(usage.calls, 'call')}, {tokens}, {cost}, {usage.seconds:.0f} s"
 
 
 def _problems(problems: tuple[Problem, ...]) -> list[str]:
     if not problems:
         return ["no problems"]
     lines = (printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
-    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]
+    return [f"{with_noun(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]

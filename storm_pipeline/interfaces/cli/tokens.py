@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli.guard import guarded
+from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, option
-from storm_pipeline.interfaces.cli.output import configured, say, show_table, tell
+from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.server.callers import Tokens
@@ -22,7 +22,7 @@ _Budget = Annotated[float | None, option("--budget", "DOLLARS", "What its runs m
 
 
 @token_app.command("add")
-@guarded
+@with_guard
 def add(ctx: typer.Context, name: _Name, *, budget: _Budget = None, out: _Out = None) -> None:
     """Make the token NAME and print it once: only its hash is stored."""
     say(_tokens(ctx, out).add(name, budget))
@@ -30,7 +30,7 @@ def add(ctx: typer.Context, name: _Name, *, budget: _Budget = None, out: _Out = 
 
 
 @token_app.command("list")
-@guarded
+@with_guard
 def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
     """List the tokens with their budgets and their cost of this month."""
     from storm_pipeline.interfaces.server.budget import Budgets
@@ -49,7 +49,7 @@ def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
 
 
 @token_app.command("revoke")
-@guarded
+@with_guard
 def revoke(ctx: typer.Context, name: _Name, *, out: _Out = None) -> None:
     """Revoke the token NAME, at once for a running server. Its runs are kept and continue."""
     _tokens(ctx, out).revoke(name)
@@ -63,4 +63,4 @@ def _tokens(ctx: typer.Context, out: Path | None) -> "Tokens":
     given = dict(ctx.obj or {})
     if set(given) - {"out"}:
         raise SettingsError("settings belong to the server: of `storm serve token` give --out alone")
-    return Tokens(configured(given | ({"out": out} if out else {})).out)
+    return Tokens(load_settings(given | ({"out": out} if out else {})).out)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from storm_pipeline.errors import DamagedRunError, SettingsError
-from storm_pipeline.interfaces.cli.guard import Guard, guarded, stopping
+from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
 from storm_pipeline.interfaces.cli.options import (
     JsonEvents,
     OutlineFile,
@@ -22,12 +22,12 @@ from storm_pipeline.interfaces.cli.options import (
 )
 from storm_pipeline.interfaces.cli.output import (
     EventLines,
-    Shown,
-    configured,
+    Output,
+    choose_model,
     is_interactive,
+    load_settings,
     say,
     tell,
-    with_chosen_model,
 )
 from storm_pipeline.text.formatting import printable
 
@@ -49,7 +49,7 @@ _YES = "Continue although files of the run were lost or changed, and repeat the 
 _Yes = Annotated[bool, flag("--yes -y", _YES)]
 
 
-@guarded
+@with_guard
 def write(
     ctx: typer.Context,
     topic: Topic,
@@ -69,21 +69,21 @@ def write(
 
     if piece and headings:
         raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
-    shown = Shown(quiet, json_events)
+    shown = Output(quiet, json_events)
     if piece:
 
         def run_write(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
             from storm_pipeline.storm import write_from
 
-            return write_from(storm, piece, topic, accept_damage=accept_damage, user=configured(folder=None))
+            return write_from(storm, piece, topic, accept_damage=accept_damage, user=load_settings(folder=None))
 
         _run(Settings.build(ctx.obj), run_write, guard, shown, yes=yes)
     else:
-        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+        settings = choose_model(load_settings(ctx.obj), quiet=shown.nothing_else)
         _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown)
 
 
-@guarded
+@with_guard
 def answer(
     ctx: typer.Context,
     question: Annotated[str, argument("QUESTION", "The question, e.g. 'Why do rivers meander?'")],
@@ -97,22 +97,22 @@ def answer(
     Prints the paths of the answer in Markdown and HTML, and a summary on standard error. `storm resume`, `storm show`
     and `storm export` work as for articles.
     """
-    shown = Shown(quiet, json_events)
-    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    shown = Output(quiet, json_events)
+    settings = choose_model(load_settings(ctx.obj), quiet=shown.nothing_else)
     _run(settings, lambda storm, _: storm.answer(question), guard, shown)
 
 
-@guarded
+@with_guard
 def outline(
     ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, guard: Guard
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
-    shown = Shown(quiet, json_events)
-    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    shown = Output(quiet, json_events)
+    settings = choose_model(load_settings(ctx.obj), quiet=shown.nothing_else)
     _run(settings, lambda storm, _: storm.outline(topic), guard, shown)
 
 
-@guarded
+@with_guard
 def resume(
     ctx: typer.Context,
     run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
@@ -132,7 +132,7 @@ def resume(
     from storm_pipeline.interfaces.batch import is_batch
     from storm_pipeline.settings import Settings
 
-    shown = Shown(quiet, json_events)
+    shown = Output(quiet, json_events)
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
@@ -141,17 +141,17 @@ def resume(
     if (run / "run.json").exists():
         guard.folder = run
 
-    def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
-        return storm.resume(run, accept_damage=accept_damage, user=configured(folder=None))
+    def resume_run(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
+        return storm.resume(run, accept_damage=accept_damage, user=load_settings(folder=None))
 
-    _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
+    _run(Settings.build(ctx.obj), resume_run, guard, shown, yes=yes)
 
 
 def _run(
     settings: "Settings",
     work: "_Work",
     guard: Guard,
-    shown: Shown,
+    shown: Output,
     *,
     yes: bool = False,
 ) -> None:
@@ -163,7 +163,7 @@ def _run(
 
     ledger, start = Ledger(), time.monotonic()
     attempt = partial(_with_progress, settings, work, (guard, ledger), shown)
-    made = _accepting_damage(attempt, yes=yes)
+    made = _run_with_consent(attempt, yes=yes)
     if isinstance(made, Article):
         report = summary.of_article(made)
         files = ("article.md", "article.html") if guard.folder else ()
@@ -177,7 +177,7 @@ def _run(
         say(result)
 
 
-def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
+def _run_with_consent(work: Callable[..., T], *, yes: bool) -> T:
     """Return the result of ``work(accept_damage=…)``; for a damaged run, only with the user's consent or --yes."""
     try:
         return work(accept_damage=yes)
@@ -198,7 +198,7 @@ def _with_progress(
     settings: "Settings",
     work: "_Work",
     sinks: "Sequence[EventSink]",
-    shown: Shown,
+    shown: Output,
     *,
     accept_damage: bool,
 ) -> "Article | Outline":
@@ -210,5 +210,5 @@ def _with_progress(
         from storm_pipeline.storm import Storm
 
         storm = Storm(settings, sinks=[*sinks, *run_sinks])
-        stack.enter_context(stopping(storm))
+        stack.enter_context(stop_on_interrupt(storm))
         return work(storm, accept_damage)

@@ -57,7 +57,7 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
     for name in settings.models:
         subject = f"model {name}"
         if is_embedded(name):
-            yield _embedded(subject, name, settings)
+            yield _check_embedded(subject, name, settings)
             continue
         try:
             use = key_use(name, settings)
@@ -77,7 +77,7 @@ def _try(name: str, settings: Settings) -> str:
     return try_model(name, settings)
 
 
-def _embedded(subject: str, name: str, settings: Settings) -> Finding:
+def _check_embedded(subject: str, name: str, settings: Settings) -> Finding:
     if find_spec("xllamacpp") is None:
         return Finding(subject, "missing", "pip install 'storm-pipeline[local]', or choose another model with --lm")
     if name.startswith("gguf:"):

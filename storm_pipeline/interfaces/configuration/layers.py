@@ -20,20 +20,20 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.errors import InvalidSettingError, SettingsError
-from storm_pipeline.settings import CONTENT, Settings, displaced, no_such_setting, option_name
+from storm_pipeline.settings import CONTENT, Settings, discarded_settings, no_such_setting, option_name
 from storm_pipeline.text.configuration.variables import OWN, named_files, user_configuration
 from storm_pipeline.text.files import read_toml
 
 
 @dataclass(frozen=True)
-class Given:
+class ConfiguredValue:
     """A setting's value and its origin (``STORM_LM``, ``storm.toml``; empty: the caller)."""
 
     value: Any
     origin: str = ""
 
 
-def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> Settings:
+def load_settings(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> Settings:
     """Return the settings of the configuration, overridden by ``given``.
 
     Args:
@@ -52,10 +52,10 @@ def configured(given: Mapping[str, Any] | None = None, folder: Path | None = Pat
         raise InvalidSettingError(f"{error} (from {origin})", error.setting) from None
 
 
-def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> dict[str, Given]:
+def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = Path()) -> dict[str, ConfiguredValue]:
     """Return every configured setting with its origin, in the order of places described by the module.
 
-    Raises SettingsError: as for :func:`configured`, but values are not checked.
+    Raises SettingsError: as for :func:`load_settings`, but values are not checked.
     """
     named = named_files()
     layers = [
@@ -64,15 +64,15 @@ def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = 
         of_toml(named.config) if named.config else {},
         of_variables(named.variables, f" in {named.env}"),
         of_variables(os.environ),
-        {name: Given(value) for name, value in (given or {}).items()},
+        {name: ConfiguredValue(value) for name, value in (given or {}).items()},
     ]
-    values: dict[str, Given] = {}
+    values: dict[str, ConfiguredValue] = {}
     for layer in layers:
-        values = {name: value for name, value in values.items() if name not in displaced(layer)} | layer
+        values = {name: value for name, value in values.items() if name not in discarded_settings(layer)} | layer
     return values
 
 
-def _of_folder(folder: Path | None) -> list[dict[str, Given]]:
+def _of_folder(folder: Path | None) -> list[dict[str, ConfiguredValue]]:
     """Return the settings in a folder's files, or raise SettingsError if they set more than content."""
     if folder is None:
         return []
@@ -96,7 +96,7 @@ def _with_option(name: str) -> str:
     return f"{name} ({option_name(name)}, {OWN}{name.upper()})"
 
 
-def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
+def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, ConfiguredValue]:
     """Return the settings in variables; ``where`` completes their origin."""
     values = {}
     for name, field in Settings.model_fields.items():
@@ -104,11 +104,11 @@ def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Giv
         if text := variables.get(variable, "").strip():
             many = get_origin(field.annotation) is tuple
             value = [part.strip() for part in text.split(",") if part.strip()] if many else text
-            values[name] = Given(value, variable + where)
+            values[name] = ConfiguredValue(value, variable + where)
     return values
 
 
-def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
+def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, ConfiguredValue]:
     """Return the settings of a TOML file or of a table in it; none without the file.
 
     Raises SettingsError: it cannot be read, or names an unknown setting.
@@ -127,7 +127,7 @@ def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
     if not isinstance(values, dict):
         raise SettingsError(f"{origin} is not a table of settings")
     _check_names(values, origin)
-    return {name: Given(value, origin) for name, value in values.items()}
+    return {name: ConfiguredValue(value, origin) for name, value in values.items()}
 
 
 def _check_names(names: Iterable[str], origin: str) -> None:

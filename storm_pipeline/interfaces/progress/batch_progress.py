@@ -10,9 +10,9 @@ from typing import get_args
 from rich.console import Console
 
 from storm_pipeline.interfaces.batch.topic_status import BatchReport, State, TopicStatus
-from storm_pipeline.interfaces.progress.run_progress import Display, SoFar
+from storm_pipeline.interfaces.progress.run_progress import Display, StageProgress
 from storm_pipeline.run import events as ev
-from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable, shortened
+from storm_pipeline.text.formatting import amount, clock, dollars, printable, shorten, with_noun
 
 SUMMARY_COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
 _MAX_TOPIC_LENGTH = 40
@@ -24,7 +24,7 @@ class BatchProgress(Display):
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console, now=now)
         self._states: dict[int, State] = {}
-        self._topics: dict[int, tuple[TopicStatus, SoFar]] = {}  # active topics
+        self._topics: dict[int, tuple[TopicStatus, StageProgress]] = {}  # active topics
 
     def begin(self, folder: Path, rows: Sequence[TopicStatus]) -> None:
         """Record the states of the topics, and show their counts and the batch's folder."""
@@ -46,7 +46,7 @@ class BatchProgress(Display):
         with self.guard:
             self._states[row.number] = row.state
             if row.state == "running":
-                self._topics[row.number] = row, self._topics.get(row.number, (row, SoFar()))[1]
+                self._topics[row.number] = row, self._topics.get(row.number, (row, StageProgress()))[1]
                 self._draw(row.number)
             else:
                 self._topics.pop(row.number, None)
@@ -70,12 +70,12 @@ class BatchProgress(Display):
         bar = self.bar(number, f"{number} {_short_topic(row)}")
         bar.completed, bar.total = so_far.steps, so_far.total
         sections = f"{so_far.steps} of {so_far.total} sections" if so_far.total else ""
-        used = counted(row.calls + so_far.calls, "call"), dollars(row.cost)
+        used = with_noun(row.calls + so_far.calls, "call"), dollars(row.cost)
         bar.fields |= {"facts": ", ".join(filter(None, [sections, *used])), "label": stage}
 
     def _line_of(self, row: TopicStatus) -> str:
         where = f"{self.elapsed()} {row.number}/{len(self._states)} {printable(row.request.topic)}"
-        took = f"{row.seconds:.0f} s, {counted(row.calls, 'call')}, {dollars(row.cost)}"
+        took = f"{row.seconds:.0f} s, {with_noun(row.calls, 'call')}, {dollars(row.cost)}"
         match row.state:
             case "running":
                 return f"{where} in {row.folder} ..." if row.folder and not self.is_live else ""
@@ -106,7 +106,7 @@ def summary_of(report: BatchReport) -> str:
     """Return a summary of a batch: topics by state, and total usage."""
     rows, total = report.rows, _sum(*(row.cost for row in report.rows))
     read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
-    usage = f"{counted(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
+    usage = f"{with_noun(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
     states = _state_counts({row.number: row.state for row in rows})
     lines = [states, f"{usage}, {dollars(total)}, {report.seconds:.0f} s"]
     lines += [f"{report.repeated} repeated topics were written once"] if report.repeated else []
@@ -126,4 +126,4 @@ def _state_counts(states: Mapping[int, State]) -> str:
 
 
 def _short_topic(row: TopicStatus) -> str:
-    return shortened(printable(row.request.topic), _MAX_TOPIC_LENGTH)
+    return shorten(printable(row.request.topic), _MAX_TOPIC_LENGTH)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from storm_pipeline.run import events as ev
 from storm_pipeline.run.events import Event, EventSink
-from storm_pipeline.text.formatting import amount, clock, counted, printable, shortened
+from storm_pipeline.text.formatting import amount, clock, printable, shorten, with_noun
 
 _COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
 _UNITS = {"conversations": "turns", "sections": "sections"}
@@ -32,7 +32,7 @@ _display = threading.Lock()  # held by the run that shows its progress, since di
 
 
 @dataclass
-class SoFar:
+class StageProgress:
     """Progress of a stage: calls, tokens read and written, and steps of the announced total.
 
     Also its starts, active threads, reused records, and last action.
@@ -74,7 +74,7 @@ class SoFar:
         unit = _UNITS.get(stage, "steps")
         steps = f"{self.steps} {unit}" if self.total is None else f"{self.steps} of at most {self.total} {unit}"
         facts = [steps if self.steps or self.total is not None else "", f"{self.reused} reused" if self.reused else ""]
-        return ", ".join(filter(None, [*facts, counted(self.calls, "call") if self.calls else ""]))
+        return ", ".join(filter(None, [*facts, with_noun(self.calls, "call") if self.calls else ""]))
 
 
 class Display(Progress, ABC):
@@ -175,7 +175,7 @@ class Display(Progress, ABC):
         self._shown[kind] = line if len(line) <= _MAX_NOTE_LENGTH else line[: _MAX_NOTE_LENGTH - 3] + "..."
         return self._shown[kind]
 
-    def repeated(self) -> str:
+    def repetitions(self) -> str:
         """Return lines about repeated and hidden notes."""
         lines = [f"{self._notes[kind]} times: {note}" for kind, note in self._shown.items() if self._notes[kind] > 1]
         unseen = sum(times for kind, times in self._notes.items() if kind not in self._shown)
@@ -206,12 +206,12 @@ class ProgressSink(Display):
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console, now=now)
         self._topic = ""
-        self._stages: defaultdict[str, SoFar] = defaultdict(SoFar)
+        self._stages: defaultdict[str, StageProgress] = defaultdict(StageProgress)
         self._sources = 0
         self._counts: Counter[str] = Counter()
 
     def __exit__(self, *error: object) -> None:
-        self.show(self.repeated(), "dim")
+        self.show(self.repetitions(), "dim")
         super().__exit__(*error)
 
     def emit(self, event: Event) -> None:
@@ -228,12 +228,12 @@ class ProgressSink(Display):
     def totals(self) -> str:
         """Return the run's totals in one line, most important first, since narrow terminals cut off the end."""
         counts, stages = self._counts, self._stages.values()
-        parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
-        parts += [counted(n, "problem")] if (n := counts["problems"]) else []
+        parts = [f"{shorten(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
+        parts += [with_noun(n, "problem")] if (n := counts["problems"]) else []
         if self._topic:
             calls, read, written = (sum(getattr(stage, n) for stage in stages) for n in ("calls", "read", "tokens_out"))
             tokens = f"{amount(read)} tokens in, {amount(written)} out"
-            parts += [counted(self._sources, "source"), counted(calls, "call"), tokens]
+            parts += [with_noun(self._sources, "source"), with_noun(calls, "call"), tokens]
         return ", ".join(parts + [f"{n} {word}" for word in ("retries", "reused") if (n := counts[word])])
 
     def _take(self, event: Event) -> None:
@@ -280,7 +280,7 @@ class ProgressSink(Display):
             case ev.StageStarted() if not self.is_live:
                 return f"{self.elapsed()} {event.stage} ..."
             case ev.StageFinished():
-                facts = self._stages[event.stage].facts(event.stage), counted(self._sources, "source")
+                facts = self._stages[event.stage].facts(event.stage), with_noun(self._sources, "source")
                 ended = f"{event.stage} ended after {event.seconds:.0f} s"
                 return f"{self.elapsed()} {ended} ({', '.join(filter(None, facts))})"
             case ev.RunFinished() | ev.RunStopped():

@@ -82,7 +82,7 @@ class Tokens:
             raise SettingsError(f"a budget is a number of dollars above 0, not {budget:g}")
         token = f"storm_{secrets.token_urlsafe(32)}"
         made = Token(name=name, sha256=_digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
-        with self._writing():
+        with self._hold_file():
             if any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is a token of the name {name!r}: revoke it first, or choose another name")
             self._save([*(token for token in self.all() if token.name != name), made])
@@ -90,7 +90,7 @@ class Tokens:
 
     def revoke(self, name: str) -> None:
         """Revoke a token. Raises SettingsError: unknown name; others as for :meth:`add`."""
-        with self._writing():
+        with self._hold_file():
             if not any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is no token of the name {name!r}; `storm serve token list` lists them")
             self._save([t.model_copy(update={"revoked": t.revoked or t.name == name}) for t in self.all()])
@@ -116,7 +116,7 @@ class Tokens:
         digest = _digest(token)
         return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == digest), None)
 
-    def named(self, name: str) -> Caller | None:
+    def by_name(self, name: str) -> Caller | None:
         """Return the caller of a name; None if the token was revoked, or the file cannot be read."""
         return next((Caller(token.name, token.budget) for token in self._valid() if token.name == name), None)
 
@@ -127,7 +127,7 @@ class Tokens:
             logger.warning("nobody but the owner is served: %s", error)
             return ()
 
-    def _writing(self) -> AbstractContextManager[object]:
+    def _hold_file(self) -> AbstractContextManager[object]:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return locked_file(self._path.with_name(_LOCK), timeout=10)

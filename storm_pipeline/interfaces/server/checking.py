@@ -17,7 +17,7 @@ from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.page_reading import kept_pages
 from storm_pipeline.interfaces.server.budget import Reservation
 from storm_pipeline.interfaces.server.errors import TooLargeError
-from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
@@ -112,7 +112,7 @@ class ArticleCheck:
         self._queue, self._settings = service.queue, service.remote.owner
         self._judge: Judge | None = None  # in this process
         self._judging = threading.Lock()
-        self._places = shared("checks", 1 + MOST_WAITING)
+        self._places = make_places("checks", 1 + MOST_WAITING)
 
     @property
     def is_busy(self) -> bool:
@@ -130,13 +130,13 @@ class ArticleCheck:
         if max(map(len, (markdown, *(source.text for source in sources)))) > MOST_CHARACTERS:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         with self._places.hold(caller_name()):
-            return self._checked(markdown, title, sources, fetch=fetch)
+            return self._check(markdown, title, sources, fetch=fetch)
 
-    def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
+    def _check(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
         length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # cheap without sources
         if length > MOST_SENTENCES:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
-        read = _read(markdown, title, sources or None, self._fetching() if fetch else None)
+        read = _read(markdown, title, sources or None, self._page_fetcher() if fetch else None)
         article = replace(read.article, title=title)
         name = self._settings.judge_of_articles
         if name == "model":
@@ -155,7 +155,7 @@ class ArticleCheck:
         settings = self._settings.model_copy(update={"max_cost": reserved.most})
         return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 
-    def _fetching(self) -> Callable[[str], Page]:
+    def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""
         pages = kept_pages(self._settings)
         left = threading.Semaphore(MOST_PAGES)

@@ -129,7 +129,7 @@ class DocumentSets:
             SettingsError: the file's name or format cannot be used.
             TooLargeError, FullError: no room for it.
         """
-        file = checked_name(file)
+        file = require_valid_name(file)
         with self._lock:
             folder, room = self.root / name, self._room(caller, name, file)
             if announced is not None and announced > room:
@@ -214,7 +214,7 @@ class DocumentSets:
         write_atomically(folder / _STATE, json.dumps(record) + "\n")
 
 
-def checked_name(name: str) -> str:
+def require_valid_name(name: str) -> str:
     """Return the stored name of a file. Raises SettingsError: invalid name, or unsupported format."""
     name = unicodedata.normalize("NFC", name)
     if not re.fullmatch(NAME, name) or len(name.encode("utf-8", "replace")) > 250 or name != Path(name).name:

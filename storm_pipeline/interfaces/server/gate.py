@@ -44,7 +44,7 @@ Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
+def require_valid_token(host: str, token: str, tokens: Tokens | None = None) -> str:
     """Return the owner's token of a server on this address; empty if not needed.
 
     Raises SettingsError: the token is missing although others can reach the address or there are named tokens; or it is
@@ -132,10 +132,10 @@ class Gate:
         path = scope["path"]
         try:
             if _is_upload(scope):
-                body = bounded(headers, receive, FILE_BYTES)
+                body = limit_body(headers, receive, FILE_BYTES)
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
-                body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
+                body = await read_body(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
         except (EncodingError, SlowBodyError, TooLargeError) as error:
             await _refuse(scope, send, _STATUSES[type(error)], str(error))
             return
@@ -196,14 +196,14 @@ def _of_few_values(body: bytes) -> None:
         raise TooLargeError(f"the body has more than {_MOST_VALUES:,} values")
 
 
-async def whole(
+async def read_body(
     headers: dict[str, str], receive: Receive, most: int, check: Callable[[bytes], None] | None = None
 ) -> Receive:
     """Read a body of at most ``most`` bytes; return a ``receive`` with it and the client's next messages.
 
     ``check``: runs on the body in a thread. Raises TooLargeError, SlowBodyError, and errors of ``check``.
     """
-    limited, body, more = bounded(headers, receive, most), bytearray(), True
+    limited, body, more = limit_body(headers, receive, most), bytearray(), True
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             while more:
@@ -223,7 +223,7 @@ async def whole(
     return next_message
 
 
-def bounded(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+def limit_body(headers: dict[str, str], receive: Receive, most: int) -> Receive:
     """Return a ``receive`` that streams a body.
 
     It raises TooLargeError: more than ``most`` bytes; SlowBodyError: a piece or the whole takes too long.

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
+from starlette.applications import Starlette
 from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.routing import Route
@@ -21,7 +22,6 @@ from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, 
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.gate import Gate, announced_size
-from storm_pipeline.interfaces.server.mcp_app import mcp_app
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import (
@@ -86,7 +86,7 @@ def create_app(
     ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check.
     """
     check = check or ArticleCheck(service)
-    mcp = mcp_app(service, check)
+    mcp = _open_mcp(service, check)
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,
@@ -279,6 +279,14 @@ def _safe(name: str) -> dict[str, str]:
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
+
+
+def _open_mcp(service: RunService, check: ArticleCheck) -> Starlette | None:
+    try:
+        from storm_pipeline.interfaces.server.mcp_tools import mcp_app
+    except ImportError:  # without the extra
+        return None
+    return mcp_app(service, check)
 
 
 async def _no_mcp(_: Request) -> Response:

@@ -30,7 +30,7 @@ class Places:
     def hold(self, client: str) -> Iterator[None]:
         """Hold a place for a client within the block; ``client``: empty for no limit.
 
-        Raises BusyError: he holds as many as he may. Raises OverloadedError: none is free.
+        Raises BusyError: the client holds the maximum. Raises OverloadedError: none is free.
         """
         with self._lock:
             if client and self._held[client] >= self.most_of_one:
@@ -47,7 +47,7 @@ class Places:
                     del self._held[client]
 
 
-def shared(what: str, most: int) -> Places:
+def make_places(what: str, most: int) -> Places:
     """Return places with a limit per client of a quarter, at least one."""
     return Places(what, most, max(1, most // 4))
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.types import Article
 
 
 class Redactor:
-    """Remover of secrets (:func:`redacted`) and paths from texts; paths below a folder become relative."""
+    """Remover of secrets (``redact``) and paths from texts; paths below a folder become relative."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         paths = {text for folder in folders for text in (str(folder.absolute()), str(folder.resolve()))}
@@ -18,7 +18,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return the text without secrets and folders."""
-        text = redacted(text)
+        text = redact(text)
         for folder in self._folders:
             text = text.replace(f"{folder}/", "").replace(folder, ".")
         return text

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.documents import ID
-from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
-from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, explained, no_such_setting
+from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, first_error, no_such_setting
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
@@ -28,7 +28,7 @@ STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Regular expression for names of citation styles."""
 _EXACT = 2.0**53  # above it floats skip integers
 _KNOWN = TEXTS | FORMATS
-_CONVERSIONS = shared("conversions", 4)  # each may use 500 MB for two minutes
+_CONVERSIONS = make_places("conversions", 4)  # each may use 500 MB for two minutes
 _VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
 """Pattern of a topic for clients: not blank, without control characters."""
@@ -100,7 +100,7 @@ class RemoteSettings:
 
         Raises SettingsError: a setting is not allowed, or its value is invalid.
         """
-        return Settings.build({**self._owners(), **self._checked(given)})
+        return Settings.build({**self._owners(), **self._validate(given)})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
         """Return the settings of a run's next session from its saved ones and the caller's.
@@ -115,7 +115,7 @@ class RemoteSettings:
         for name in CAPS:
             if name in owners and isinstance(saved.get(name), int | float):
                 owners[name] = min(owners[name], saved[name])
-        merged = changed_settings(kept, Settings.build({**owners, **self._checked(given)}))
+        merged = changed_settings(kept, Settings.build({**owners, **self._validate(given)}))
         return Settings.build(merged.model_dump())
 
     def choices(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class RemoteSettings:
             "title": "ChosenSettings",
             "description": "Settings of a run that callers may choose; the others are the server's.",
             "type": "object",
-            "properties": {name: self._described(name, known[name]) for name in self.choices()},
+            "properties": {name: self._describe(name, known[name]) for name in self.choices()},
             "additionalProperties": False,
         }
 
@@ -140,7 +140,7 @@ class RemoteSettings:
         types: dict[str, Any] = {name: (field.annotation, copy(field)) for name, field in fields.items()}
         return create_model("ChosenSettings", __config__=ConfigDict(strict=True, allow_inf_nan=False), **types)
 
-    def _described(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def _describe(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
         about = {key: schema.pop(key) for key in ("title", "description") if key in schema}
         schema.pop("default", None)
         forms = [s for s in schema.pop("anyOf", None) or [schema] if s.get("type") != "null"]
@@ -154,7 +154,7 @@ class RemoteSettings:
         explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
         return {name: value for name, value in explicit.items() if value is not None}
 
-    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _validate(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the validated settings of a caller. Raises SettingsError: one is not allowed or invalid."""
         values = {name: _whole(value) for name, value in given.items() if value is not None}
         choices = ", ".join(self.choices())
@@ -172,7 +172,7 @@ class RemoteSettings:
         try:
             self._chosen.model_validate_json(json.dumps(values))
         except ValidationError as error:
-            raise explained(error) from None
+            raise first_error(error) from None
         return values
 
     def _is_allowed(self, name: str, value: Any) -> bool:

@@ -89,7 +89,7 @@ class RunFolders:
         """Return the newest runs of a caller, newest first, or raise RunError if the folder cannot be read."""
         known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
         visible = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
-        newest = sorted(visible, key=lambda pair: _created(pair[0]), reverse=True)
+        newest = sorted(visible, key=lambda pair: _creation_time(pair[0]), reverse=True)
         entries = (safe_entry(folder) for _, folder in newest)  # only read events of the runs shown
         return tuple(map(_view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
@@ -200,7 +200,7 @@ def _size(folder: Path) -> int:
     return 0
 
 
-def _created(state: dict[str, Any]) -> float:
+def _creation_time(state: dict[str, Any]) -> float:
     created = state.get("created")
     return float(created) if isinstance(created, int | float) and 0 <= created < LATEST else 0.0
 

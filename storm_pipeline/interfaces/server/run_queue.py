@@ -86,7 +86,7 @@ class RunQueue:
         return job.begun
 
     def waiting(self) -> list[str]:
-        """Names of the waiting jobs in order."""
+        """Return the names of the waiting jobs in order."""
         with self._lock:
             return list(self._waiting)
 

@@ -13,7 +13,7 @@ from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.documents import DocumentSets
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
-from storm_pipeline.interfaces.server.places import shared
+from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
@@ -66,7 +66,7 @@ class RunService(AbstractContextManager["RunService"]):
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
-        self._listings = shared("listings of runs", 16)  # each reads all runs
+        self._listings = make_places("listings of runs", 16)  # each reads all runs
         self._accepting = threading.Lock()
 
     def accessible(self, name: str) -> str:
@@ -91,7 +91,7 @@ class RunService(AbstractContextManager["RunService"]):
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
         if len(order.topic) > MAX_TOPIC_LENGTH:
             raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
-        settings = self._searching(self.remote.for_new_run(order.settings), caller, order.documents)
+        settings = self._with_documents(self.remote.for_new_run(order.settings), caller, order.documents)
         budget = self._budgets.of(caller)
         if budget and settings.max_cost is None:  # reserves from the budget
             self._budgets.check(budget)
@@ -101,7 +101,7 @@ class RunService(AbstractContextManager["RunService"]):
 
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
-        outline = _given_outline(order)
+        outline = _parse_outline(order)
         with self._accepting:
             self.queue.require_room(budget, caller.name)
             name = prepare(storm, order.topic, order.recipe, makes, outline=outline).name
@@ -232,9 +232,9 @@ class RunService(AbstractContextManager["RunService"]):
     def _caller(self, name: str) -> Caller | None:
         """Return a run's caller, None if the token was revoked, or raise UnknownRunError if there is no such run."""
         caller, _ = self.folders.order(name)
-        return self.tokens.named(caller) if caller else OWNER
+        return self.tokens.by_name(caller) if caller else OWNER
 
-    def _searching(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
+    def _with_documents(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
         """Return the settings with a named set of documents as the search engine."""
         if documents is None:
             return settings
@@ -243,7 +243,7 @@ class RunService(AbstractContextManager["RunService"]):
     def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
         """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
         owner, documents = self.folders.order(name)
-        settings = self._searching(self.remote.for_resuming(saved, given), Caller(owner), documents)
+        settings = self._with_documents(self.remote.for_resuming(saved, given), Caller(owner), documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
@@ -258,9 +258,9 @@ class RunService(AbstractContextManager["RunService"]):
             left = max(0.0, settings.max_cost - before)
         else:
             left = min((counted.left for counted in (budget, self._budgets.server) if counted), default=0.0)
-        return Job(name, work, self._failed, left, budget, owner)
+        return Job(name, work, self._record_failure, left, budget, owner)
 
-    def _failed(self, name: str, error: Exception) -> None:
+    def _record_failure(self, name: str, error: Exception) -> None:
         """Record why a waiting run could not begin."""
         try:
             if self.folders.state(name) == "queued":
@@ -278,7 +278,7 @@ class RunService(AbstractContextManager["RunService"]):
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
 
 
-def _given_outline(order: RunOrder) -> Outline | None:
+def _parse_outline(order: RunOrder) -> Outline | None:
     """Return the outline of an order, parsed from its text: a remote caller must not name a file."""
     if order.outline is None:
         return None

@@ -33,12 +33,18 @@ def require_api() -> None:
         import uvicorn  # noqa: F401
 
 
+def require_mcp() -> None:
+    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
+    with needs_extra("mcp", "the MCP server"):
+        import mcp.server.mcpserver  # noqa: F401
+
+
 def serve_api(service: "RunService", host: str, port: int, token: str, reach: Reach | None = None) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
     model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
-    :func:`storm_pipeline.interfaces.server.gate.checked_token`. ``reach``: the server's names and proxies.
+    :func:`storm_pipeline.interfaces.server.gate.require_valid_token`. ``reach``: the server's names and proxies.
     """
     import uvicorn
 

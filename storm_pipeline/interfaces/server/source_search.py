@@ -3,7 +3,7 @@
 import threading
 
 from storm_pipeline.evidence.run_search import RunSearch, open_engine
-from storm_pipeline.interfaces.server.places import caller_name, shared
+from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.base import Search
 from storm_pipeline.types import Snippet
@@ -16,7 +16,7 @@ class SourceSearch:
         self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
-        self._places = shared("searches", 8)  # each holds a thread of the server
+        self._places = make_places("searches", 8)  # each holds a thread of the server
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
         """Return passages for a query, best first, from at most ``most`` pages.

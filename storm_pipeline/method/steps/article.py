@@ -15,7 +15,7 @@ from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.steps.searching import distinct_queries, nothing_found, search_all, usable
 from storm_pipeline.method.writers.allocation import allocate
-from storm_pipeline.method.writers.draft_checks import checked_draft
+from storm_pipeline.method.writers.draft_checks import check_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.method.writers.lead import write_lead
@@ -84,7 +84,7 @@ def write_answer(ctx: RunContext, results: Sequence[Snippet], program: Program) 
         if points := reply.get("points"):
             saved = [{"text": point.text, "sources": _addresses(point.passages, shown)} for point in points]
             ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": saved})
-        return as_body(checked_draft(ctx, inputs, reply.text, shown, where=ctx.brief.topic))
+        return as_body(check_draft(ctx, inputs, reply.text, shown, where=ctx.brief.topic))
 
 
 def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:
@@ -126,7 +126,7 @@ def as_article(
             body = Body((), (Section(UNTITLED, body.lead),))
         _require_sections(ctx, body.sections)
     editions = ctx.store.editions()
-    _count_flow(ctx, body, tuple(map(editions.restated, conversations)), evidence)
+    _count_flow(ctx, body, tuple(map(editions.cite_first_pages, conversations)), evidence)
     article = Article(
         ctx.brief.topic,
         body.lead,

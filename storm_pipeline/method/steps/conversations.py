@@ -9,7 +9,7 @@ from storm_pipeline.method.steps.searching import QueryResults, distinct_queries
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
-from storm_pipeline.text.languages import joined, split_sentences
+from storm_pipeline.text.languages import join_sentences, split_sentences
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Brief, Conversation, Perspective, Sentence, Turn
 
@@ -81,7 +81,7 @@ def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
                 "asker",
                 ctx.programs.questions,
                 **ctx.brief.inputs,
-                perspective=_described(perspective),
+                perspective=_describe(perspective),
                 number=number,
             ).questions
         except ModelError as error:
@@ -104,7 +104,7 @@ def _try_looking_up(ctx: RunContext, question: str) -> Turn | None:
     return turn
 
 
-def _described(perspective: Perspective) -> str:
+def _describe(perspective: Perspective) -> str:
     """Return the perspective as given in prompts; empty if it has no focus."""
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
 
@@ -172,7 +172,7 @@ def _reply_of_asker(ctx: RunContext, perspective: Perspective, conversation: str
     about = {"topic": ctx.brief.topic_with_preview, "language": ctx.brief.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
-    return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
+    return str(ctx.ask("asker", ctx.programs.question, perspective=_describe(perspective), **about).question)
 
 
 def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questions: int = 0) -> str:
@@ -217,7 +217,7 @@ def _first_question(reply: str, brief: Brief) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), brief.language, (brief.topic,))
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
-    return joined(sentences[: upto + 1], brief.language).strip('"“”„«»「」 ')
+    return join_sentences(sentences[: upto + 1], brief.language).strip('"“”„«»「」 ')
 
 
 def _asks(text: str) -> bool:

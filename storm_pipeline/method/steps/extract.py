@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 
 from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
-from storm_pipeline.evidence.subject import Subject, related, subject_of
+from storm_pipeline.evidence.subject import Subject, keep_related, subject_of
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import as_article
 from storm_pipeline.method.steps.outline import keep_outline
@@ -96,9 +96,9 @@ def _look_up(ctx: RunContext) -> Subject:
     with ctx.events.in_stage("search"):
         results = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, results)
-    near = related(subject, results, ctx.store)
+    near = keep_related(subject, results, ctx.store)
     on_topic = {snippet.source_id for snippet in near if is_private_engine(ctx.search.name)} | subject.page_ids
-    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
+    sentences = sum(s.source_id in on_topic or subject.is_named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(
             ctx,
@@ -116,7 +116,7 @@ def _look_up(ctx: RunContext) -> Subject:
 
 def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
     """Search for each of the titles, and add the results to the store."""
-    queries = dict.fromkeys(title if subject.named_in(title) else f"{subject.name} {title}" for title in titles)
+    queries = dict.fromkeys(title if subject.is_named_in(title) else f"{subject.name} {title}" for title in titles)
     with ctx.events.in_stage("search"):
         ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
 

@@ -31,7 +31,7 @@ def related_contents(ctx: RunContext) -> str:
         others = (title for title in distinct if title and title.casefold() != topic)
         usable = [title for title in others if not ctx.search.run_search.excludes_title(title)]
         titles = usable[: ctx.settings.related_topics]
-        contents = parallel_map(lambda title: _covered(ctx, title), titles, workers=len(titles))
+        contents = parallel_map(lambda title: _contents_line(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in contents if isinstance(item, SearchError)]
         if errors:
             ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
@@ -40,7 +40,7 @@ def related_contents(ctx: RunContext) -> str:
         return "\n".join(lines)
 
 
-def _covered(ctx: RunContext, title: str) -> str | SearchError:
+def _contents_line(ctx: RunContext, title: str) -> str | SearchError:
     """Return an article's contents on one line, empty if unknown or excluded, or the SearchError of the request."""
     try:
         contents = ctx.contents.table_of_contents(title)
@@ -105,7 +105,7 @@ def hold_interviews(ctx: RunContext, interview: Interview = converse) -> Convers
         first = tasks.start(interview, ctx, BASIC_FACT_WRITER)
         others = [tasks.start(interview, ctx, perspective) for perspective in find_perspectives(ctx)]
         held = tuple(task.result() for task in (first, *others))
-    return _kept(ctx, held)
+    return _require_findings(ctx, held)
 
 
 def hold_interviews_in_rounds(ctx: RunContext) -> Conversations:
@@ -127,7 +127,7 @@ def hold_interviews_in_rounds(ctx: RunContext) -> Conversations:
         while any(rounds[-1]) and len(rounds) < ctx.settings.turns:
             rounds.append(parallel_map(turn_of, range(len(writers)), workers=len(writers)))
     turns = [tuple(filter(None, of_writer)) for of_writer in zip(*rounds, strict=True)]
-    return _kept(ctx, tuple(map(Conversation, writers, turns)))
+    return _require_findings(ctx, tuple(map(Conversation, writers, turns)))
 
 
 def _most_turns(ctx: RunContext) -> int:
@@ -139,10 +139,10 @@ def hold_interviews_without_perspectives(ctx: RunContext) -> Conversations:
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
     with ctx.events.in_stage("conversations", total=_most_turns(ctx)):
         held = parallel_map(lambda perspective: converse(ctx, perspective), nobody, workers=len(nobody))
-    return _kept(ctx, tuple(held))
+    return _require_findings(ctx, tuple(held))
 
 
-def _kept(ctx: RunContext, held: Conversations) -> Conversations:
+def _require_findings(ctx: RunContext, held: Conversations) -> Conversations:
     conversations = without_excluded_pages(ctx, held)
     if len(ctx.store):
         return conversations

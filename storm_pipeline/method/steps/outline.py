@@ -6,7 +6,7 @@ from itertools import accumulate
 import dspy
 
 from storm_pipeline.errors import ModelError, ReplyError
-from storm_pipeline.evidence.facts import Fact, numbered
+from storm_pipeline.evidence.facts import Fact, number_facts
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.method.writers.allocation import survey
@@ -57,7 +57,7 @@ def plan_outline(ctx: RunContext, sources: Sequence[Snippet]) -> Outline:
             Fact(opening_of(s.text, share, detect(s.text) or "en"), s.title, Citation(s.source_id, s.id))
             for s, share in zip(sources, shares, strict=True)
         ]
-        return _ask(ctx, ctx.programs.plan, sources=numbered(facts))
+        return _ask(ctx, ctx.programs.plan, sources=number_facts(facts))
 
 
 def inputs_of_refinement(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.searching import distinct_queries, search_all, usable
 from storm_pipeline.method.writers.drafts import without_prompt_lines
-from storm_pipeline.method.writers.passage_answers import supported, that_fit, words_for_answer
+from storm_pipeline.method.writers.passage_answers import keep_supported, select_within, words_for_answer
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import PointAnswer
@@ -29,7 +29,7 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 """Titles of sections with their open questions, most important first."""
 
 
-def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:
+def answer_all_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:
     """Return each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from the run's passages. Questions that these do not answer are
@@ -43,18 +43,18 @@ def answered_points(ctx: RunContext, wanted: Sections, read: Collection[str] = f
     # Searched before the answers add to the store, so that results do not depend on their order.
     ranked = ([s for s in ranking if s.id not in read] for ranking in ctx.store.search(questions, 2 * _PASSAGES))
     candidates = {question: ranking[:_PASSAGES] for question, ranking in zip(questions, ranked, strict=True)}
-    turns = _answered(ctx, wanted, candidates)
+    turns = _answer_sections(ctx, wanted, candidates)
     ranks = zip_longest(*(section for _, section in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
     searched = list(islice(still_open, _SEARCHED))
     queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
-    further = _searched(ctx, queries, wanted, turns)
+    further = _search_web(ctx, queries, wanted, turns)
     again = [("", [question for question in searched if further[question]])]
-    second = _answered(ctx, again, further)
+    second = _answer_sections(ctx, again, further)
     return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
 
 
-def _answered(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion) -> dict[str, Turn]:
+def _answer_sections(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion) -> dict[str, Turn]:
     asked = [(title, section) for title, section in wanted if section]
 
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
@@ -72,7 +72,7 @@ def _answered(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion)
     return {turn.question: turn for turns in held for turn in turns}
 
 
-def _searched(
+def _search_web(
     ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
     """Return for each question new web results alternating with passages not shown for its section."""
@@ -105,7 +105,7 @@ def answer_points(
 
     Raises ModelError: the model fails.
     """
-    shown = _shown(ctx, questions, candidates)
+    shown = _choose_passages(ctx, questions, candidates)
     if not shown:
         return [Turn(question) for question in questions]
     inputs: dict[str, object] = {
@@ -121,14 +121,14 @@ def answer_points(
     for number, question in enumerate(questions, 1):
         own_reply = replies.get(number, PointAnswer(point=number))
         text = without_prompt_lines(own_reply.answer, inputs)
-        answer = supported(ctx, question, text, shown) if text.strip() else ()
+        answer = keep_supported(ctx, question, text, shown) if text.strip() else ()
         queries = () if answer else tuple(own_reply.queries)
         ids = {*(s.id for s in candidates[question]), *(c.snippet_id for s in answer for c in s.citations)}
         turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in ids)))
     return turns
 
 
-def _shown(ctx: RunContext, questions: Sequence[str], candidates: SnippetsByQuestion) -> tuple[Passage, ...]:
+def _choose_passages(ctx: RunContext, questions: Sequence[str], candidates: SnippetsByQuestion) -> tuple[Passage, ...]:
     """Return the best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
     The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages
@@ -143,6 +143,6 @@ def _shown(ctx: RunContext, questions: Sequence[str], candidates: SnippetsByQues
     ctx.events.count(off_topic=len(hits) - len(relevant))
     ranked = distinct(sorted(relevant, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
-    shown = passages(that_fit(ranked, every, words_for_answer(ctx), len(questions)), language=language)
+    shown = passages(select_within(ranked, every, words_for_answer(ctx), len(questions)), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown

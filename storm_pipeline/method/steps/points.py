@@ -1,4 +1,4 @@
-"""Points: what a reader expects and the interviews leave open is named and looked up before anything is written.
+"""Points: questions that readers expect answered and the interviews leave open are looked up before the writing.
 
 Not in the paper; a part of the recipe ``storm-iterative``.
 """
@@ -14,11 +14,11 @@ from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.outlines import outline_from_headings
 from storm_pipeline.method.steps.outline import keep_outline
-from storm_pipeline.method.steps.point_lookups import answered_points
+from storm_pipeline.method.steps.point_lookups import answer_all_points
 from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
 from storm_pipeline.method.steps.searching import without_excluded_pages
-from storm_pipeline.method.writers.findings import distinct_findings, saying_the_same
-from storm_pipeline.method.writers.placing import believed, numbered_sections, with_sources
+from storm_pipeline.method.writers.findings import distinct_findings, map_to_first
+from storm_pipeline.method.writers.placing import accept_left_out, numbered_sections, with_sources
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import SectionPoints
 from storm_pipeline.text.words import tidy
@@ -59,19 +59,19 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     """
     with call_scope("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
-        findings = distinct_findings(ctx, [editions.restated(conversation) for conversation in conversations])
+        findings = distinct_findings(ctx, [editions.cite_first_pages(conversation) for conversation in conversations])
         try:
             vain = [turn.question for conversation in conversations for turn in conversation.turns if not turn.answer]
             reply = _ask(ctx, outline, findings, vain)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
             return outline, conversations, NO_NOTES
-        planned = _planned(ctx, outline, reply.sections)
-        notes = _noted(ctx, findings, reply, planned)
+        planned = _plan_sections(ctx, outline, reply.sections)
+        notes = _read_notes(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with call_scope("points"), ctx.events.in_stage("look-ups"):
         wanted = [(section.heading.title, section.points) for section in planned]
-        turns = answered_points(ctx, wanted, read_whole(conversations))
+        turns = answer_all_points(ctx, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         if answered:
             conversations = (*conversations, Conversation(READER, answered))
@@ -118,7 +118,7 @@ def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str,
         yield page.id, line
 
 
-def _noted(
+def _read_notes(
     ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
 ) -> FindingNotes:
     """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts."""
@@ -134,11 +134,11 @@ def _noted(
     notes = FindingNotes(
         contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:]),
         doubtful=texts(reply.doubtful),
-        left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
+        left_out=accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings),
         sections=placed,
         order=texts(number for section in planned for number in section.findings),
     )
-    return notes.renamed(saying_the_same(ctx, findings, reply.same))
+    return notes.after_merge(map_to_first(ctx, findings, reply.same))
 
 
 def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns: Mapping[str, Turn]) -> FindingNotes:
@@ -150,7 +150,7 @@ def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns:
     return replace(notes, sections=placed | dict(notes.sections))
 
 
-def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
+def _plan_sections(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
     """Return the sections of outline and reply with their points; no question occurs twice."""
     keeps_outline = ctx.user_pieces.outline is not None
     room = 0 if keeps_outline else max(0, ctx.settings.max_sections - len(outline.sections))
@@ -170,17 +170,17 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
         if number:
             replies = [section for section in reply if section.section == number]
             below = [] if keeps_outline else [title for section in replies for title in section.subheadings]
-            plan(_extended(ctx, heading, below, known), replies)
+            plan(_with_subheadings(ctx, heading, below, known), replies)
         missing = [new for new in reply if new.section == 0 and min(max(new.after, 0), len(outline.sections)) == number]
         for new in missing:
-            made = _extended(ctx, Heading(new.heading), new.subheadings, known)
+            made = _with_subheadings(ctx, Heading(new.heading), new.subheadings, known)
             if room and made.title and made.title.casefold() not in known:
                 room -= 1
                 plan(made, [new])
     return planned
 
 
-def _extended(ctx: RunContext, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
+def _with_subheadings(ctx: RunContext, heading: Heading, below: Sequence[str], known: set[str]) -> Heading:
     """Add cleaned subheadings to a heading; its title becomes empty if it cannot be a heading."""
     pairs = [(1, heading.title), *((2, title) for title in below)]
     made = outline_from_headings(pairs, ctx.brief.topic, max_depth=ctx.settings.outline_depth).sections

@@ -12,7 +12,7 @@ from storm_pipeline.evidence.passages import Passage, numbered_passages, passage
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.steps.searching import without_excluded_pages
 from storm_pipeline.method.writers.drafts import without_prompt_lines
-from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
+from storm_pipeline.method.writers.passage_answers import keep_supported, passages_for, sentences_citing
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.text.identity import host_of
@@ -39,7 +39,7 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
         return conversations
     with call_scope("reading"), ctx.events.in_stage("reading", total=_PAGES):
         seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
-        pages = list(_listed(ctx, seen))
+        pages = list(_page_lines(ctx, seen))
         lines = "\n".join(f"{number}. {line}" for number, (_, line) in enumerate(pages, 1))
         try:
             chosen = ctx.ask("reader", ctx.programs.choose_pages, topic=ctx.brief.topic_with_note, pages=lines).chosen
@@ -47,7 +47,7 @@ def read_pages(ctx: RunContext, conversations: Conversations) -> Conversations:
             ctx.events.degraded(f"no page was read from end to end: {error}")
             return conversations
         wanted = [pages[number - 1][0] for number in dict.fromkeys(chosen) if 0 < number <= len(pages)][:_PAGES]
-        shown = [_shown(ctx, page) for page in wanted]
+        shown = [_choose_passages(ctx, page) for page in wanted]
         spent = accumulate(sum(passage.words for passage in page) * _TOKENS_A_WORD for page in shown)
         room = [
             page for page, tokens in zip(shown, spent, strict=True) if page and tokens <= ctx.settings.reading_tokens
@@ -87,21 +87,21 @@ def beginning(snippet: Snippet) -> str:
     return tidy(opening_of(snippet.text, _OPENING, detect(snippet.text) or "en"))
 
 
-def _listed(ctx: RunContext, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
+def _page_lines(ctx: RunContext, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
     """Yield the pages found with their lines in a prompt, the nearest to the topic first, as many as fit."""
     best = nearest_of_pages(ctx)
     place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
     for kept in sorted(ctx.store.editions().sources(), key=lambda source: place.get(source.id, len(place))):
         page = ctx.store.source(kept.id)
-        line = _described(page, best.get(page.id) or first_of(page), seen)
+        line = _describe(page, best.get(page.id) or first_of(page), seen)
         room -= count_words(line)
         if room < 0:
             return
         yield page, line
 
 
-def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
+def _describe(page: Source, shown: Snippet, seen: Collection[str]) -> str:
     """Return title, site, date, length, share already shown to answers, and the beginning of a passage."""
     words = {snippet.id: count_words(snippet.text) for snippet in page.snippets}
     whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
@@ -110,7 +110,7 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
     return f"{tidy(page.title) or page.url} ({about}): {beginning(shown)}"
 
 
-def _shown(ctx: RunContext, page: Source) -> tuple[Passage, ...]:
+def _choose_passages(ctx: RunContext, page: Source) -> tuple[Passage, ...]:
     """Return the passages of a page in its order; if it is too long, those nearest to the topic."""
     snippets: Sequence[Snippet] = sorted(page.snippets, key=lambda snippet: snippet.place or 0)
     most = ctx.settings.evidence_words
@@ -124,7 +124,7 @@ def _read(ctx: RunContext, shown: Sequence[Passage], earlier: Sequence[Sentence]
     """Write a page's notes as a turn; None if nothing is new or supported, or the model fails (recorded)."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
     title = shown[0].title or snippets[0].url
-    inputs = {**ctx.brief.inputs, "known": known_of(earlier, snippets), "passages": numbered_passages(shown)}
+    inputs = {**ctx.brief.inputs, "known": sentences_citing(earlier, snippets), "passages": numbered_passages(shown)}
     try:
         with call_scope(snippets[0].url):
             reply = ctx.ask("reader", ctx.programs.page_notes, **inputs).notes
@@ -133,5 +133,5 @@ def _read(ctx: RunContext, shown: Sequence[Passage], earlier: Sequence[Sentence]
         return None
     finally:
         ctx.events.advance(title)
-    answer = supported(ctx, title, without_prompt_lines(reply, inputs), shown)
+    answer = keep_supported(ctx, title, without_prompt_lines(reply, inputs), shown)
     return Turn(f"What does “{title}” tell?", (), answer, snippets) if answer else None

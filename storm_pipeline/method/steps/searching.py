@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
 from storm_pipeline.errors import NothingFoundError, SearchError
-from storm_pipeline.evidence.editions import citing
+from storm_pipeline.evidence.editions import keep_citations
 from storm_pipeline.evidence.facts import facts_of
 from storm_pipeline.evidence.store import MOST_FOUND
 from storm_pipeline.evidence.subject import bare_name
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import Retried, Searched
-from storm_pipeline.run.retrying import reporting_retries
+from storm_pipeline.run.retrying import report_retries
 from storm_pipeline.sources.search.result import SearchResult, WholePage
 from storm_pipeline.text.identity import normalised_text
 from storm_pipeline.text.words import caseless, tidy
@@ -96,11 +96,11 @@ def _hold(ctx: RunContext, pages: Sequence[WholePage]) -> None:
 def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...], tuple[WholePage, ...], float]:
     """Return the results, the pages that were read for them, and the seconds that the search took."""
 
-    def retried(reason: str, wait: float) -> None:
+    def report_retry(reason: str, wait: float) -> None:
         ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
 
     start = time.monotonic()
-    with reporting_retries(retried):
+    with report_retries(report_retry):
         try:
             result = ctx.search.search(query, depth * ctx.settings.top_k)
         except SearchError as error:
@@ -118,10 +118,10 @@ def look_up_topic(ctx: RunContext) -> RunContext:
     """
     with ctx.events.in_stage("search"):
         results = usable(ctx, search_all(ctx, [ctx.brief.topic], keep=False))
-        return replace(ctx, brief=replace(ctx.brief, preview=_quoted(ctx.brief.topic, results)))
+        return replace(ctx, brief=replace(ctx.brief, preview=_quote(ctx.brief.topic, results)))
 
 
-def _quoted(topic: str, results: Sequence[Snippet]) -> str:
+def _quote(topic: str, results: Sequence[Snippet]) -> str:
     """Quote the titles of the first pages found, each with its first sentence that names the topic."""
     name, pages = caseless(bare_name(topic)), dict.fromkeys((snippet.title for snippet in results if snippet.title), "")
     facts = (fact for snippet in results for fact in facts_of(snippet) if name in caseless(fact.text))
@@ -182,6 +182,6 @@ def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) 
 
 
 def _turn(turn: Turn, gone: frozenset[str]) -> Turn:
-    answer = (citing(sentence, lambda citation: citation.source_id not in gone) for sentence in turn.answer)
+    answer = (keep_citations(sentence, lambda citation: citation.source_id not in gone) for sentence in turn.answer)
     snippets = tuple(s for s in turn.snippets if s.source_id not in gone)
     return replace(turn, answer=tuple(s for s in answer if s and s.citations), snippets=snippets)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storm_pipeline.evidence.cleaning import has_sentences
-from storm_pipeline.evidence.editions import citing
+from storm_pipeline.evidence.editions import keep_citations
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
 from storm_pipeline.evidence.passages import Passage, passages, with_neighbours
 from storm_pipeline.evidence.subject import keep_relevant
@@ -21,7 +21,7 @@ from storm_pipeline.method.writers.findings import (
     findings_by_section,
     fit_of_titles,
     least_fitting,
-    merged,
+    merge_findings,
     with_excerpts,
 )
 from storm_pipeline.method.writers.placing import place_findings
@@ -67,14 +67,15 @@ def allocate(
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
     editions = ctx.store.editions()
-    left = (talk.with_answers(lambda s: citing(s, lambda c: c.snippet_id in kept)) for talk in conversations)
-    available = list(map(editions.restated, left))
-    findings = [f for f in merged(distinct_findings(ctx, available), notes.same) if f.text not in notes.left_out]
+    left = (talk.with_answers(lambda s: keep_citations(s, lambda c: c.snippet_id in kept)) for talk in conversations)
+    available = list(map(editions.cite_first_pages, left))
+    merged = merge_findings(distinct_findings(ctx, available), notes.same)
+    findings = [finding for finding in merged if finding.text not in notes.left_out]
     looked_up = bool(notes.sections)  # the model that placed the findings also asked for missing points
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
         notes = notes if looked_up else place_findings(ctx, outline, findings, notes)
-    used = [f for f in merged(findings, notes.same) if f.text not in notes.left_out]
+    used = [f for f in merge_findings(findings, notes.same) if f.text not in notes.left_out]
     unplaced = sum(finding.text not in notes.sections for finding in used)
     ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
     shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
@@ -113,8 +114,8 @@ def _shares(
     looked_up: bool = False,
 ) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, distinct, notes)
-    required = _required(candidates, findings)
-    others = [_others(ctx, candidates, required, i, looked_up=looked_up) for i in range(len(required))]
+    required = _must_show(candidates, findings)
+    others = [_fill_candidates(ctx, candidates, required, i, looked_up=looked_up) for i in range(len(required))]
     every = [_as_passages(ctx, candidates, positions, more) for positions, more in zip(required, others, strict=True)]
     shares: list[PassageEvidence] = []
     for heading, shown, assigned in zip(outline.sections, every, findings, strict=True):
@@ -174,14 +175,14 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     return fit
 
 
-def _required(candidates: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
+def _must_show(candidates: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
     """Return the positions of the snippets that each section has to show: those that its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(candidates.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in few for c in finding.citations) for few in findings]
     return [sorted(positions, key=candidates.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
-def _others(
+def _fill_candidates(
     ctx: RunContext, candidates: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
 ) -> list[int]:
     """Return snippets for a section's remaining room: those that its headings retrieve, then those that fit it best.

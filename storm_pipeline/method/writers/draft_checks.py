@@ -6,6 +6,7 @@ its problem; only those still unsupported afterwards are dropped, and that is re
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.citations import Claim
@@ -21,7 +22,7 @@ AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
 
 
-def checked_draft(
+def check_draft(
     ctx: RunContext,
     inputs: dict[str, object],
     reply: str,
@@ -39,12 +40,12 @@ def checked_draft(
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
-        return answered_remarks(ctx, where, numbered_passages(shown, concerned), remarks)
+        return answer_remarks(ctx, where, numbered_passages(shown, concerned), remarks)
 
-    return checked_blocks(ctx, where, draft, screen, ask_again)
+    return check_blocks(ctx, where, draft, screen, ask_again)
 
 
-def answered_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -> str:
+def answer_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -> str:
     """Return the writer's reply to remarks on a text. Raises ModelError: the model fails.
 
     ``where``: name of the text. ``passages``: those that support or may support its sentences, numbered.
@@ -53,7 +54,7 @@ def answered_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -
     return str(ctx.ask("writer", ctx.programs.remarks, **ctx.brief.inputs, style=ctx.brief.style, **inputs).text)
 
 
-def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
+def check_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
     """Return the draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
     If the settings say ``unchecked``, all sentences stay as they were written.
@@ -113,9 +114,9 @@ class _Review:
             return sentences
         remarked = {number: (claims[i], judged[i]) for number, i in enumerate(faulty, 1)}
         answers = self._answers(remarked, ask_again)
-        rechecked = self._rechecked(remarked, answers)
+        rechecked = self._recheck(remarked, answers)
         for i, (number, remark) in zip(faulty, remarked.items(), strict=True):
-            sentences[i] = self._decided(*remark, answers.get(number), rechecked.get(number))
+            sentences[i] = self._decide(*remark, answers.get(number), rechecked.get(number))
         return sentences
 
     def _answers(self, remarked: _Remarked, ask_again: AskAgain) -> dict[int, RemarkReply]:
@@ -124,16 +125,16 @@ class _Review:
             f"{number}. {claim.text}{numbers_shown(claim.cited)} — {verdict.problem}."
             for number, (claim, verdict) in remarked.items()
         )
-        concerned = {position for remark in remarked.values() for position in self.screen.concerned(*remark)}
+        passages = (self.screen.passages_for_revision(*remark) for remark in remarked.values())
         try:
-            reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": remarks})
+            reply = without_prompt_lines(ask_again(remarks, set(chain.from_iterable(passages))), {"remarks": remarks})
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             return {}
         claims = [claim for claim, _ in remarked.values()]
         return read_replies(reply, len(self.screen.shown), self.ctx.brief.language, self.names, claims)
 
-    def _decided(
+    def _decide(
         self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
     ) -> Sentence | None:
         """Return the final form of a sentence with a remark.
@@ -159,7 +160,7 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _rechecked(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+    def _recheck(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
         """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if n in remarked and answer.claim is not None}
         verdicts = self.judge.recheck([remarked[n] for n in claims], list(claims.values()))

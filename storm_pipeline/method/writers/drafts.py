@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from storm_pipeline.evidence.citations import Claim, parse_marked
-from storm_pipeline.text.languages import joined, ordinals_have_stops
-from storm_pipeline.text.markers import MARKS, mark, marked, without_reserved
+from storm_pipeline.text.languages import join_sentences, ordinals_have_stops
+from storm_pipeline.text.markers import MARKS, mark, mark_citations, without_reserved
 from storm_pipeline.text.quantities import month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
@@ -55,7 +55,7 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
-    text = marked(without_reserved(text), shown)
+    text = mark_citations(without_reserved(text), shown)
     for line in _lines(text):
         if heading := _heading(line):
             blocks.append((heading, []))
@@ -129,7 +129,8 @@ def _heading(line: str) -> str:
 
 def _ends_sentence(text: str) -> bool:
     """Return whether a full stop or an exclamation mark is behind a text's last letter or digit."""
-    return not _SENTENCE_ENDS.isdisjoint(takewhile(lambda char: not char.isalnum(), reversed(text)))
+    end = takewhile(lambda char: not char.isalnum(), reversed(text))
+    return not _SENTENCE_ENDS.isdisjoint(end)
 
 
 def _is_continued(line: str, before: str) -> bool:
@@ -204,14 +205,14 @@ def read_replies(
     as when a writer repeats its section, is not a reply to a remark.
     """
     replies: dict[int, RemarkReply] = {}
-    for number, reply in _numbered(text, len(claims), shown):
+    for number, reply in _read_numbers(text, len(claims), shown):
         was = claims[number - 1] if 0 < number <= len(claims) else None
         if reply.strip() and (read := _reply(reply, shown, language, names, was)):
             replies[number] = read
     return replies
 
 
-def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
+def _read_numbers(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
     """Return the numbers and marked replies; a line's first marker is its number if that is so in the first line."""
     replies: list[tuple[int, str]] = []
     text = without_reserved(text)
@@ -219,13 +220,13 @@ def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
     for line in text.splitlines():
         match = _NUMBERED.match(line)
         if match and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
-            replies.append((int(match[1]), marked(match[2], shown)))
+            replies.append((int(match[1]), mark_citations(match[2], shown)))
         elif replies:
             number, reply_text = replies[-1]
-            more = marked(line, shown)
+            more = mark_citations(line, shown)
             if not reply_text.strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(more, reply_text):
                 replies[-1] = number, f"{reply_text} {more}"
-    lines = [] if replies else _lines(marked(text, shown))
+    lines = [] if replies else _lines(mark_citations(text, shown))
     return replies or (list(enumerate(lines, 1)) if len(lines) == remarks else [])
 
 
@@ -241,5 +242,6 @@ def _reply(text: str, shown: int, language: str, names: Sequence[str], was: Clai
     cited = dict.fromkeys(position for claim in claims for position in claim.cited)
     if not 0 < len(claims) <= _MOST_SENTENCES:
         return None
-    claim = Claim(joined([claim.text for claim in claims], language), tuple(cited) or (was.cited if was else ()))
+    text = join_sentences([claim.text for claim in claims], language)
+    claim = Claim(text, tuple(cited) or (was.cited if was else ()))
     return RemarkReply(claim, "".join(quotation))

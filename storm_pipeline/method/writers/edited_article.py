@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.passages import Passage, described, numbered_passages, with_source
+from storm_pipeline.evidence.passages import Passage, describe, numbered_passages, with_source
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.edit_checks import EditChecks
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.text.languages import joined
-from storm_pipeline.text.markers import marked
+from storm_pipeline.text.languages import join_sentences
+from storm_pipeline.text.markers import mark_citations
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Revision, Section, Sentence
@@ -79,7 +79,7 @@ class EditedArticle:
         new, named = self._read(edit)
         numbers = dict.fromkeys((edit.sentence - 1, edit.sentence, edit.other, *named))
         written = [self._sentences[n] for n in numbers if n in self._sentences]
-        sources = dict.fromkeys(map(described, self._checks.cited(written)))
+        sources = dict.fromkeys(map(describe, self._checks.cited(written)))
         texts = " ".join(sentence.text for sentence in written)
         context = f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})"
         passages = self._checks.cited([self._passages[n] for n in named if n in self._passages])
@@ -232,9 +232,9 @@ class EditedArticle:
         """
         language = self._ctx.brief.language
         last = self._last + len(self._passages)
-        claims, _ = parse_marked(marked(edit.text, last), last, language)
+        claims, _ = parse_marked(mark_citations(edit.text, last), last, language)
         named = dict.fromkeys((edit.other, *(position + 1 for claim in claims for position in claim.cited)))
-        return joined([claim.text for claim in claims], language), [n for n in named if n != edit.sentence]
+        return join_sentences([claim.text for claim in claims], language), [n for n in named if n != edit.sentence]
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""

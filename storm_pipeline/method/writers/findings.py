@@ -76,7 +76,7 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     return tuple(distinct.values())
 
 
-def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
+def map_to_first(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
     """Map the text of each repeated finding to the text of the first one of its group.
 
     A finding with a number that the first one lacks is not merged.
@@ -95,7 +95,7 @@ def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Itera
     return {findings[other].text: findings[kept].text for other, kept in same.items()}
 
 
-def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
+def merge_findings(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
     """Merge each repeated finding into the kept one, with all citations."""
     by_text = {finding.text: finding for finding in findings}
     for text, kept in same.items():
@@ -160,12 +160,12 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
     excerpts = []
     for section, share in enumerate(shares):
         needed = frozenset[str]().union(*cited[section])
-        parts = ((p,) if is_whole(section, p) else _cited_of(p, needed, language) for p in share.passages)
-        excerpts.append(_showing(share, tuple(part for of_passage in parts for part in of_passage)))
+        parts = ((p,) if is_whole(section, p) else _needed_parts(p, needed, language) for p in share.passages)
+        excerpts.append(_with_passages(share, tuple(part for of_passage in parts for part in of_passage)))
     return excerpts
 
 
-def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
+def _needed_parts(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
     """Return a passage's needed snippets as passages, overlapping ones joined; the whole passage if a copy is cited."""
     cited = [snippet for snippet in passage.snippets if snippet.id in needed]
     if any(copy.id in needed for copy in passage.copies):
@@ -173,7 +173,7 @@ def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[
     return passages(cited, language=language) or ((passage,) if cited else ())
 
 
-def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
+def _with_passages(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
     """Return the evidence with these passages, and only those findings of other sections that cite them."""
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
     related = tuple(finding for finding in share.related if not ids.isdisjoint(cited_snippet_ids([finding])))

@@ -51,11 +51,11 @@ class JudgeReview:
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts[claims[i].text] = verdict
             if verdict.label == "supported":
-                sentence = self._supported(judged[i], verdict.supporting)
+                sentence = self._cite_named(judged[i], verdict.supporting)
                 problem = "" if judged[i].unfound else judged[i].problem
                 flagged[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
             else:
-                problem = _problem(verdict, self._cited(judged[i]), question)
+                problem = _problem(verdict, self._cited_positions(judged[i]), question)
                 flagged[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
         return flagged
 
@@ -88,17 +88,17 @@ class JudgeReview:
 
     def _pieces(self, judged: Judged) -> list[Passage]:
         """Return the cited passages, split by snippet, so that the judge can name each alone."""
-        shown = (self.screen.shown[i] for i in self._cited(judged))
+        shown = (self.screen.shown[i] for i in self._cited_positions(judged))
         return [piece for passage in shown for piece in passage.pieces()]
 
-    def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
+    def _cite_named(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
         """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
         pieces = self._pieces(judged)
         kept = {citation for i in supporting for citation in pieces[i].citations()}
         cited = tuple(citation for citation in judged.sentence.citations if citation in kept)
         return replace(judged.sentence, citations=cited) if cited else judged.sentence
 
-    def _cited(self, judged: Judged) -> tuple[int, ...]:
+    def _cited_positions(self, judged: Judged) -> tuple[int, ...]:
         """Return the positions of the passages that the checked sentence cites."""
         cited = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))

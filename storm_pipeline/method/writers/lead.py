@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.cleaning import cleaned
+from storm_pipeline.evidence.cleaning import clean
 from storm_pipeline.evidence.judges.base import Question
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.draft_checks import answered_remarks, checked_blocks
+from storm_pipeline.method.writers.draft_checks import answer_remarks, check_blocks
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
@@ -49,18 +49,18 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
             return ()
 
         def ask_again(remarks: str, _: Collection[int]) -> str:
-            return answered_remarks(ctx, "lead", str(inputs["article"]), remarks)
+            return answer_remarks(ctx, "lead", str(inputs["article"]), remarks)
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.brief.language, (ctx.brief.topic,))
-        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
+        blocks = check_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
-        cited = [Paragraph(tuple(_cited(s, sources) for s in paragraph.sentences)) for paragraph in written]
-        supports = _supporting(ctx, [s for paragraph in cited for s in paragraph.sentences if len(s.citations) > 1])
+        cited = [Paragraph(tuple(_with_sources(s, sources) for s in paragraph.sentences)) for paragraph in written]
+        supports = _find_supports(ctx, [s for paragraph in cited for s in paragraph.sentences if len(s.citations) > 1])
         lead = tuple(Paragraph(tuple(supports.get(s, s) for s in paragraph.sentences)) for paragraph in cited)
         return lead_of(ctx, lead)
 
 
-def _supporting(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
+def _find_supports(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
     """Map sentences to themselves with the citations that the language model names as their support; else with all.
 
     A sentence that says a part of what the body says does not need all of its sources.
@@ -68,7 +68,7 @@ def _supporting(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence
     if not isinstance(ctx.judge, LanguageModelJudge) or not sentences:
         return {}
     snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in sentences for c in sentence.citations}
-    texts = {c: with_source(Passage(cleaned(snippet.text), (snippet,))) for c, snippet in snippets.items()}
+    texts = {c: with_source(Passage(clean(snippet.text), (snippet,))) for c, snippet in snippets.items()}
     try:
         verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in sentences])
     except ModelError as error:
@@ -92,7 +92,7 @@ def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragra
     return paragraphs
 
 
-def _cited(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
+def _with_sources(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:
     """Return the sentence with the citations of the body sentences that it cites."""
     cited = dict.fromkeys(c for citation in sentence.citations for c in sources[citation.source_id].citations)
     return Sentence(sentence.text, tuple(cited))

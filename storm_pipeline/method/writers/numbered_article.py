@@ -29,9 +29,9 @@ class NumberedArticle:
     def __init__(self, sections: Sequence[Section]) -> None:
         self.sentences: dict[int, Sentence] = {}
         self.headings: dict[int, str] = {}
-        self._parts = [self._numbered(section) for section in sections]
+        self._parts = [self._number(section) for section in sections]
 
-    def _numbered(self, section: Section) -> _Part:
+    def _number(self, section: Section) -> _Part:
         part = _Part(len(self.headings) + 1, [])
         self.headings[part.heading] = section.heading
         for paragraph in section.paragraphs:
@@ -39,7 +39,7 @@ class NumberedArticle:
             numbered = dict(zip(numbers, paragraph.sentences, strict=False))
             self.sentences |= numbered
             part.paragraphs.append(list(numbered))
-        part.below = [self._numbered(subsection) for subsection in section.subsections]
+        part.below = [self._number(subsection) for subsection in section.subsections]
         return part
 
     def sections(self) -> tuple[Section, ...]:

@@ -54,16 +54,16 @@ def answer_from_passages(
     inputs = {
         **ctx.brief.inputs,
         "question": question,
-        "known": known_of(earlier, snippets),
+        "known": sentences_citing(earlier, snippets),
         "passages": numbered_passages(shown),
     }
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
-    sentences = supported(ctx, question, reply, shown)
+    sentences = keep_supported(ctx, question, reply, shown)
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Turn(question, (), sentences, snippets)
 
 
-def known_of(earlier: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
+def sentences_citing(earlier: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
     """Return the sentences that cite any of the snippets, as ``- sentence`` lines."""
     ids = {snippet.id for snippet in snippets}
     texts = (sentence.text for sentence in earlier if not ids.isdisjoint(cited_snippet_ids([sentence])))
@@ -75,7 +75,7 @@ def words_for_answer(ctx: RunContext) -> int:
     return round(ctx.settings.evidence_words * _SHARE)
 
 
-def supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
+def keep_supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
     """Return an answer's sentences that the passages support, each with those passages; others are counted."""
     if _NOTHING.match(reply):
         return ()
@@ -88,7 +88,7 @@ def supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passag
         answered = list(map(screen.as_written, claims))
     else:
         answered = [verdict.sentence for verdict in screen.judge(claims)]
-    findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
+    findings = [_with_given_citations(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding must be self-contained, unlike items of lists and tables
     whole = (finding for finding in findings if is_complete(finding.text) and count_words(finding.text) >= _SHORTEST)
     sentences = tuple(sentence for sentence in whole if sentence.citations)
@@ -119,8 +119,8 @@ def passages_for(
     relevant = keep_relevant(ctx.brief, candidates, ctx.store.embed, question)
     relevant = relevant or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(relevant))
-    ranked = _ranked(ctx, question, relevant, frozenset(snippet.id for snippet in results))
-    shown = passages(that_fit(ranked[:number], (*candidates, *page_passages), words), language=language)
+    ranked = _rank(ctx, question, relevant, frozenset(snippet.id for snippet in results))
+    shown = passages(select_within(ranked[:number], (*candidates, *page_passages), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
 
@@ -132,16 +132,14 @@ def _by_words(question: str, page_passages: Sequence[Snippet]) -> list[Snippet]:
     return [page_passages[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
 
-def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
+def _with_given_citations(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
     """Return a sentence with only those citations that its answer gave it or, if none was given, all found for it."""
     given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
     cited = tuple(citation for citation in sentence.citations if citation.snippet_id in given)
     return replace(sentence, citations=cited) if given else sentence
 
 
-def _ranked(
-    ctx: RunContext, question: str, snippets: Sequence[Snippet], returned: frozenset[str]
-) -> tuple[Passage, ...]:
+def _rank(ctx: RunContext, question: str, snippets: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
     """Return a passage for each text, best first, by rank in the search, embedding similarity and shared words.
 
     Words that are not in the question count as length only. Menus and lists come last, whatever words they share.
@@ -159,7 +157,7 @@ def _ranked(
     return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
 
 
-def that_fit(ranked: Sequence[Passage], snippets: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
+def select_within(ranked: Sequence[Passage], snippets: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
     """Return the snippets of the best passages, their neighbours that fit into ``words``, and their copies.
 
     Each of ``ranked`` has one text. The ``first`` ones come with their neighbours, which may continue an answer; those

@@ -40,7 +40,7 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
     number = _numbers(shown)
     lines = []
     for turn in (turn for conversation in conversations for turn in conversation.turns):
-        answer = " ".join(_marked(sentence, number) for sentence in turn.answer) or turn.answer_text
+        answer = " ".join(_mark(sentence, number) for sentence in turn.answer) or turn.answer_text
         lines += [f"Writer: {turn.question}", f"Expert: {answer}"]
     return "\n".join(lines)
 
@@ -48,7 +48,7 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:
     """Return a section's text without its heading, each sentence with the numbers of the passages that it cites."""
     passage = _numbers(shown)
-    lines = [" ".join(_marked(sentence, passage) for sentence in part.sentences) for part in section.paragraphs]
+    lines = [" ".join(_mark(sentence, passage) for sentence in part.sentences) for part in section.paragraphs]
     for subsection in section.subsections:
         lines += [f"## {subsection.heading}", with_markers(subsection, shown)]
     return "\n".join(lines)
@@ -63,13 +63,13 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
     number, notes = _numbers(evidence.passages), evidence.notes
 
     def line(finding: Sentence) -> str:
-        return f"- {_marked(finding, number)}{_DOUBTFUL if finding.text in notes.doubtful else ''}"
+        return f"- {_mark(finding, number)}{_DOUBTFUL if finding.text in notes.doubtful else ''}"
 
     ends = accumulate(count_words(finding.text) for finding in (*evidence.findings, *evidence.related))
     fitting = sum(end <= limit for end in ends) - len(evidence.findings)
     related = [line(finding) for finding in evidence.related[: max(0, fitting)]]
     lines = [*map(line, evidence.findings), *([_ELSEWHERE] if evidence.findings and related else []), *related]
-    marked = {finding.text: _marked(finding, number) for finding in evidence.findings}
+    marked = {finding.text: _mark(finding, number) for finding in evidence.findings}
     pairs = [(marked[a], marked[other]) for a, other in notes.contradicting if a in marked and other in marked]
     return "\n".join([*lines, *(f"{_CONTRADICTING} “{a}” and “{other}”" for a, other in pairs)])
 
@@ -79,6 +79,6 @@ def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
     return {name: n for n, passage in enumerate(shown, 1) for name in passage.snippet_ids}
 
 
-def _marked(sentence: Sentence, number: Mapping[str, int]) -> str:
+def _mark(sentence: Sentence, number: Mapping[str, int]) -> str:
     markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
     return f"{sentence.text} " + "".join(f"[{n}]" for n in markers)

@@ -12,7 +12,7 @@ import numpy as np
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.evidence import FindingNotes
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.findings import saying_the_same
+from storm_pipeline.method.writers.findings import map_to_first
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Outline, Sentence, Snippet
 
@@ -46,12 +46,12 @@ def place_findings(
     except ModelError as error:
         ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
     titles = {findings[n - 1].text: outline.sections[section - 1].title for n, section in places.items() if section}
-    left_out = believed((findings[n - 1].text for n, section in places.items() if not section), findings)
-    noted = notes.renamed(saying_the_same(ctx, findings, groups))
+    left_out = accept_left_out((findings[n - 1].text for n, section in places.items() if not section), findings)
+    noted = notes.after_merge(map_to_first(ctx, findings, groups))
     return replace(noted, sections=titles, left_out=(*notes.left_out, *left_out))
 
 
-def believed(left_out: Iterable[str], findings: Sequence[Sentence]) -> tuple[str, ...]:
+def accept_left_out(left_out: Iterable[str], findings: Sequence[Sentence]) -> tuple[str, ...]:
     """Return the findings that a model leaves out; empty if they are more than half of all."""
     texts = tuple(dict.fromkeys(left_out))
     return texts if len(texts) <= _MOST_LEFT_OUT * len(findings) else ()
@@ -93,9 +93,9 @@ def with_sources(
 
 def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
     cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    labels = [f"page {pages[page]}" if page in pages else _titled(snippet) for page, snippet in cited.items()]
+    labels = [f"page {pages[page]}" if page in pages else _title_and_date(snippet) for page, snippet in cited.items()]
     return f" ({'; '.join(labels[:_SOURCES])}{'; …' if labels[_SOURCES:] else ''})" if labels else ""
 
 
-def _titled(snippet: Snippet) -> str:
+def _title_and_date(snippet: Snippet) -> str:
     return ", ".join(filter(None, (tidy(snippet.title) or snippet.url, snippet.published)))

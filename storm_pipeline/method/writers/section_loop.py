@@ -24,13 +24,13 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Passage
     Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
     ModelAuthError: the endpoint refuses the key.
     """
-    ctx.run.save_json("evidence.json", list(map(_recorded, evidence)))
+    ctx.run.save_json("evidence.json", list(map(_to_record, evidence)))
     with ctx.events.in_stage("sections", total=len(evidence)):
         written = parallel_map(lambda section: _write(ctx, outline, section), evidence, workers=len(evidence))
-        return _joined(ctx, _with_distinct_headings(evidence, written))
+        return _join(ctx, _with_distinct_headings(evidence, written))
 
 
-def _recorded(evidence: PassageEvidence) -> dict[str, Any]:
+def _to_record(evidence: PassageEvidence) -> dict[str, Any]:
     """Return a section's evidence in the form that is saved in the run's folder."""
     texts = [finding.text for finding in evidence.findings]
     return {"heading": evidence.heading.title, "findings": texts, "snippets": sorted(evidence.snippet_ids())}
@@ -48,19 +48,19 @@ def _with_distinct_headings(
     return tuple(sections.values())
 
 
-def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]:
+def _join(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]:
     """Merge sections of a single sentence into the end of the previous section, or else the start of the next one."""
     kept: list[Section] = []
     waiting: list[Section] = []
     for section in sections:
         if sum(1 for _ in section.sentences()) >= FEWEST_SENTENCES:
-            kept.append(_with(section, waiting, first=True))
+            kept.append(_add_above(section, waiting, first=True))
             waiting = []
         elif kept:
             ctx.events.degraded(
                 f"section {section.heading!r} has only one sentence: appended to section {kept[-1].heading!r}"
             )
-            kept[-1] = _with(kept[-1], [section], first=False)
+            kept[-1] = _add_above(kept[-1], [section], first=False)
         else:
             ctx.events.degraded(
                 f"section {section.heading!r} has only one sentence: put at the start of the next section"
@@ -69,7 +69,7 @@ def _joined(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]
     return (*kept, *waiting)
 
 
-def _with(section: Section, others: Sequence[Section], *, first: bool) -> Section:
+def _add_above(section: Section, others: Sequence[Section], *, first: bool) -> Section:
     """Add paragraphs of other sections above the subsections; below, they would seem to be part of the last one."""
     more = tuple(
         p for other in others for p in (*other.paragraphs, *(q for s in other.subsections for q in s.paragraphs))
@@ -80,13 +80,14 @@ def _with(section: Section, others: Sequence[Section], *, first: bool) -> Sectio
 def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
     """Save a section in the run's folder, emit that it is written, and return it."""
     ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
-    ctx.events.emit(_written(ctx, number, section))
+    ctx.events.emit(_section_event(ctx, number, section))
     return section
 
 
-def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
+def _section_event(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     editions = ctx.store.editions()
-    cited = (citation.source_id for sentence in section.sentences() for citation in editions.cited(sentence).citations)
+    sentences = map(editions.cite_once, section.sentences())
+    cited = (citation.source_id for sentence in sentences for citation in sentence.citations)
     addresses = {source.id: source.url for source in editions.sources()}
     sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
     return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)

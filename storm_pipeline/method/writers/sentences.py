@@ -10,7 +10,7 @@ import numpy as np
 from storm_pipeline.evidence.evidence import FEWEST_SENTENCES
 from storm_pipeline.evidence.facts import Fact, facts_of
 from storm_pipeline.evidence.store import ReferenceStore
-from storm_pipeline.evidence.subject import Subject, related
+from storm_pipeline.evidence.subject import Subject, keep_related
 from storm_pipeline.sources.search.registry import is_private_engine
 from storm_pipeline.text.languages import stem_set
 from storm_pipeline.text.words import word_count
@@ -53,7 +53,8 @@ def candidates(
     heading_stems, page_stems = (
         stem_set(" ".join(texts), subject.language) for texts in (headings, [*headings, *page])
     )
-    others = [snippet for snippet in related(subject, snippets, store) if snippet.source_id not in subject.page_ids]
+    related = keep_related(subject, snippets, store)
+    others = [snippet for snippet in related if snippet.source_id not in subject.page_ids]
     for number, snippet in enumerate(others):
         usable = _on_topic(subject, snippet, heading_stems, page_stems)
         for i, fact in enumerate(usable):
@@ -61,7 +62,7 @@ def candidates(
     if not rows:
         return ()
     texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
-    vectors = store.embed([subject.described, *texts, *openings])
+    vectors = store.embed([subject.with_definition, *texts, *openings])
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
     usable_sentences = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
     return tuple(sorted(usable_sentences, key=lambda candidate: -candidate.nearness))
@@ -79,12 +80,12 @@ def _on_topic(subject: Subject, snippet: Snippet, heading_stems: Set[str], page_
     if is_private_engine(snippet.engine):
         return facts
     if not subject.page_ids:
-        return [fact for fact in facts if subject.named_in(fact.in_context)]
+        return [fact for fact in facts if subject.is_named_in(fact.in_context)]
     part = stem_set(snippet.title, subject.language) - stem_set(subject.topic, subject.language)
-    is_part = part and part <= (page_stems if subject.named_apart(snippet.title) else heading_stems)
-    if not is_part or not subject.meant_in(snippet.text):
+    is_part = part and part <= (page_stems if subject.is_named_apart(snippet.title) else heading_stems)
+    if not is_part or not subject.is_meant_in(snippet.text):
         return []
-    return list(takewhile(lambda fact: subject.named_apart(fact.text, fact.title), facts))
+    return list(takewhile(lambda fact: subject.is_named_apart(fact.text, fact.title), facts))
 
 
 def by_title(subject: Subject, usable: Iterable[Candidate]) -> dict[str, list[Candidate]]:

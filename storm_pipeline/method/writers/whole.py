@@ -7,7 +7,7 @@ from dataclasses import replace
 from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.evidence.passages import numbered_passages, passages
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.draft_checks import checked_draft
+from storm_pipeline.method.writers.draft_checks import check_draft
 from storm_pipeline.method.writers.passage_prompts import article_inputs, conversations_with_markers, section_inputs
 from storm_pipeline.types import UNTITLED, Body, Conversation, Heading, Outline, Section, Snippet
 
@@ -33,7 +33,7 @@ def write_whole(ctx: RunContext, outline: Outline, evidence: PassageEvidence) ->
     ctx.events.count(words_asked=evidence.target_words)
     inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
     text = ctx.ask("writer", ctx.programs.section, **inputs).text
-    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=where, headings=tuple(evidence.heading.titles()))
+    blocks = check_draft(ctx, inputs, text, evidence.passages, where=where, headings=tuple(evidence.heading.titles()))
     return _as_section(evidence.heading, blocks)
 
 
@@ -50,7 +50,7 @@ def write_article(ctx: RunContext, evidence: PassageEvidence, conversations: Seq
             "interviews": conversations_with_markers(conversations, evidence.passages),
         }
         text = ctx.ask("writer", ctx.programs.article, **inputs).text
-        return as_body(checked_draft(ctx, inputs, text, evidence.passages, where=ctx.brief.topic))
+        return as_body(check_draft(ctx, inputs, text, evidence.passages, where=ctx.brief.topic))
 
 
 def as_body(blocks: Sequence[Section]) -> Body:

@@ -10,7 +10,7 @@ from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, take_references
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.languages import detect
-from storm_pipeline.text.markers import MARKS, literal, mark, marked, with_brackets, without_reserved
+from storm_pipeline.text.markers import MARKS, literal, mark, mark_citations, with_brackets, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Sentence
 
@@ -44,7 +44,7 @@ def markdown_article(title: str, text: str, references: Mapping[int, Reference] 
     body = _FOOTNOTE_MARK.sub(lambda match: numbers.get(match[1], f"[{match[1]}]"), body)
     if _MARK.search(body):
         body = _ESCAPED.sub(lambda match: literal(match[1]) if match[1] in "[]" else match[0], body)
-    return numbered_article(title, paragraph_blocks(marked(body, max(known, default=0))), known)
+    return numbered_article(title, paragraph_blocks(mark_citations(body, max(known, default=0))), known)
 
 
 def _with_link_numbers(text: str, references: dict[int, Reference]) -> str:

@@ -9,7 +9,7 @@ from storm_pipeline.output.articles.markdown import markdown_article, numbered_a
 from storm_pipeline.output.articles.markdown_blocks import TextBlock
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, LOCATORS, reference_of
-from storm_pipeline.sources.documents.decoding import declared_charsets, decoded
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode
 from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.inline_markup import local_name, replace
 from storm_pipeline.sources.documents.markup import blocks, parse_html
@@ -33,7 +33,7 @@ def page_article(title: str, data: bytes) -> NumberedArticle:
     from lxml import etree
 
     try:
-        root = parse_html(decoded(data, declared_charsets(data)).encode())
+        root = parse_html(decode(data, declared_charsets(data)).encode())
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise DatasetError(f"no HTML page ({error})") from error
     return _article(title, root)

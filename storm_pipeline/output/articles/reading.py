@@ -106,7 +106,7 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
             return fitting.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
-        [imported] = reading.read(_imported, str(path.absolute()), title, size=size_of(path))
+        [imported] = reading.read(_import_article, str(path.absolute()), title, size=size_of(path))
     except NotReadError as error:
         raise DatasetError(f"{path} cannot be read: it {error}") from error
     except DatasetError as error:
@@ -114,7 +114,7 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
     return pages.cite(imported)
 
 
-def _imported(file: str, title: str) -> Iterator[NumberedArticle]:
+def _import_article(file: str, title: str) -> Iterator[NumberedArticle]:
     path = Path(file)
     try:
         data = read_bounded(path, MAX_BYTES)

@@ -62,7 +62,7 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
     last = [*takewhile(lambda line: not line.strip() or _is_entry_with_address(line), reversed(kept))]
     length = len(kept) - len(last)
     _add(references, _entries(kept[length:]))
-    footnotes = _numbered(notes, references)
+    footnotes = _number_notes(notes, references)
     return "\n".join(kept[:length]), references, footnotes
 
 
@@ -112,7 +112,7 @@ def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -
             references.setdefault(number, reference_of(text))
 
 
-def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
+def _number_notes(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
     """Add the footnotes to the references: under their label if it is a free number, else after all others."""
     stated = {label: int(label) for label in notes if label.isdecimal() and len(label) <= len(str(LARGEST_NUMBER))}
     numbers = {label: number for label, number in stated.items() if number and number not in references}
@@ -134,9 +134,7 @@ def reference_of(text: str) -> Reference:
     if address := _ADDRESS.search(text):
         rest = f"{text[: address.start()]} {text[address.end() :]}"
         quoted = _QUOTED.search(rest)
-        return Reference(
-            _trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest), entry=entry
-        )
+        return Reference(_trim(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest), entry=entry)
     title, separator, place = text.rpartition(" — ")
     url = place.partition(", p. ")[0].partition(", pp. ")[0]
     if separator and url and " " not in url:
@@ -148,7 +146,7 @@ def _plain(text: str) -> str:
     return tidy(plain_markdown(text)).strip(' .,:;—–-"“”()[]')
 
 
-def _trimmed(url: str) -> str:
+def _trim(url: str) -> str:
     url = url.rstrip(".,;:!?'\"”’*_]")
     while url.endswith(")") and url.count(")") > url.count("("):
         url = url[:-1].rstrip(".,;:!?'\"”’")

@@ -10,7 +10,7 @@ from storm_pipeline.output.check.judging import Checked, CheckedSentence
 from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.html import to_html
 from storm_pipeline.output.render.links import Remark
-from storm_pipeline.text.formatting import counted, shortened
+from storm_pipeline.text.formatting import shorten, with_noun
 from storm_pipeline.text.words import encodable, tidy
 
 SCHEMA = 2
@@ -34,7 +34,7 @@ def rows(checked: Checked) -> list[tuple[str, ...]]:
     table: list[tuple[str, ...]] = []
     for sentence in checked.sentences:
         if sentence.status not in _FINE:
-            short = shortened(tidy(sentence.sentence.text), _LONGEST)
+            short = shorten(tidy(sentence.sentence.text), _LONGEST)
             table.append((str(sentence.place + 1), sentence.status, short, sentence.reason))
     return table
 
@@ -43,11 +43,11 @@ def summary(checked: Checked) -> str:
     """Return ``20 sentences: 12 supported, …``, with the judge's name, and what was not read."""
     counts = {name: number for name, number in checked.counts.items() if number}
     counts_text = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
-    unread = f"; {counted(len(checked.unread), 'source')} could not be read" if checked.unread else ""
-    read, references = sum(bool(m.by) for m in checked.matches), counted(len(checked.matches), "reference")
+    unread = f"; {with_noun(len(checked.unread), 'source')} could not be read" if checked.unread else ""
+    read, references = sum(bool(m.by) for m in checked.matches), with_noun(len(checked.matches), "reference")
     matched = f"; {read} of {references} matched to documents" if checked.matches else ""
     judged = f", as {checked.judge} judges" if checked.read else f"; {NOTHING_READ}"
-    return f"{counted(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
+    return f"{with_noun(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def to_record(checked: Checked) -> dict[str, Any]:
 
 def match_rows(matches: Iterable[Match]) -> list[tuple[str, ...]]:
     """Return the references in order of citation with their documents, under :data:`MATCH_COLUMNS`."""
-    return [(shortened(m.cited, _LONGEST), m.by or "nothing", " or ".join(m.documents)) for m in matches]
+    return [(shorten(m.cited, _LONGEST), m.by or "nothing", " or ".join(m.documents)) for m in matches]
 
 
 def to_json(checked: Checked) -> str:

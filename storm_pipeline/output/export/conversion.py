@@ -17,7 +17,7 @@ from storm_pipeline.output.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.output.export.pandoc import READER, write
 from storm_pipeline.output.export.styles import style_text
 from storm_pipeline.run.child_process import run
-from storm_pipeline.text.files import zipped
+from storm_pipeline.text.files import zip_files
 
 CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -52,15 +52,15 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
     if name == "pdf":
         css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
         options = ["--metadata=document-css:false", f"--variable=header-includes:<style>{css}</style>"]
-        return _printed(_converted(manuscript, "html5", style, options))
+        return _print(_run_pandoc(manuscript, "html5", style, options))
     headings = sum(isinstance(block, HeadingBlock) for block in manuscript.blocks)
     has_contents = name in {"docx", "odt"} and headings >= _FEWEST_HEADINGS
     writer = "latex-smart" if name == "latex" else name  # keep straight quotation marks
-    made = _converted(manuscript, writer, style, ["--toc", "--toc-depth=2"] if has_contents else [])
+    made = _run_pandoc(manuscript, writer, style, ["--toc", "--toc-depth=2"] if has_contents else [])
     return _with_page_numbers(made, manuscript.written) if name == "docx" else made
 
 
-def _converted(manuscript: Manuscript, writer: str, style: str | None, options: list[str]) -> bytes:
+def _run_pandoc(manuscript: Manuscript, writer: str, style: str | None, options: list[str]) -> bytes:
     from lxml import etree
 
     command = [str(_pandoc()), *_LIMITS, f"--from={READER}", f"--to={writer}", "--output=-", "--standalone", *options]
@@ -119,10 +119,10 @@ def _with_page_numbers(made: bytes, written: str) -> bytes:
         document.core_properties.created = document.core_properties.modified = datetime.fromisoformat(written)
     document.save(saved)
     with zipfile.ZipFile(saved) as archive:
-        return zipped((name, archive.read(name)) for name in archive.namelist())
+        return zip_files((name, archive.read(name)) for name in archive.namelist())
 
 
-def _printed(page: bytes) -> bytes:
+def _print(page: bytes) -> bytes:
     """Print a page of HTML as PDF.
 
     WeasyPrint runs in a separate process: its Cython libraries and the runtime of the embedded model cannot be loaded

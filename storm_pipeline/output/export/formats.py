@@ -66,14 +66,14 @@ def export_format(name: str) -> ArticleFormat:
     return known_format
 
 
-def rendered(article: "Article", name: str) -> str:
+def render(article: "Article", name: str) -> str:
     """Render an article by :mod:`storm_pipeline.output.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
     return _RENDERERS[name](article)
 
 
 def as_text(article: "Article", name: str) -> bytes:
     """Return an article as one of :data:`TEXTS`, in UTF-8."""
-    return rendered(article, name).encode("utf-8", "replace")
+    return render(article, name).encode("utf-8", "replace")
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:

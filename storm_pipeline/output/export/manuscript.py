@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from storm_pipeline.evidence.citations import number_references, page_names
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.output.export.reference import Reference, read_references
-from storm_pipeline.text.formatting import counted, day
+from storm_pipeline.text.formatting import day, with_noun
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
 
@@ -24,7 +24,7 @@ class Cite:
 
 
 @dataclass(frozen=True)
-class Cited:
+class CitedSentence:
     """A sentence on one line, never empty, and its citations in ascending order of the references."""
 
     text: str
@@ -43,7 +43,7 @@ class HeadingBlock:
 class ParagraphBlock:
     """Sentences that belong together; never empty."""
 
-    sentences: tuple[Cited, ...]
+    sentences: tuple[CitedSentence, ...]
 
 
 Block = HeadingBlock | ParagraphBlock
@@ -60,7 +60,7 @@ class Manuscript:
     written: str  # ISO date, or empty
     language: str  # BCP 47 code of its language, ``und`` if unknown
 
-    def sentences(self) -> Iterator[Cited]:
+    def sentences(self) -> Iterator[CitedSentence]:
         """Return all sentences in reading order."""
         return _sentences(self.blocks)
 
@@ -71,25 +71,25 @@ class Manuscript:
         cited = sum(bool(sentence.cites) for sentence in sentences)
         models = f" ({', '.join(self.models)})" if self.models else ""
         when = f" on {day(self.written)}" if self.written else ""
-        stand = f"{cited} of its {counted(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
+        stand = f"{cited} of its {with_noun(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
         return (
             f"Written by a program{models}{when} from the sources below: "
-            f"{stand} on {counted(len(self.references), 'source')}."
+            f"{stand} on {with_noun(len(self.references), 'source')}."
         )
 
 
 def manuscript(article: Article) -> Manuscript:
     """Return the manuscript of an article."""
-    article = with_sentences(article, _tidied)
+    article = with_sentences(article, _tidy)
     numbers = number_references(article)
     snippets = {(source.id, snippet.id): snippet for source in article.references for snippet in source.snippets}
 
-    def read(sentence: Sentence) -> Cited:
+    def read(sentence: Sentence) -> CitedSentence:
         cited: dict[int, list[Snippet]] = {}
         for citation in sentence.citations:
             snippet = snippets.get((citation.source_id, citation.snippet_id))
             cited.setdefault(numbers[citation.source_id], []).extend([snippet] if snippet else [])
-        return Cited(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
+        return CitedSentence(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
 
     blocks = tuple(_blocks(article.lead, article.sections, 1, read))
     citing: dict[int, list[str]] = {}
@@ -106,11 +106,11 @@ def manuscript(article: Article) -> Manuscript:
     )
 
 
-def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
+def _sentences(blocks: Sequence[Block]) -> Iterator[CitedSentence]:
     return (sentence for block in blocks if isinstance(block, ParagraphBlock) for sentence in block.sentences)
 
 
-def _tidied(sentence: Sentence) -> Sentence:
+def _tidy(sentence: Sentence) -> Sentence:
     """Return the sentence on one line; an empty one loses its citations, so that they number no source."""
     text = tidy(sentence.text)
     return Sentence(text, sentence.citations if text else ())
@@ -130,7 +130,7 @@ def _is_language(tag: str) -> bool:
 
 
 def _blocks(
-    paragraphs: Sequence[Paragraph], sections: Sequence[Section], level: int, read: Callable[[Sentence], Cited]
+    paragraphs: Sequence[Paragraph], sections: Sequence[Section], level: int, read: Callable[[Sentence], CitedSentence]
 ) -> Iterator[Block]:
     """Yield the paragraphs and the sections below them, whose headings are of ``level``."""
     for paragraph in paragraphs:

@@ -8,7 +8,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from storm_pipeline.evidence.citations import page_span
 from storm_pipeline.output.export.csl import csl_item
-from storm_pipeline.output.export.manuscript import Cited, HeadingBlock, Manuscript
+from storm_pipeline.output.export.manuscript import CitedSentence, HeadingBlock, Manuscript
 from storm_pipeline.output.export.reference import Reference
 from storm_pipeline.text.languages import is_right_to_left, references_heading
 
@@ -22,7 +22,7 @@ def write(manuscript: Manuscript) -> bytes:
     body = "\n".join(_body(manuscript))
     identifier = f"urn:uuid:{uuid5(NAMESPACE_OID, manuscript.title + body)}"
     metadata = {"identifier": identifier, **_metadata(manuscript)}
-    fields = (f"{name}: {json.dumps(_escaped(value), ensure_ascii=False)}" for name, value in metadata.items() if value)
+    fields = (f"{name}: {json.dumps(_escape(value), ensure_ascii=False)}" for name, value in metadata.items() if value)
     return "\n".join(["---", *fields, "---", body, ""]).encode()
 
 
@@ -40,7 +40,7 @@ def _body(manuscript: Manuscript) -> Iterator[str]:
             yield from (_sentence(sentence, manuscript.references) for sentence in block.sentences)
 
 
-def _sentence(sentence: Cited, references: tuple[Reference, ...]) -> str:
+def _sentence(sentence: CitedSentence, references: tuple[Reference, ...]) -> str:
     """Return the sentence with its citations; pages without a leading digit are in braces for Pandoc."""
     cites = []
     for cite in sentence.cites:
@@ -71,9 +71,9 @@ def _item(reference: Reference) -> dict[str, Any]:
     return item | ({"note": f"Also at {', '.join(reference.also)}"} if reference.also else {})
 
 
-def _escaped(value: Any) -> Any:
+def _escape(value: Any) -> Any:
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, dict):
-        return {name: _escaped(element) for name, element in value.items()}
-    return [_escaped(element) for element in value] if isinstance(value, list) else value
+        return {name: _escape(element) for name, element in value.items()}
+    return [_escape(element) for element in value] if isinstance(value, list) else value

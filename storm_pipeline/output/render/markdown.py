@@ -10,7 +10,7 @@ from storm_pipeline.evidence.citations import (
     section_blocks,
 )
 from storm_pipeline.output.render.links import host, is_shared_link, label, one_line, shared_address
-from storm_pipeline.text.formatting import counted
+from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.text.identity import PREPRINT, is_preprint
 from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.person_names import read_names
@@ -68,5 +68,5 @@ def _origin(source: Source) -> str:
 def _counts(article: Article) -> str:
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     uncited = sum(not sentence.citations for sentence in sentences)
-    cited = counted(len(article.references), "source")
-    return f"*{counted(len(sentences), 'sentence')}, {uncited} without a citation; {cited} cited.*"
+    cited = with_noun(len(article.references), "source")
+    return f"*{with_noun(len(sentences), 'sentence')}, {uncited} without a citation; {cited} cited.*"

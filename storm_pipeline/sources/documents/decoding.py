@@ -47,7 +47,7 @@ _MAX_MESS = 1.05  # charset-normalizer's mess ratio: prose has 0 to 0.3, formula
 _MAX_BAD_SHARE = 0.1  # share of characters in sequences that ftfy considers damaged
 
 
-def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
+def decode(data: bytes, charsets: Sequence[str] = ()) -> str:
     """Decode bytes; line ends become line feeds, undecodable bytes replacement characters.
 
     ``charsets``: declared character sets, most credible first, by labels of the WHATWG's standard or Python's names;
@@ -56,10 +56,10 @@ def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
     return data.decode(_encoding_of(data, charsets), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def decoded_lines(data: bytes) -> list[str]:
+def decode_lines(data: bytes) -> list[str]:
     """Decode the lines of a file: valid UTF-8 lines as UTF-8, the others in their common likeliest encoding."""
     if _marked_encoding(data):
-        return decoded(data).split("\n")
+        return decode(data).split("\n")
     lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
     others = _encoding_of(b"\n".join(line for line in lines if not _is_utf8(line)))
     return [line.decode("utf-8" if _is_utf8(line) else others, "replace") for line in lines]
@@ -70,7 +70,7 @@ def declared_charsets(data: bytes) -> list[str]:
     return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:HEAD])]
 
 
-def mended(text: str) -> str:
+def mend(text: str) -> str:
     """Repair, line by line, UTF-8 that was decoded as Windows-1252 or similar, if the beginning shows such damage."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
@@ -114,7 +114,7 @@ def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
         return encoding
     sample = _sample(data)
     fitting = (name for name in declared if _has_few_errors(data, name) and not _gives_mojibake(sample, name))
-    return next(fitting, "") or _detected(sample)
+    return next(fitting, "") or _detect(sample)
 
 
 @functools.cache
@@ -171,7 +171,7 @@ def _sample(data: bytes) -> bytes:
     return b"\n".join(pieces)
 
 
-def _detected(sample: bytes) -> str:
+def _detect(sample: bytes) -> str:
     """Return the likeliest encoding; Windows-1252 if no other is likelier, or no language is recognised."""
     from charset_normalizer import from_bytes
 

@@ -55,7 +55,7 @@ def read_epub(data: bytes) -> FileText:
 
 def _record(package: Any) -> Record:
     texts: dict[str, list[str]] = {}
-    for element in (element for metadata in islice(_named(package, "metadata"), 1) for element in metadata.iter()):
+    for element in (element for metadata in islice(_elements(package, "metadata"), 1) for element in metadata.iter()):
         texts.setdefault(local_name(element), []).append(element_text(element))
     isbns = (_ISBN.search(text.replace("-", "")) for text in texts.get("identifier", ()))
     authors = "; ".join(dict.fromkeys(filter(None, map(usable_authors, texts.get("creator", ())))))
@@ -67,20 +67,20 @@ def _record(package: Any) -> Record:
 
 def _is_protected(book: BoundedZip) -> bool:
     encrypted = [parse_xml(book.read(_ENCRYPTION))] if _ENCRYPTION in book.names else []
-    methods = (method.get("Algorithm", "") for root in encrypted for method in _named(root, "encryptionmethod"))
+    methods = (method.get("Algorithm", "") for root in encrypted for method in _elements(root, "encryptionmethod"))
     return _FAIRPLAY in book.names or not _FONT_OBFUSCATION.issuperset(methods)
 
 
 def _package_path(book: BoundedZip) -> str:
-    for rootfile in _named(parse_xml(book.read(_CONTAINER)), "rootfile"):
+    for rootfile in _elements(parse_xml(book.read(_CONTAINER)), "rootfile"):
         if path := rootfile.get("full-path"):
             return str(path)
     raise ValueError("the container lists no package document")
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:
-    items = {item.get("id"): item for item in _named(package, "item")}
-    listed = (items.get(entry.get("idref")) for entry in _named(package, "itemref"))
+    items = {item.get("id"): item for item in _elements(package, "item")}
+    listed = (items.get(entry.get("idref")) for entry in _elements(package, "itemref"))
     names = (
         posixpath.normpath(posixpath.join(folder, unquote(item.get("href", "").partition("#")[0])))
         for item in listed
@@ -89,5 +89,5 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
     yield from dict.fromkeys(names)
 
 
-def _named(root: Any, name: str) -> Iterator[Any]:
+def _elements(root: Any, name: str) -> Iterator[Any]:
     return (element for element in root.iter() if local_name(element) == name)

@@ -11,7 +11,7 @@ from typing import Any
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.documents.bibliography import read_bibliography
 from storm_pipeline.sources.documents.bibliography_formats import Entry
-from storm_pipeline.sources.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode, decode_lines, is_mojibake, mend
 from storm_pipeline.sources.documents.document import (
     Document,
     FileText,
@@ -42,7 +42,7 @@ _MARK = re.compile(
 def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
     """Yield the documents of a file, and reports on invalid lines, up to a limit."""
     bad = 0
-    for number, line in enumerate(decoded_lines(data), start=1):
+    for number, line in enumerate(decode_lines(data), start=1):
         if not line.strip():
             continue
         record = _from_json(line)
@@ -76,13 +76,13 @@ def read_html(data: bytes) -> FileText:
     """Return a page's main content by trafilatura, or all its text if trafilatura finds none."""
     import trafilatura
 
-    tree = parse_page(decoded(data, declared_charsets(data)))
+    tree = parse_page(decode(data, declared_charsets(data)))
     if tree is None:
         return FileText()
     page = trafilatura.bare_extraction(
         tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
     )
-    text = mended((page.text if page else "") or trafilatura.html2txt(tree))
+    text = mend((page.text if page else "") or trafilatura.html2txt(tree))
     if is_mojibake(text):
         return _UNDECODED
     if not page:
@@ -95,13 +95,13 @@ def read_html(data: bytes) -> FileText:
 
 def read_text(data: bytes) -> FileText:
     """Return a plain text, unchanged."""
-    text = mended(decoded(data))
+    text = mend(decode(data))
     return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
 
 
 def read_markdown(data: bytes) -> FileText:
     """Return the text of Markdown; an initial level-1 heading is its title."""
-    text = mended(decoded(data))
+    text = mend(decode(data))
     if is_mojibake(text):
         return _UNDECODED
     parts = list(blocks(_markdown_tree(text))) if text.strip() else []

@@ -5,7 +5,7 @@ import io
 import re
 import zipfile
 
-from storm_pipeline.sources.documents.decoding import HEAD, decoded
+from storm_pipeline.sources.documents.decoding import HEAD, decode
 
 PDF, HTML, DOCX, EPUB = "PDF", "HTML", "DOCX", "EPUB"
 """Readable formats with a signature."""
@@ -59,4 +59,4 @@ def format_of(data: bytes) -> str:
     related = b"multipart/related"
     if related in head.lower() and email.message_from_bytes(head).get_content_type() == related.decode():
         return "a web archive (MHTML)"
-    return HTML if _HTML.match(decoded(head)) else ""
+    return HTML if _HTML.match(decode(head)) else ""

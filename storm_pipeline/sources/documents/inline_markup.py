@@ -53,7 +53,7 @@ def can_be_note_mark(raised: str) -> bool:
     return raised.strip() != "" and _MARK.issuperset(raised)
 
 
-def as_read(root: Any, *, with_notes: bool = False) -> Any:
+def flatten(root: Any, *, with_notes: bool = False) -> Any:
     """Replace the markup within the lines of a tree by text, and return the tree.
 
     Raised and lowered digits become Unicode superscripts and subscripts (``10⁶``, ``H₂O``); note marks, deleted text

@@ -85,7 +85,7 @@ class ReadingProcess:
         request = b"".join((json.dumps(head).encode(), b"\n", *data))
         # Lists and objects of JSON take up to 25 times their text, and many small files may expand.
         most_answered = min(most_bytes // 32, _LEAST_ANSWERED + 36 * size) + 4 * size
-        talk = partial(_answered, request, _line_type(read), most_answered)
+        talk = partial(_read_answer, request, _line_type(read), most_answered)
         with self._free_process() as process:
             values, error = self._ask(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
         if not error:
@@ -147,7 +147,7 @@ def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
     return TypeAdapter(Union[tuple[value], tuple[str, str], tuple[()]])  # type: ignore[valid-type,arg-type]  # noqa: UP007
 
 
-def _answered(
+def _read_answer(
     request: bytes, line_type: "TypeAdapter[Any]", most: int, requests: IO[bytes], answers: IO[bytes]
 ) -> tuple[list[Any], tuple[str, str] | tuple[()]]:
     """Return the values of an answer of at most ``most`` bytes, and the error that ends it. Raises ValueError."""
@@ -196,10 +196,10 @@ def _answer(
 def _line(part: tuple[object, ...]) -> bytes:
     """Return a part of an answer as a line of JSON; lone surrogates become question marks."""
 
-    def stated(value: Any) -> dict[str, Any]:  # without defaults
+    def given_fields(value: Any) -> dict[str, Any]:  # without defaults
         return {field.name: part for field in fields(value) if (part := getattr(value, field.name)) != field.default}
 
-    return json.dumps(part, ensure_ascii=False, default=stated).encode("utf-8", "replace") + b"\n"
+    return json.dumps(part, ensure_ascii=False, default=given_fields).encode("utf-8", "replace") + b"\n"
 
 
 def _end_with(parent: int) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise, takewhile
 from typing import Any
 
-from storm_pipeline.sources.documents.decoding import declared_charsets, decoded
-from storm_pipeline.sources.documents.inline_markup import as_read, local_name, replace
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode
+from storm_pipeline.sources.documents.inline_markup import flatten, local_name, replace
 from storm_pipeline.text.plain import plain_text
 
 _SKIPPED = frozenset("head script style template noscript nav svg annotation annotation-xml".split())
@@ -50,7 +50,7 @@ def parse_xhtml(data: bytes) -> Any:
     def character(match: re.Match[str]) -> str:
         return "" if (known := html.unescape(match[0])) == match[0] else html.escape(known)
 
-    text = decoded(data, declared_charsets(data))
+    text = decode(data, declared_charsets(data))
     # HTML's named entities are defined in a DTD, which is not loaded; the declared encoding no longer applies.
     plain = _ENTITY.sub(character, _DECLARATION.sub("", text)).encode("utf-8", "replace")
     try:
@@ -64,7 +64,7 @@ def parse_page(text: str) -> Any:
     import trafilatura
 
     tree = trafilatura.load_html(_DECLARATION.sub("", text).replace("\0", ""))
-    return None if tree is None else as_read(tree)
+    return None if tree is None else flatten(tree)
 
 
 def blocks(
@@ -75,10 +75,10 @@ def blocks(
     A table is one block with a line per row and bars between cells.
 
     ``skipped``: whether an element is left out; ``with_notes``: as in
-    :func:`storm_pipeline.sources.documents.inline_markup.as_read`, which reads markup within lines.
+    :func:`storm_pipeline.sources.documents.inline_markup.flatten`, which reads markup within lines.
     """
     level, pieces = 0, list[str]()
-    for piece in (*_pieces(as_read(root, with_notes=with_notes), skipped), 0):
+    for piece in (*_pieces(flatten(root, with_notes=with_notes), skipped), 0):
         if isinstance(piece, str):
             pieces.append(piece)
             continue
@@ -182,7 +182,7 @@ def under_headings(text: str) -> Iterator[tuple[str, str]]:
 
 def element_text(element: Any) -> str:
     """Return the plain text of an lxml element and its descendants; empty for None. Entities are not expanded."""
-    return "" if element is None else plain_text("".join(as_read(element).itertext()))
+    return "" if element is None else plain_text("".join(flatten(element).itertext()))
 
 
 def fragment_text(fragment: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from storm_pipeline.sources.documents.document import UNKNOWN, FileText
 from storm_pipeline.sources.documents.isolated import allow_page
-from storm_pipeline.sources.documents.pdf_layout import Line, blocks, is_numeral, joined, page_lines, page_texts, rows
+from storm_pipeline.sources.documents.pdf_layout import Line, blocks, is_numeral, page_lines, page_texts, rejoin, rows
 from storm_pipeline.sources.documents.pdf_record import pdf_record, split_front_matter
 from storm_pipeline.sources.documents.untrusted import pdf_damage, unreadable
 from storm_pipeline.text.words import folded_words
@@ -102,7 +102,7 @@ def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], pr
         front, parts[0] = split_front_matter(parts[0], body, furniture[0])
     texts = page_texts(parts)
     numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
-    numbered |= {number: joined(text, text) for number, text in plain.items()}
+    numbered |= {number: rejoin(text, text) for number, text in plain.items()}
     filled = tuple((number, text) for number, text in numbered.items() if text.strip())
     record = pdf_record(reader, front)
     labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)))

@@ -54,11 +54,11 @@ def rows(lines: Iterable[Line]) -> list[list[Line]]:
     def is_below(row: list[Line], line: Line) -> bool:
         return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
 
-    groups = _grouped(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
+    groups = _group(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
     return [sorted(row, key=lambda line: line.x0) for row in groups]
 
 
-def _grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
+def _group(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
     """Group lines; ``begins``: whether a line begins a new group after the lines of the current one."""
     groups: list[list[Line]] = []
     for line in lines:
@@ -176,7 +176,7 @@ def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
 
 def _join_pieces(row: Sequence[Line]) -> list[Line]:
     """Join the pieces of a row unless the gap between them is wide."""
-    parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
+    parts = _group(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
     return [replace(
         part[0], text=" ".join(piece.text for piece in part), x1=part[-1].x1, size=max(piece.size for piece in part),
         is_bold=all(piece.is_bold for piece in part),
@@ -185,7 +185,7 @@ def _join_pieces(row: Sequence[Line]) -> list[Line]:
 
 def blocks(lines: Sequence[Line]) -> list[Block]:
     """Group lines in reading order; a block ends at a change of type, a gap or an indent."""
-    groups = _grouped(lines, _begins_block)
+    groups = _group(lines, _begins_block)
     return [Block("\n".join(line.text for line in group), max(line.size for line in group),
         all(line.is_bold for line in group), len(group)) for group in groups]  # fmt: skip
 
@@ -208,18 +208,18 @@ def _has_ended(text: str) -> bool:
     return text.rstrip(_CLOSING)[-1:] in set(".!?…:;。！？")
 
 
-def joined(text: str, whole: str) -> str:
+def rejoin(text: str, whole: str) -> str:
     """Return a text without line-end hyphens, except in words that ``whole`` hyphenates, and in ``twenty-seven``."""
     known = {match.replace("\u2010", "-").casefold() for match in _HYPHENATED.findall(whole)} if whole else set()
     firsts, vocabulary = {word.partition("-")[0] for word in known}, set(folded_words(_HYPHEN.sub("", whole)))
 
-    def replaced(match: re.Match[str]) -> str:
+    def without_hyphen(match: re.Match[str]) -> str:
         first, second = match[1].casefold(), match[2].casefold()
         # ``whole`` has such as ``twenty-five`` and ``seven``, but not ``twentyseven``
         is_compound = first in firsts and second in vocabulary and first + second not in vocabulary
         return f"{match[1]}{'-' * (is_compound or f'{first}-{second}' in known)}{match[2]}"
 
-    return _HYPHEN.sub(replaced, text)
+    return _HYPHEN.sub(without_hyphen, text)
 
 
 def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
@@ -233,7 +233,7 @@ def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
         if end := _SENTENCE_END.search(after.partition("\n\n")[0]):
             texts[place] = f"{before}\n{after[: end.end()]}"
             texts[place + 1] = after[end.end() :].lstrip()
-    return [joined(text, whole) for text in texts]
+    return [rejoin(text, whole) for text in texts]
 
 
 def is_numeral(word: str) -> bool:

@@ -73,11 +73,11 @@ def _xmp_record(xmp: Any) -> Record:
 def _properties(info: Any) -> Record:
     """Return the record in the document information, whose dates are those of the file."""
 
-    def stated(*keys: str) -> str:
+    def text_of(*keys: str) -> str:
         return " ".join(plain_text(str(info.get(key) or "")) for key in keys)
 
-    doi = found_doi(stated("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject"))
-    return Record(usable_title(stated("/Title")), usable_authors(stated("/Author")), doi=doi)
+    doi = found_doi(text_of("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject"))
+    return Record(usable_title(text_of("/Title")), usable_authors(text_of("/Author")), doi=doi)
 
 
 def _first(texts: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from storm_pipeline.sources.documents.document import Document, Record, Unreadab
 from storm_pipeline.sources.documents.file_reader import READABLE, READERS, read_entries, read_file
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.sources.sqlite_cache import SqliteCache
-from storm_pipeline.text.formatting import counted
+from storm_pipeline.text.formatting import with_noun
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -47,7 +47,7 @@ class KeptDocuments:
             key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
         except (OSError, ValueError, RuntimeError):  # a broken or circular link
             return list(read(file))
-        documents: list[Document | Unreadable] | None = _decoded(list[Document | Unreadable], self._cache.get(key))
+        documents: list[Document | Unreadable] | None = _decode(list[Document | Unreadable], self._cache.get(key))
         if documents is None:
             documents = list(read(file))
             self._cache.put(key, _type(list[Document | Unreadable]).dump_python(documents))
@@ -55,7 +55,7 @@ class KeptDocuments:
 
     def record(self, doi: str) -> Record | None:
         """Return Crossref's cached record of a DOI; None if missing or old."""
-        record: Record | None = _decoded(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
+        record: Record | None = _decode(Record, self._cache.get(f"{_VERSION} {doi}", max_age_days=180))
         return record
 
     def keep_record(self, doi: str, record: Record) -> None:
@@ -63,7 +63,7 @@ class KeptDocuments:
         self._cache.put(f"{_VERSION} {doi}", _type(Record).dump_python(record))
 
 
-def _decoded(kind: Any, value: Any) -> Any:
+def _decode(kind: Any, value: Any) -> Any:
     try:
         return _type(kind).validate_python(value)
     except ValueError:
@@ -100,7 +100,7 @@ def read_documents(
         try:
             yield from kept.read(file, _read_there) if kept else _read_there(file)
         except NotReadError as error:
-            yield _not_read(file, error)
+            yield _failure_of(file, error)
 
     if not path.is_dir():
         yield from read(path)
@@ -140,10 +140,10 @@ def read_documents(
 
 
 def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Path]:
-    def refused(error: OSError) -> None:
+    def report_error(error: OSError) -> None:
         problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
 
-    for folder, folders, files in os.walk(path, onerror=refused):
+    for folder, folders, files in os.walk(path, onerror=report_error):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
@@ -157,7 +157,7 @@ def _bibliography(file: Path) -> tuple[Entry | str, ...] | Unreadable | None:
         is_small = file.is_file() and (size := size_of(file)) <= _MAX_BIBLIOGRAPHY
         entries = tuple(reading.read(read_entries, str(file.absolute()), size=size)) if is_small else None
     except NotReadError as error:
-        return _not_read(file, error)
+        return _failure_of(file, error)
     except (OSError, CorpusError):
         entries = None
     if entries is None and suffix != ".json":
@@ -180,7 +180,7 @@ def _printable(file: Path) -> str:
     return str(file).encode("utf-8", "replace").decode()
 
 
-def _not_read(file: Path, error: NotReadError) -> Unreadable:
+def _failure_of(file: Path, error: NotReadError) -> Unreadable:
     return Unreadable(f"{_printable(file)} {error}; it was skipped: save it anew, or split it.", _printable(file))
 
 
@@ -203,7 +203,7 @@ class Inventory:
     def summary(self) -> str:
         """``3 readable, 1 scan, 1 broken; author and year known of 2``."""
         known = sum(bool(document.record.authors and document.record.published) for document in self.documents)
-        scans = f", {counted(len(self.scans), 'scan')}" if self.scans else ""
+        scans = f", {with_noun(len(self.scans), 'scan')}" if self.scans else ""
         broken = f", {self.broken} broken" if self.broken else ""
         return f"{len(self.documents)} readable{scans}{broken}; author and year known of {known}"
 

@@ -9,7 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.sources.documents.markup import element_text
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.sources.search.paging import one_per_page
-from storm_pipeline.sources.search.papers import MAX_RESULTS, arxiv_address, doi_name, joined_names
+from storm_pipeline.sources.search.papers import MAX_RESULTS, arxiv_address, doi_name, join_names
 from storm_pipeline.sources.search.queries import topic_words, with_all_or_any
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 from storm_pipeline.sources.transport.refusals import unknown_format
@@ -70,7 +70,7 @@ def _snippets(entries: list[Any]) -> Iterator[Snippet]:
                 text,
                 published=iso_date(entry.findtext(f"{_ATOM}published", "").strip()),
                 engine=INFO.name,
-                author=joined_names(map(element_text, entry.iterfind(f"{_ATOM}author/{_ATOM}name"))),
+                author=join_names(map(element_text, entry.iterfind(f"{_ATOM}author/{_ATOM}name"))),
                 publisher="arXiv",
                 doi=doi_name(element_text(entry.find(f"{_ARXIV}doi"))),
             )

@@ -3,13 +3,13 @@
 from html import unescape
 from typing import Any
 
-from storm_pipeline.sources.search.engine_info import SearchOptions, code_of, keyed
+from storm_pipeline.sources.search.engine_info import SearchOptions, code_of, paid_service
 from storm_pipeline.sources.search.web_service import WebService
 from storm_pipeline.sources.transport.refusals import Refusal
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.plain import iso_date, plain_text, texts
 
-INFO = keyed(
+INFO = paid_service(
     "brave", "BRAVE_API_KEY", "pages of the web, up to six passages each", "language", "region", "since", "until"
 )
 _TABLE = table_beside(__file__)

@@ -7,7 +7,7 @@ from storm_pipeline.sources.documents.markup import fragment_text
 from storm_pipeline.sources.search import papers
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.sources.search.paging import one_per_page
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, listed
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.refusals import unknown_format
 from storm_pipeline.text.plain import objects, one_line, plain_text
@@ -32,7 +32,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     rows = min(k + 5, papers.MAX_RESULTS)  # a few abstracts are empty
     mail = {"mailto": engine.key} if engine.key else {}
     answer = engine.client.get_json({"query": query, "rows": rows, "select": _FIELDS} | engine.params | mail)
-    if (works := listed(answer, "message", "items")) is None:
+    if (works := list_at(answer, "message", "items")) is None:
         raise unknown_format("crossref")
     return one_per_page(filter(None, map(_snippet, objects(works))), k)
 
@@ -46,14 +46,14 @@ def _snippet(work: Mapping[str, Any]) -> Snippet | None:
     url, text = papers.doi_address(work.get("DOI")), fragment_text(work.get("abstract"))
     if not url or not text:
         return None
-    issued = listed(work, "issued", "date-parts") or [None]
+    issued = list_at(work, "issued", "date-parts") or [None]
     return Snippet(
         url,
         papers.first_text(work.get("title")),
         text,
         published=papers.partial_date(issued[0]) if isinstance(issued[0], list) else None,
         engine=INFO.name,
-        author=papers.joined_names(map(_name, objects(work.get("author")))),
+        author=papers.join_names(map(_name, objects(work.get("author")))),
         site=papers.first_text(work.get("container-title")) or None,
         publisher=plain_text(work.get("publisher")) or None,
         doi=papers.doi_name(work.get("DOI")),

@@ -7,7 +7,7 @@ from urllib.parse import urljoin, urlsplit
 from storm_pipeline.errors import SearchError, needs_extra
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions, code_of, reject_argument
-from storm_pipeline.sources.search.paging import paged
+from storm_pipeline.sources.search.paging import collect_pages
 from storm_pipeline.sources.search.queries import with_sites
 from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.text.files import table_beside
@@ -71,7 +71,7 @@ class DuckDuckGoSearch:
         query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:
             return ()
-        return paged(lambda number: self._fetch_page(query, number + 1), k, size=_RESULTS, max_pages=_MAX_PAGES)
+        return collect_pages(lambda number: self._fetch_page(query, number + 1), k, size=_RESULTS, max_pages=_MAX_PAGES)
 
     def _fetch_page(self, query: str, page: int) -> Iterator[Snippet]:
         for hit in self._gate.call(lambda: self._hits(query, page), self._patience):

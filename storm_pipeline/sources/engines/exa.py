@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from storm_pipeline.sources.search.engine_info import SearchOptions, keyed
-from storm_pipeline.sources.search.web_service import WebService, given
+from storm_pipeline.sources.search.engine_info import SearchOptions, paid_service
+from storm_pipeline.sources.search.web_service import WebService, without_empty
 from storm_pipeline.sources.transport.refusals import Refusal
 from storm_pipeline.text.plain import iso_date, plain_text, texts
 
-INFO = keyed(
+INFO = paid_service(
     "exa", "EXA_API_KEY", "pages of the web found by semantic search, several passages each", "region", "since", "until"
 )
 _MAX_DOMAINS = 1200
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    return given(
+    return without_empty(
         userLocation=options.region and options.region.upper(),
         startPublishedDate=options.since and f"{options.since}T00:00:00.000Z",
         endPublishedDate=options.until and f"{options.until}T23:59:59.999Z",

@@ -7,9 +7,9 @@ from itertools import chain
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.search.base import Search, SearchEngine
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import EngineInfo, OpenedEngine
-from storm_pipeline.sources.search.result import SearchResult, merged
+from storm_pipeline.sources.search.result import SearchResult, merge_results
 from storm_pipeline.text.lexical import rank_scores
 from storm_pipeline.types import Snippet
 
@@ -22,14 +22,14 @@ INFO = EngineInfo(
 )
 
 
-def fused(engines: Iterable[SearchEngine | Search]) -> Search:
+def fuse_engines(engines: Iterable[SearchEngine | Search]) -> Search:
     """Return a search that queries engines in parallel and fuses their pages by reciprocal rank.
 
     A page found by several engines is one source with the passages of each; ties go to the earlier engine. A search
     takes as long as the slowest engine. A failing engine is skipped if another succeeds, and reported in ``lost``; if
     all fail, the SearchError names each. Raises SettingsError: no engines, or an invalid one.
     """
-    parts = tuple(map(checked, engines))
+    parts = tuple(map(with_checks, engines))
     if not parts:
         raise SettingsError(f"the search engine `fused` needs at least one engine: write {INFO.name}")
 
@@ -39,7 +39,7 @@ def fused(engines: Iterable[SearchEngine | Search]) -> Search:
         if not results:
             raise SearchError("; ".join(map(str, attempts)))
         failures = (f"{a}; the search went on without it" for a in attempts if isinstance(a, SearchError))
-        result = merged(results)
+        result = merge_results(results)
         snippets = fuse_pages([part.snippets for part in results], k)
         return replace(result, snippets=snippets, lost=(*result.lost, *failures))
 
@@ -57,7 +57,7 @@ def open_parts(parts: Sequence[OpenedEngine]) -> OpenedEngine:
     """Return the engine of ``fused:A+B`` from its opened parts."""
     problems = tuple(chain.from_iterable(part.problems for part in parts))
     return OpenedEngine(
-        fused(part.engine for part in parts), problems, is_private=all(part.is_private for part in parts)
+        fuse_engines(part.engine for part in parts), problems, is_private=all(part.is_private for part in parts)
     )
 
 

@@ -13,13 +13,13 @@ from storm_pipeline.sources.documents.markup import element_text, parse_html, te
 from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each
-from storm_pipeline.sources.search.queries import joined, topic_words
+from storm_pipeline.sources.search.queries import join_words, topic_words
 from storm_pipeline.sources.search.tables_of_contents import is_back_matter, spaced_title, without_back_matter
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import QueryRefusedError, unknown_format
 from storm_pipeline.text.chunks import chunks, overlapping, punctuated_blocks
-from storm_pipeline.text.configuration.addresses import is_web_address, redacted
+from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.plain import plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -61,7 +61,7 @@ class KiwixSearch:
     ) -> None:
         address = (base_url or variable(_URL) or _DEFAULT).strip().rstrip("/")
         if not is_web_address(address):
-            raise SettingsError(f"{redacted(repr(address))} is not the address of a kiwix-serve: correct {_URL}")
+            raise SettingsError(f"{redact(repr(address))} is not the address of a kiwix-serve: correct {_URL}")
         self._book, self._root, self.contents = book, urlsplit(address).path, self
         self._server = address.removesuffix(self._root)  # prefix of links in answers
         remedies = {
@@ -98,11 +98,11 @@ class KiwixSearch:
                 known.add(link)
 
     def _patterns(self, words: Sequence[str]) -> Iterator[str]:
-        yield joined(words, " ")
-        totals = {word: self._hits(joined([word], " "), 1)[0] for word in words if len(words) > 1}
+        yield join_words(words, " ")
+        totals = {word: self._hits(join_words([word], " "), 1)[0] for word in words if len(words) > 1}
         rarest_first = sorted(filter(totals.get, totals), key=totals.__getitem__)
         for size in range(min(len(rarest_first), len(words) - 1), 0, -1):
-            yield joined(rarest_first[:size], " ")
+            yield join_words(rarest_first[:size], " ")
 
     def _hits(self, pattern: str, k: int) -> tuple[int, list[tuple[str, str]]]:
         """Return the approximate number of articles that match a pattern, and links and titles of the best ``k``."""

@@ -7,9 +7,9 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.sources.documents.markup import element_text
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.sources.search.paging import one_per_page
-from storm_pipeline.sources.search.papers import MAX_RESULTS, doi_name, full_name, joined_names, partial_date
+from storm_pipeline.sources.search.papers import MAX_RESULTS, doi_name, full_name, join_names, partial_date
 from storm_pipeline.sources.search.queries import topic_words, with_all_or_any
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, given, listed
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at, without_empty
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.refusals import unknown_format
 from storm_pipeline.text.plain import plain_text
@@ -41,7 +41,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
 
 
 def _common(engine: WebServiceSearch) -> dict[str, Any]:
-    return given(db="pubmed", tool="storm-pipeline", api_key=engine.key)
+    return without_empty(db="pubmed", tool="storm-pipeline", api_key=engine.key)
 
 
 def _paper_ids(engine: WebServiceSearch, words: str, k: int) -> list[str]:
@@ -55,7 +55,7 @@ def _paper_ids(engine: WebServiceSearch, words: str, k: int) -> list[str]:
     result = answer.get("esearchresult") if isinstance(answer, dict) else None
     if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
         raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
-    if (paper_ids := listed(result, "idlist")) is None:
+    if (paper_ids := list_at(result, "idlist")) is None:
         raise unknown_format("pubmed")
     return [number for number in dict.fromkeys(map(plain_text, paper_ids)) if number.isdecimal()]
 
@@ -84,7 +84,7 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
                 text,
                 published=_date(article),
                 engine=INFO.name,
-                author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
+                author=join_names(map(_name, article.iterfind("AuthorList/Author"))),
                 site=element_text(article.find("Journal/Title")) or None,
                 publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
                 doi=_doi(paper, article),
@@ -115,12 +115,12 @@ def _date(article: Any) -> str | None:
     """Return the publication date: the exact electronic one, else that of the issue or book."""
     for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
         element = article.find(path)
-        if element is not None and (day := _parsed(element)):
+        if element is not None and (day := _parse_date(element)):
             return day
     return None
 
 
-def _parsed(record: Any) -> str | None:
+def _parse_date(record: Any) -> str | None:
     year, name, day = (plain_text(record.findtext(part)) for part in ("Year", "Month", "Day"))
     month = month_names("en").get(name[:3].title(), name)
     return partial_date([year or plain_text(record.findtext("MedlineDate"))[:4], month, day])

@@ -11,7 +11,7 @@ from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientErr
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_passages
 from storm_pipeline.sources.transport.gates import Rate, gate
-from storm_pipeline.text.configuration.addresses import is_web_address, redacted
+from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.plain import iso_date, one_line, page_number, plain_text
 from storm_pipeline.types import Snippet
@@ -61,7 +61,7 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
         known = ", ".join(sorted(payload_names | {"vector", "embedder"}))
         raise SettingsError(f"the search engine `qdrant` has no option {', '.join(unknown)}; it has: {known}")
     if not is_web_address(place):
-        raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
+        raise SettingsError(f"{redact(repr(place))} is not the address of a server: write {_FORM}")
     collection = VectorCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
     if config.open_embedder is None:
         raise SettingsError("the search engine `qdrant` needs an embedder: give EngineConfig(open_embedder=…)")

@@ -6,10 +6,10 @@ from typing import Any
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions
-from storm_pipeline.sources.search.paging import one_per_page, paged
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, listed
+from storm_pipeline.sources.search.paging import collect_pages, one_per_page
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
 from storm_pipeline.sources.transport.refusals import unknown_format
-from storm_pipeline.text.configuration.addresses import is_web_address, redacted
+from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.plain import iso_date, objects, one_line, plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -28,13 +28,14 @@ _MAX_PAGES = 3
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     query = one_line(query)
-    snippets = paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
+    most = _MAX_PAGES if query else 0
+    snippets = collect_pages(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=most)
     return one_per_page(snippets, k)
 
 
 def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
     answer = engine.client.get_json({"q": query, "format": "json", "pageno": page} | engine.params)
-    if (results := listed(answer, "results")) is None:
+    if (results := list_at(answer, "results")) is None:
         raise unknown_format(engine.name)
     if not results and page == 1 and (unresponsive := _unresponsive_engines(answer)):
         raise SearchError(
@@ -47,7 +48,7 @@ def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
 
 
 def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
-    entries = (listed(answer, "unresponsive_engines") or [])[:5]
+    entries = (list_at(answer, "unresponsive_engines") or [])[:5]
     return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))[:300]
 
 
@@ -79,7 +80,7 @@ def searxng(
     """
     address = (base_url or variable(_URL)).strip()
     if not is_web_address(address):
-        problem = f"{redacted(repr(address))} is not one" if address else "none was given"
+        problem = f"{redact(repr(address))} is not one" if address else "none was given"
         raise SettingsError(
             f"the search engine `searxng` needs the address of an instance and {problem}: "
             f"write searxng:http://localhost:8080, or set {_URL}"

@@ -10,11 +10,11 @@ from storm_pipeline.sources.search.papers import (
     arxiv_address,
     doi_address,
     doi_name,
-    joined_names,
+    join_names,
     partial_date,
 )
-from storm_pipeline.sources.search.queries import bare_words, joined
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, listed
+from storm_pipeline.sources.search.queries import bare_words, join_words
+from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
 from storm_pipeline.sources.transport.refusals import unknown_format
 from storm_pipeline.text.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -37,8 +37,9 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     if not words:
         return ()
     limit = min(2 * k, MAX_RESULTS)  # many papers have no abstract
-    answer = engine.client.get_json({"query": joined(words, " "), "limit": limit, "fields": _FIELDS} | engine.params)
-    papers = listed(answer, "data")
+    asked = {"query": join_words(words, " "), "limit": limit, "fields": _FIELDS}
+    answer = engine.client.get_json(asked | engine.params)
+    papers = list_at(answer, "data")
     if papers is None and not (isinstance(answer, dict) and answer.get("total") == 0):
         raise unknown_format("semantic-scholar")
     return one_per_page(filter(None, map(_snippet, objects(papers))), k)
@@ -63,7 +64,7 @@ def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
         text,
         published=iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")]),
         engine=INFO.name,
-        author=joined_names(author.get("name") for author in objects(paper.get("authors"))),
+        author=join_names(author.get("name") for author in objects(paper.get("authors"))),
         site=plain_text(paper.get("venue")) or None,
         doi=doi_name(ids.get("DOI")),
     )

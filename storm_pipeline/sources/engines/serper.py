@@ -3,12 +3,12 @@
 import datetime
 from typing import Any
 
-from storm_pipeline.sources.search.engine_info import SearchOptions, keyed
-from storm_pipeline.sources.search.web_service import Hit, WebService, given
+from storm_pipeline.sources.search.engine_info import SearchOptions, paid_service
+from storm_pipeline.sources.search.web_service import Hit, WebService, without_empty
 from storm_pipeline.sources.transport.refusals import Refusal
 from storm_pipeline.text.plain import plain_text, texts
 
-INFO = keyed(
+INFO = paid_service(
     "serper", "SERPER_API_KEY", "Google's results, one short passage each", "language", "region", "since", "until"
 )
 _RESULTS = 10  # more results on a page cost more
@@ -16,7 +16,7 @@ _NO_CREDITS = "the account has no credits left; buy some at serper.dev or choose
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    params = given(hl=(options.language or "").casefold(), gl=(options.region or "").casefold())
+    params = without_empty(hl=(options.language or "").casefold(), gl=(options.region or "").casefold())
     if period := options.period():
         first, last = (f"{day.month}/{day.day}/{day.year}" for day in period)
         params["tbs"] = f"cdr:1,cd_min:{first},cd_max:{last}"

@@ -3,12 +3,12 @@
 from functools import cache
 from typing import Any
 
-from storm_pipeline.sources.search.engine_info import SearchOptions, code_of, keyed
-from storm_pipeline.sources.search.web_service import WebService, given
+from storm_pipeline.sources.search.engine_info import SearchOptions, code_of, paid_service
+from storm_pipeline.sources.search.web_service import WebService, without_empty
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.plain import iso_date, texts
 
-INFO = keyed(
+INFO = paid_service(
     "tavily", "TAVILY_API_KEY", "pages of the web, one passage each, selected for the query", "region", "since", "until"
 )
 _MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
@@ -25,7 +25,7 @@ def countries() -> dict[str, str]:
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    return given(
+    return without_empty(
         # a preference in the ranking
         country=options.region and code_of("tavily", "region", options.region, countries()),
         start_date=options.since and options.since.isoformat(),

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from storm_pipeline.sources.search.engine_info import keyed
+from storm_pipeline.sources.search.engine_info import paid_service
 from storm_pipeline.sources.search.web_service import WebService
 from storm_pipeline.text.plain import iso_date, objects, texts
 
-INFO = keyed("you", "YDC_API_KEY", "pages of the web, several passages each; the engine of the paper")
+INFO = paid_service("you", "YDC_API_KEY", "pages of the web, several passages each; the engine of the paper")
 
 
 def _hits(answer: Mapping[str, Any]) -> object:

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.run.retrying import within
+from storm_pipeline.run.retrying import run_within
 from storm_pipeline.text.identity import LONGEST_ADDRESS
 
 IPAddress = IPv4Address | IPv6Address
@@ -95,13 +95,13 @@ def literal_address(host: str) -> IPAddress | None:
         return None
 
 
-def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
+def require_allowed_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
     """Return the addresses of a host after checking all of them; connect only to these.
 
     Raises PageError: the host has no address, a forbidden one, or did not resolve in time.
     """
     literal = literal_address(host)
-    addresses = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolved(host, access, seconds)))
+    addresses = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolve(host, access, seconds)))
     if not addresses:
         raise PageError(f"the host {host} has no address; check the spelling")
     for address in addresses:
@@ -110,9 +110,9 @@ def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddr
     return addresses
 
 
-def _resolved(host: str, access: Access, seconds: float) -> Sequence[str]:
+def _resolve(host: str, access: Access, seconds: float) -> Sequence[str]:
     try:
-        addresses = within(max(seconds, 0.001), lambda: access.resolve(host))
+        addresses = run_within(max(seconds, 0.001), lambda: access.resolve(host))
     except (OSError, UnicodeError) as error:
         raise PageError(f"the host {host} could not be resolved; check the spelling and the network") from error
     if addresses is None:

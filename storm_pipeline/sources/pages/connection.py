@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.sources.pages.address_checks import Access, IPAddress, Target, checked_addresses
+from storm_pipeline.sources.pages.address_checks import Access, IPAddress, Target, require_allowed_addresses
 from storm_pipeline.sources.transport.http import user_agent
 
 _HEADERS = {
@@ -45,13 +45,13 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
     ``deadline``: ``time.monotonic`` of closing the connection. Raises PageError: a forbidden address, or an invalid,
     insecure or late answer.
     """
-    addresses = checked_addresses(target.host, access, deadline - time.monotonic())
+    addresses = require_allowed_addresses(target.host, access, deadline - time.monotonic())
     connection = HTTPConnection(target.host, target.port, timeout=limits.read)
     if target.scheme == "https":
         context = _ssl_context(access.certificates)
         connection = HTTPSConnection(target.host, target.port, timeout=limits.read, ssl_context=context)
     with contextlib.ExitStack() as stack, _translated_errors(target, limits, deadline):
-        connection._new_conn = lambda: _opened(addresses, target.port, limits, deadline, stack)  # type: ignore[method-assign]
+        connection._new_conn = lambda: _open_socket(addresses, target.port, limits, deadline, stack)  # type: ignore[method-assign]
         stack.callback(connection.close)
         connection.request("GET", target.path, headers=_HEADERS, preload_content=False)
         response = connection.getresponse()
@@ -60,7 +60,7 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
         yield response
 
 
-def _opened(
+def _open_socket(
     addresses: Iterable[IPAddress], port: int, limits: Limits, deadline: float, stack: contextlib.ExitStack
 ) -> socket.socket:
     """Return a socket to the first accepting address; it is shut down at the deadline."""
@@ -69,7 +69,7 @@ def _opened(
         if (left := deadline - time.monotonic()) <= 0:
             break
         try:
-            sock = _connected(address, port, min(limits.connect, left))
+            sock = _connect(address, port, min(limits.connect, left))
             sock.settimeout(limits.read)
             _shut_at(deadline, sock, stack)
         except OSError as failure:
@@ -79,7 +79,7 @@ def _opened(
     raise last_error
 
 
-def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
+def _connect(address: IPAddress, port: int, seconds: float) -> socket.socket:
     """Connect as ``socket.create_connection``, without resolving the address."""
     sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
     try:

@@ -9,10 +9,10 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents import formats
-from storm_pipeline.sources.documents.decoding import declared_charsets, decoded, is_mojibake, mended
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode, is_mojibake, mend
 from storm_pipeline.sources.documents.markup import parse_page, with_headings
 from storm_pipeline.sources.pages.connection import Limits
-from storm_pipeline.sources.pages.fetch import HTML, PDF, TEXT, Fetched
+from storm_pipeline.sources.pages.fetch import HTML, PDF, TEXT, FetchedPage
 from storm_pipeline.sources.search.papers import MAX_AUTHORS
 from storm_pipeline.text.chunks import count_words
 from storm_pipeline.text.files import table_beside
@@ -62,24 +62,24 @@ class Page:
     accessed: str | None = None  # ISO date on which it was fetched, if known
 
 
-def extracted(fetched: Fetched) -> Page:
+def extract_isolated(fetched: FetchedPage) -> Page:
     """Call :func:`extract` in the process for foreign files. Raises PageError: also if reading takes too long."""
     from storm_pipeline.sources.documents.isolated import NotReadError, reading
 
     body = fetched.body
     header = fetched.url, fetched.final_url, fetched.content_type, fetched.charset
     try:
-        (page,) = reading.read(_extracted, *header, body, size=len(body), is_pdf=body.lstrip()[:5] == b"%PDF-")
+        (page,) = reading.read(_yield_extract, *header, body, size=len(body), is_pdf=body.lstrip()[:5] == b"%PDF-")
     except NotReadError as error:
         raise PageError(f"{fetched.final_url} {error}") from error
     return page
 
 
-def _extracted(url: str, final_url: str, content_type: str, charset: str | None, body: bytes) -> Iterator[Page]:
-    yield extract(Fetched(url, final_url, content_type, body, charset))
+def _yield_extract(url: str, final_url: str, content_type: str, charset: str | None, body: bytes) -> Iterator[Page]:
+    yield extract(FetchedPage(url, final_url, content_type, body, charset))
 
 
-def extract(fetched: Fetched) -> Page:
+def extract(fetched: FetchedPage) -> Page:
     """Extract text and metadata of a fetched page.
 
     Size, number of tags and time are bounded; only the beginning of a longer page is read. Raises PageError: too little
@@ -91,7 +91,7 @@ def extract(fetched: Fetched) -> Page:
         _from_pdf(fetched) if is_pdf else _from_html(fetched) if fetched.content_type in HTML else _from_text(fetched)
     )
     if not is_pdf:
-        page = replace(page, title=mended(page.title), pages=tuple((n, mended(text)) for n, text in page.pages))
+        page = replace(page, title=mend(page.title), pages=tuple((n, mend(text)) for n, text in page.pages))
     whole = "\n".join(text for _, text in page.pages)
     if not is_pdf and is_mojibake(whole):
         raise PageError(f"{fetched.final_url} is in no character set that can be told; its text would be unreadable")
@@ -103,11 +103,11 @@ def extract(fetched: Fetched) -> Page:
     return replace(page, published=page.published or stated_date(whole, page.title))
 
 
-def _with_real_type(fetched: Fetched) -> Fetched:
+def _with_real_type(fetched: FetchedPage) -> FetchedPage:
     """Return the page with the content type detected from its bytes; gzip files are unpacked."""
     kind = formats.format_of(fetched.body)
     if kind == formats.GZIP:
-        fetched = replace(fetched, body=_unpacked(fetched))
+        fetched = replace(fetched, body=_unpack(fetched))
         kind = formats.format_of(fetched.body)
     if kind == formats.PDF:
         return replace(fetched, content_type=PDF)
@@ -119,7 +119,7 @@ def _with_real_type(fetched: Fetched) -> Fetched:
     raise PageError(f"{fetched.final_url} is {what}; only HTML, plain text and PDF are read")
 
 
-def _unpacked(fetched: Fetched) -> bytes:
+def _unpack(fetched: FetchedPage) -> bytes:
     unpacker = zlib.decompressobj(wbits=31)
     try:
         body = unpacker.decompress(fetched.body, Limits.max_bytes)
@@ -130,15 +130,15 @@ def _unpacked(fetched: Fetched) -> bytes:
     return body
 
 
-def _text_of(fetched: Fetched) -> str:
-    return decoded(fetched.body, [*filter(None, [fetched.charset]), *declared_charsets(fetched.body)])
+def _text_of(fetched: FetchedPage) -> str:
+    return decode(fetched.body, [*filter(None, [fetched.charset]), *declared_charsets(fetched.body)])
 
 
-def _from_text(fetched: Fetched) -> Page:
+def _from_text(fetched: FetchedPage) -> Page:
     return Page(fetched.final_url, "", ((None, _text_of(fetched)[:_MAX_TEXT]),))
 
 
-def _from_pdf(fetched: Fetched) -> Page:
+def _from_pdf(fetched: FetchedPage) -> Page:
     from storm_pipeline.sources.documents.pdf import read_pdf
 
     pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES)
@@ -147,7 +147,7 @@ def _from_pdf(fetched: Fetched) -> Page:
     return Page(fetched.final_url, readable_title(pdf.title)[:MAX_NAME_CHARS], pdf.pages)
 
 
-def _from_html(fetched: Fetched) -> Page:
+def _from_html(fetched: FetchedPage) -> Page:
     import trafilatura
 
     url = fetched.final_url
@@ -155,10 +155,10 @@ def _from_html(fetched: Fetched) -> Page:
     text = main_text(html, url)
     if not text:
         raise PageError(f"{url} contains no text; it may need JavaScript")
-    head = parse_page(_truncated(html, _MAX_METADATA_TAGS))
+    head = parse_page(_truncate(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
-    text = with_headings(text, parse_page(_truncated(html, _MAX_TAGS)))
+    text = with_headings(text, parse_page(_truncate(html, _MAX_TAGS)))
     tags = _citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
@@ -182,16 +182,16 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
         if content := plain_text(tag.get("content"))[:MAX_NAME_CHARS]:
             tags.setdefault(name, []).append(content)
 
-    def declared(names: tuple[str, ...]) -> list[str]:
+    def values_of(names: tuple[str, ...]) -> list[str]:
         return next((tags[name] for name in names if name in tags), [])
 
-    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:MAX_AUTHORS]]
+    authors = [author.replace(";", ",") for author in values_of(_AUTHORS)[:MAX_AUTHORS]]
     dois = (found_doi(text) for name in _DOI for text in tags.get(name, []))
     return {
-        "published": next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
+        "published": next((day for text in values_of(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
         "author": "; ".join(dict.fromkeys(authors)) or None,
-        "site": next(iter(declared(_JOURNAL)), None),
-        "publisher": next(iter(declared(_PUBLISHER)), None),
+        "site": next(iter(values_of(_JOURNAL)), None),
+        "publisher": next(iter(values_of(_PUBLISHER)), None),
         "doi": next(filter(None, dois), None),
     }
 
@@ -203,7 +203,7 @@ def main_text(html: str, url: str) -> str:
     """
     import trafilatura
 
-    tree = parse_page(_truncated(html, _MAX_TAGS))
+    tree = parse_page(_truncate(html, _MAX_TAGS))
     if tree is None:
         return ""
     for precise in (True, False):
@@ -214,7 +214,7 @@ def main_text(html: str, url: str) -> str:
     return text[:_MAX_TEXT]
 
 
-def _truncated(html: str, max_tags: int) -> str:
+def _truncate(html: str, max_tags: int) -> str:
     return html if html.count("<") <= max_tags else "<".join(html.split("<", max_tags)[:max_tags])
 
 

@@ -15,7 +15,7 @@ from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.run.concurrency import in_own_thread
-from storm_pipeline.sources.documents.decoding import decoded
+from storm_pipeline.sources.documents.decoding import decode
 from storm_pipeline.sources.pages.address_checks import Access, Target, target_of
 from storm_pipeline.sources.pages.connection import Limits, exchange
 from storm_pipeline.sources.transport.gates import Limiter
@@ -47,7 +47,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedPage:
     """A fetched page."""
 
     url: str
@@ -59,13 +59,13 @@ class Fetched:
 
 def fetch_page(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
-) -> Fetched:
+) -> FetchedPage:
     """Fetch a page whose header allows HTML, plain text or PDF.
 
     Ignores the environment's proxies and netrc, and keeps no cookies. ``access``: by default the public internet;
     ``visit``: entered around every request, including redirects. Raises PageError: it was not fetched.
     """
-    with followed(url, limits, access, visit) as answer:
+    with follow_redirects(url, limits, access, visit) as answer:
         if answer.response.status != 200:
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
         kind = answer.response.headers.get("Content-Type", "")
@@ -74,7 +74,7 @@ def fetch_page(
             kind = content_type[:80]
             raise PageError(f"{answer.url} has the content type {kind!r}; only HTML, plain text and PDF are read")
         charset = _CHARSET.search(kind)
-        return Fetched(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
+        return FetchedPage(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class PageResponse:
 
 
 @contextlib.contextmanager
-def followed(
+def follow_redirects(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
     """Yield the first response, of any status, that is not a redirect; arguments and errors as :func:`fetch_page`."""
@@ -127,14 +127,14 @@ def followed(
                 if response.status not in _REDIRECTS or not response.headers.get("Location"):
                     yield PageResponse(target.url, response, limits, start + left)
                     return
-                target = _redirected(target, response.headers["Location"])
+                target = _redirect_target(target, response.headers["Location"])
         left -= time.monotonic() - start
         if target.url in seen:
             raise PageError(f"{url} redirects in a loop; it may require cookies, which are not kept")
     raise PageError(f"{url} redirects more than {limits.redirects} times; giving up")
 
 
-def _redirected(target: Target, location: str) -> Target:
+def _redirect_target(target: Target, location: str) -> Target:
     # http.client decodes headers as Latin-1; unencoded URLs are UTF-8 in practice.
     try:
         return target_of(urljoin(target.url, location.encode("latin-1").decode("utf-8", "replace").strip()))
@@ -202,7 +202,7 @@ class Politeness:
             return _Site(limiter)
         from protego import Protego
 
-        rules = Protego.parse("\n".join(_own_lines(text)))
+        rules = Protego.parse("\n".join(_relevant_lines(text)))
         delay = min(rules.crawl_delay(_ROBOT) or 0.0, self._longest_delay)
         if delay > 0:
             limiter.set_rate(1 / delay)
@@ -210,17 +210,17 @@ class Politeness:
 
     def _robots_text(self, url: str) -> str | None:
         """Return the text of a robots.txt; None if there is none."""
-        with followed(url, self._limits, self._access) as answer:
+        with follow_redirects(url, self._limits, self._access) as answer:
             status = answer.response.status
             if status >= 500:
                 raise PageError(f"{answer.url} answered {status}; try again later")
             if status != 200:
                 return None
             bounded = replace(answer.limits, max_bytes=_MOST_ROBOTS)
-            return decoded(replace(answer, limits=bounded).body(truncate=True))
+            return decode(replace(answer, limits=bounded).body(truncate=True))
 
 
-def _own_lines(robots: str) -> Iterator[str]:
+def _relevant_lines(robots: str) -> Iterator[str]:
     """Yield the lines of a robots.txt, without user agents other than the one that names this package best.
 
     Protego keeps the rules of a group for each of its agents, so a small file could fill the memory.

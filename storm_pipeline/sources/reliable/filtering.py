@@ -79,7 +79,7 @@ class SourcePolicy:
         deny: Iterable[str] = (),
         catalogue: Catalogue | None = None,
     ) -> None:
-        self.policy = policy_named(policy)
+        self.policy = require_policy(policy)
         allowed = [(_list_entry(text, "allow"), True) for text in allow]
         denied = [(_list_entry(text, "deny"), False) for text in deny]
         self._user_lists = SitePatterns([*allowed, *denied])
@@ -117,7 +117,7 @@ class SourcePolicy:
         return ranked[-1 if self.policy == "strict" else 0]
 
 
-def policy_named(name: str) -> Policy:
+def require_policy(name: str) -> Policy:
     """Validate the name of a policy. Raises SettingsError: unknown policy."""
     if name in POLICIES:
         return name
@@ -164,7 +164,7 @@ class SourceFilter:
         texts = {source: whole.get(source) or "\n".join(s.text for s in group) for source, group in groups.items()}
         pages = {source: SeenPage(g[0].url, g[0].title, texts[source], query) for source, g in groups.items()}
         seen = tuple(pages.values()) if self.kept_out else ()
-        truth = self.kept_out and self.kept_out.knowing(seen)
+        truth = self.kept_out and self.kept_out.with_seen(seen)
         reasons = {source: self._reason(page, groups[source][0].engine, truth) for source, page in pages.items()}
         kept = [source for source, reason in reasons.items() if reason is None][:k]
         left_out = (
@@ -184,7 +184,7 @@ class SourceFilter:
         """Return the blocked pages in ``seen`` (of all searches), judged by their whole text."""
         if self.kept_out is None:
             return ()
-        known = self.kept_out.knowing(seen)
+        known = self.kept_out.with_seen(seen)
         texts = dict.fromkeys((page.url, page.title, page.text) for page in seen)  # many queries may return a page
         reasons = {text: known.recognise(*text) for text in texts}
         judged = ((page, reasons[page.url, page.title, page.text]) for page in seen)

@@ -120,7 +120,7 @@ class GroundTruth:
         more._ngrams = self._ngrams.union(*map(_ngrams, texts))
         return more
 
-    def knowing(self, seen: Iterable[SeenPage]) -> "GroundTruth":
+    def with_seen(self, seen: Iterable[SeenPage]) -> "GroundTruth":
         """Return a copy with the text of the pages in ``seen`` recognised by address or title."""
         return self.with_texts(page.text for page in seen if self.recognise_by_name(page.url, page.title))
 

@@ -42,7 +42,7 @@ class AsyncSearchEngine(Protocol):
 
 @dataclass(frozen=True)
 class Search:
-    """An engine whose results and errors are validated, see :func:`storm_pipeline.sources.search.edge.checked`."""
+    """An engine whose results and errors are validated, see :func:`storm_pipeline.sources.search.edge.with_checks`."""
 
     name: str
     search: Callable[[str, int], SearchResult]  # query, ``k`` → up to ``k`` pages, best first; raises SearchError

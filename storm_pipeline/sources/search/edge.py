@@ -11,7 +11,7 @@ from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.run.concurrency import result_of
 from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.sources.search.engine_info import SearchOptions
-from storm_pipeline.sources.search.result import SearchResult, checked_value
+from storm_pipeline.sources.search.result import SearchResult, build_checked
 from storm_pipeline.sources.search.search_cache import SearchCache, SearchRequest
 from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of
 from storm_pipeline.text.plain import one_line, readable_title
@@ -28,7 +28,7 @@ _ANY_DOMAIN = SearchOptions()
 _BREAKS = 200  # characters before a limit in which to cut at white space
 
 
-def checked(
+def with_checks(
     engine: SearchEngine | AsyncSearchEngine | Search,
     *,
     is_remote: bool = False,
@@ -63,7 +63,7 @@ def checked(
             result = ask(request.query, request.k)
             if cache:
                 cache.add(request, result)
-        return _within(result, options, k) if is_restricted else result
+        return _keep_domains(result, options, k) if is_restricted else result
 
     def ask(query: str, k: int) -> SearchResult:
         try:
@@ -82,7 +82,7 @@ def checked(
     return Search(name, search)
 
 
-def _within(result: SearchResult, options: SearchOptions, k: int) -> SearchResult:
+def _keep_domains(result: SearchResult, options: SearchOptions, k: int) -> SearchResult:
     """Return the snippets on the domains of the options, of up to ``k`` pages."""
     allowed = [snippet for snippet in result.snippets if options.allow(host_of(snippet.url))]
     pages = list(dict.fromkeys(snippet.source_id for snippet in allowed))[:k]
@@ -129,7 +129,7 @@ def _snippet(item: object, engine: str) -> Snippet:
     values = encodable_values(values)
     if isinstance(values.get("title"), str):
         values["title"] = readable_title(values["title"][:LONGEST_TEXT])
-    return checked_value(Snippet, values)
+    return build_checked(Snippet, values)
 
 
 def _name(engine: object) -> str:
@@ -162,25 +162,25 @@ def _message_of(error: Exception) -> str:
         return ""
 
 
-def bounded(result: SearchResult, engine: str) -> SearchResult:
+def cut_long_texts(result: SearchResult, engine: str) -> SearchResult:
     """Cut texts and authors to :data:`LONGEST_TEXT`, other fields except the address to :data:`LONGEST_TITLE`.
 
     ``lost`` reports the number of cut texts.
     """
-    snippets = tuple(map(_shortened, result.snippets))
+    snippets = tuple(map(_shorten, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
     lost = (f"{engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
     return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
 
 
-def _shortened(record: Record) -> Record:
+def _shorten(record: Record) -> Record:
     texts: dict[str, Any] = {
         name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
         for name, value in vars(record).items()
         if isinstance(value, str) and name not in {"url", "id", "source_id"}
     }
     work = getattr(record, "work", None)
-    return replace(record, **texts, **({"work": _shortened(work)} if work else {}))
+    return replace(record, **texts, **({"work": _shorten(work)} if work else {}))
 
 
 def _cut(text: str, most: int) -> str:

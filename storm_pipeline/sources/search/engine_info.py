@@ -14,7 +14,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.sources.search.base import ContentsSource, Search
 from storm_pipeline.sources.search.search_cache import SearchCache
-from storm_pipeline.text.configuration.addresses import redacted
+from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.configuration.variables import default_cache, variable
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class EngineInfo:
         return all(map(variable, self.variables)) if self.variables else None
 
 
-def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
+def paid_service(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
     """Return the metadata of a paid web service with a key in a variable."""
     needs, names = f"a key in {variable}", (variable,)
     return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
@@ -126,4 +126,4 @@ def require_argument(engine: str, argument: str, what: str, form: str) -> str:
 def reject_argument(engine: str, argument: str) -> None:
     """Raise SettingsError if an argument is given to an engine that takes none."""
     if argument:
-        raise SettingsError(f"the search engine `{engine}` takes no argument: {redacted(repr(argument))} was given")
+        raise SettingsError(f"the search engine `{engine}` takes no argument: {redact(repr(argument))} was given")

@@ -11,13 +11,13 @@ PASSAGES = 3  # maximum passages per page from engines of collections
 _SHARED = 12  # first characters of a passage that show whether it overlaps the previous one
 
 
-def paged(
+def collect_pages(
     fetch_page: Callable[[int], Iterable[Snippet]], k: int, *, size: int, max_pages: int = 1
 ) -> tuple[Snippet, ...]:
     """Return the snippets of up to ``k`` web pages, best first, grouped by page.
 
     ``fetch_page``: number of a result page, from 0 → its snippets; called only as needed. ``k``: web pages, >= 1.
-    ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages, >= 1.
+    ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages.
     """
     pages: dict[str, dict[Snippet, None]] = {}
     for number in range(min(-(-k // size), max_pages)):
@@ -54,7 +54,7 @@ def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Sni
     return tuple(chosen)
 
 
-def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
+def _neighbours(position: int, snippets: Sequence[Snippet]) -> list[int]:
     """Return the positions of the passages after and before one that overlap it."""
 
     def overlaps_next(first: int, second: int) -> bool:
@@ -80,7 +80,7 @@ def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, pas
         if position not in of_page:
             of_page.append(position)
         if len(of_page) == 1:
-            of_page += _beside(position, snippets)[: passages - 1]
+            of_page += _neighbours(position, snippets)[: passages - 1]
         if len(pages) == k and all(len(positions) >= passages for positions in pages.values()):
             break
     return tuple(snippets[at] for rank in zip_longest(*pages.values()) for at in rank if at is not None)

@@ -18,7 +18,7 @@ def doi_name(doi: object) -> str | None:
     return name if name.startswith("10.") else None
 
 
-def joined_names(names: Iterable[object]) -> str | None:
+def join_names(names: Iterable[object]) -> str | None:
     """Join the first 30 names of authors in the form of :attr:`storm_pipeline.types.Snippet.author`; None if empty."""
     plain = (plain_text(name).replace(";", ",") for name in names)
     return "; ".join(list(filter(None, plain))[:MAX_AUTHORS]) or None

@@ -34,7 +34,7 @@ def topic_words(query: str) -> list[str]:
     return [word for word in words if word.casefold() not in english_stop_words()] or words
 
 
-def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
+def join_words(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
     """Join the leading words that fit into ``limit`` characters, at least one; a longer first word is cut."""
     lines = accumulate(words, lambda line, word: f"{line}{separator}{word}")
     fitting = list(takewhile(lambda line: len(line) <= limit, lines))
@@ -43,15 +43,15 @@ def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -
 
 def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
     """Return the results of ``find`` with all words, joined by ``every``, else with any; empty without words."""
-    snippets = find(joined(words, every)) if words else ()
-    return snippets if snippets or len(words) < 2 else find(joined(words, " OR "))
+    snippets = find(join_words(words, every)) if words else ()
+    return snippets if snippets or len(words) < 2 else find(join_words(words, " OR "))
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
     """Return the query on one line, within ``limit`` characters and ``words``, and operators for the options' domains.
 
     Operators that would take more than half of the limit are left out, since
-    :func:`storm_pipeline.sources.search.edge.checked` also filters by domain.
+    :func:`storm_pipeline.sources.search.edge.with_checks` also filters by domain.
     """
     operators = " ".join(_operators(options))
     operator_words = operators.count(" ") + 1

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import cast
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.run.retrying import within
-from storm_pipeline.sources.search.edge import checked
+from storm_pipeline.run.retrying import run_within
+from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
-from storm_pipeline.text.configuration.addresses import filled_in, redacted
+from storm_pipeline.text.configuration.addresses import fill_in, redact
 from storm_pipeline.text.formatting import did_you_mean
 
 _MODULES = (
@@ -53,17 +53,17 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     """
     config = config or EngineConfig()
     name, _, argument = spec.strip().partition(":")
-    if module := _named(name):
-        return _opened(module, argument.strip(), config)
+    if module := _find_module(name):
+        return _open(module, argument.strip(), config)
     known = ", ".join(engine.name for engine in engines())
     otherwise = f"choose one of: {known} (`storm search engines` lists their requirements)"
     hint = did_you_mean(name, [engine.base_name for engine in engines()], otherwise)
-    raise SettingsError(f"there is no search engine {redacted(repr(spec))}; {hint}")
+    raise SettingsError(f"there is no search engine {redact(repr(spec))}; {hint}")
 
 
 def engine_info(name: str) -> EngineInfo | None:
     """Return the metadata of an engine by its base name, or None, without loading other engines."""
-    return getattr(_named(name), "INFO", None)
+    return getattr(_find_module(name), "INFO", None)
 
 
 def is_collection(name: str) -> bool:
@@ -72,7 +72,7 @@ def is_collection(name: str) -> bool:
     return info is not None and not info.open_web
 
 
-def _named(name: str) -> ModuleType | None:
+def _find_module(name: str) -> ModuleType | None:
     module = name.replace("-", "_")
     return _module(module) if module in _MODULES and name == module.replace("_", "-") else None
 
@@ -81,15 +81,15 @@ def _module(name: str) -> ModuleType:
     return import_module(f"storm_pipeline.sources.engines.{name}")
 
 
-def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
+def _open(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
     if info.composite:  # parts apply cache and options
         parts = [open_search(part, config) for part in split_specs(info.base_name, argument)]
         return cast("OpenedEngine", module.open_parts(parts))
     _reject_unsupported(info, config)
-    raw = module.open_engine(filled_in(argument), config)
+    raw = module.open_engine(fill_in(argument), config)
     identity, cache = f"{info.base_name}:{argument} {config.options}", config.searches if info.remote else None
-    engine = checked(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
+    engine = with_checks(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
     return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.is_private)
 
 
@@ -121,7 +121,7 @@ def split_specs(name: str, argument: str) -> list[str]:
     part, too many parts, or an unbalanced bracket.
     """
     form = f"write {name}:A+B, where A and B are engines, in square brackets if they contain a +"
-    given = redacted(repr(argument))
+    given = redact(repr(argument))
     depths = _depths(argument)
     if depths and (min(depths) < 0 or depths[-1] > 0):
         raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
@@ -152,17 +152,17 @@ class Choice:
 def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
     """Choose the first engine with a key, else a reachable keyless one, else the embedded corpus.
 
-    ``reachable``: whether a URL responds; by default :func:`answers`.
+    ``reachable``: whether a URL responds; by default :func:`responds`.
     """
     for info in engines():
         if info.variables and info.key_set and info.open_web:
             return Choice(info.base_name, f"since {' and '.join(info.variables)} is set")
-    if (reachable or answers)(_PROBED):
+    if (reachable or responds)(_PROBED):
         return Choice(_KEYLESS, "since no engine's key is set and it needs none")
     return Choice(_OFFLINE, "since no engine's key is set and the network cannot be reached", offline=True)
 
 
-def answers(address: str) -> bool:
+def responds(address: str) -> bool:
     """Return whether a URL responds within 2.5 seconds, including name resolution, with any status."""
     import requests
 
@@ -173,7 +173,7 @@ def answers(address: str) -> bool:
         return True
 
     try:
-        return within(SOON, ask) or False
+        return run_within(SOON, ask) or False
     except (requests.RequestException, OSError) as error:
         _log.info("%s cannot be reached: %s", address, error)
         return False

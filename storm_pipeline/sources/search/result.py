@@ -76,7 +76,7 @@ class SearchResult:
     pages: tuple[WholePage, ...] = ()  # pages that were read, including those without a matching passage
 
 
-def merged(results: Iterable[SearchResult]) -> SearchResult:
+def merge_results(results: Iterable[SearchResult]) -> SearchResult:
     """Merge several results into one, with their entries in order."""
     values = list(zip(*([getattr(result, field.name) for field in fields(result)] for result in results), strict=True))
     return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
@@ -85,30 +85,30 @@ def merged(results: Iterable[SearchResult]) -> SearchResult:
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
-def encoded(result: SearchResult) -> dict[str, Any]:
-    """Return the result as a JSON-compatible value; the inverse of :func:`decoded`."""
+def encode(result: SearchResult) -> dict[str, Any]:
+    """Return the result as a JSON-compatible value; the inverse of :func:`decode`."""
     return asdict(result)
 
 
-def decoded(value: object) -> SearchResult | None:
-    """Return the result of an :func:`encoded` value, before or after a JSON round trip; None if it is malformed."""
+def decode(value: object) -> SearchResult | None:
+    """Return the result of an :func:`encode` value, before or after a JSON round trip; None if it is malformed."""
     if not isinstance(value, dict) or set(value) != {field.name for field in fields(SearchResult)}:
         return None
     try:
-        return checked_value(SearchResult, value)
+        return build_checked(SearchResult, value)
     except TypeError:
         return None
 
 
-def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
+def decode_passages(value: object) -> tuple[PagePassage, ...] | None:
     """Return the passages of a page from the values of their fields; None if one is malformed."""
     try:
-        return _checked_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
+        return _check_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
     except TypeError:
         return None
 
 
-def checked_value(kind: type[T], values: object) -> T:
+def build_checked(kind: type[T], values: object) -> T:
     """Construct a dataclass from its fields, checking their types.
 
     Raises:
@@ -116,15 +116,15 @@ def checked_value(kind: type[T], values: object) -> T:
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"no fields, being of type {type(values).__name__}")
-    return kind(**{name: _checked_field(name, _hints(kind).get(name), value) for name, value in values.items()})
+    return kind(**{name: _check_field(name, _hints(kind).get(name), value) for name, value in values.items()})
 
 
-def _checked_field(name: str, hint: Any, value: Any) -> Any:
+def _check_field(name: str, hint: Any, value: Any) -> Any:
     kinds = get_args(hint) or (hint,)
     if get_origin(hint) is tuple and isinstance(value, list | tuple):
-        return tuple(_checked_field(name, kinds[0], element) for element in value)
+        return tuple(_check_field(name, kinds[0], element) for element in value)
     if isinstance(value, Mapping) and (kind := next(filter(is_dataclass, kinds), None)):
-        return checked_value(cast("type[Any]", kind), value)
+        return build_checked(cast("type[Any]", kind), value)
     if hint is None or get_origin(hint) is tuple or not isinstance(value, hint):
         raise TypeError(f"`{name}` of type {type(value).__name__}")
     return value

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.sources.search.result import SearchResult, checked_value
+from storm_pipeline.sources.search.result import SearchResult, build_checked
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.types import Snippet
@@ -87,6 +87,6 @@ class SearchCache(ModeCache):
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
     try:
-        return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=True))) for values in record)
+        return tuple(build_checked(Snippet, dict(zip(_FIELDS, values, strict=True))) for values in record)
     except (TypeError, ValueError):
         return None

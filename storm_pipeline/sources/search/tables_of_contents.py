@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, within
+from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, run_within
 from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.sources.transport.gates import Rate, gate
@@ -128,7 +128,7 @@ class WikipediaContents:
             raise SearchError("Wikipedia answered in an unknown format; check the network for a login page") from error
         if not exists:
             return None
-        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
+        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flatten(sections))))
 
 
 def spaced_title(title: str) -> str:
@@ -152,10 +152,10 @@ def is_back_matter(heading: str) -> bool:
     return heading.casefold().strip(" .:") in _BACK_MATTER
 
 
-def _flattened(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
+def _flatten(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
     for section in sections:
         yield section.level, plain_text(section.title)
-        yield from _flattened(section.sections)
+        yield from _flatten(section.sections)
 
 
 def _redirection(api: str) -> Callable[[Any], None]:
@@ -182,7 +182,7 @@ def _is_silent(address: str, timeout: float) -> bool:
             return True
         return True
 
-    return within(min(timeout, SOON), connect) is None
+    return run_within(min(timeout, SOON), connect) is None
 
 
 def _proxy_for(address: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.sources.search.paging import paged
+from storm_pipeline.sources.search.paging import collect_pages
 from storm_pipeline.sources.search.queries import with_sites
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
@@ -19,12 +19,12 @@ from storm_pipeline.types import Snippet
 Hit = Mapping[str, Any]  # a result in the service's JSON
 
 
-def given(**params: object) -> dict[str, Any]:
+def without_empty(**params: object) -> dict[str, Any]:
     """Return the parameters with a value."""
     return {name: value for name, value in params.items() if value}
 
 
-def listed(answer: object, *names: str) -> Any:
+def list_at(answer: object, *names: str) -> Any:
     """Return the list at this path of fields in a JSON answer; None if missing."""
     for name in names:
         answer = answer.get(name) if isinstance(answer, dict) else None
@@ -61,7 +61,7 @@ class WebService:
     characters: int = 400  # maximum length of a query
     words: int | None = None  # maximum number of words of a query; None for no limit
     # the answer → its list of results; None if it is in an unknown format
-    hits: Callable[[dict[str, Any]], object] = lambda answer: listed(answer, "results")
+    hits: Callable[[dict[str, Any]], object] = lambda answer: list_at(answer, "results")
     link: str = "url"  # name of a hit's field with the address
     texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its distinct plain-text passages
     title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
@@ -133,7 +133,7 @@ class WebServiceSearch:
         if not query:
             return ()
         size = min(k, service.page)
-        return paged(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
+        return collect_pages(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
 
     def _page(self, query: str, size: int, number: int) -> Iterator[Snippet]:
         service = self.service

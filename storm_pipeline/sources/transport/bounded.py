@@ -9,7 +9,7 @@ import httpx
 from storm_pipeline.run.retrying import Patience
 
 
-class Bounded(httpx.SyncByteStream):
+class BoundedStream(httpx.SyncByteStream):
     """A bounded stream; raises httpx.ReadError for an answer of more than ``most`` bytes, or a slow one."""
 
     most = 10_000_000
@@ -37,4 +37,4 @@ def bound(response: httpx.Response) -> None:
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise httpx.DecodingError("the answer is compressed, which was not asked for")
-    response.stream = Bounded(response.stream)
+    response.stream = BoundedStream(response.stream)

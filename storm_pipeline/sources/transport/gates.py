@@ -91,12 +91,12 @@ class Gate:
                     f"the last time: {self._last}"
                 )
 
-        def limited() -> T:
+        def call_once() -> T:
             with self.limiter:
                 return attempt()
 
         try:
-            answer = with_retries(limited, patience)
+            answer = with_retries(call_once, patience)
         except QueryRefusedError:
             raise
         except SearchError as error:

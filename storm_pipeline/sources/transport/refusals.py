@@ -53,7 +53,7 @@ def refusal_error(
     """
     status = response.status_code
     if 300 <= status < 400:
-        return _moved(service, response)
+        return _redirect_error(service, response)
     possible = [refusal for refusal in known if refusal.status == status]
     text = _text(response, deadline) if possible else ""
     refusal = next((refusal for refusal in possible if refusal.marker in text), None)
@@ -65,7 +65,7 @@ def refusal_error(
     return (QueryRefusedError if status in _QUERY_STATUSES and not refusal else SearchError)(message)
 
 
-def _moved(service: str, response: "requests.Response") -> SearchError:
+def _redirect_error(service: str, response: "requests.Response") -> SearchError:
     target = urlsplit(urljoin(response.url, response.headers.get("Location", "")))
     return SearchError(
         f"{service} answered {response.status_code} and redirects to "

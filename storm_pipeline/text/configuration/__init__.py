@@ -1,1 +1,1 @@
-"""Parts of settings: their types, addresses, providers, variables, and earlier names."""
+"""Parts of settings: their types, addresses, environment variables, and providers of models."""

@@ -28,7 +28,7 @@ _FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
 """Forms of a secret in texts: as it is, in addresses, and in JSON."""
 
 
-def redacted(text: str, *secrets: str) -> str:
+def redact(text: str, *secrets: str) -> str:
     """Replace passwords and keys in a text by ``***``; ``${NAME}`` stays. Idempotent.
 
     Hides user names, passwords and keys in addresses, values of variables named like secrets
@@ -47,7 +47,7 @@ def redacted(text: str, *secrets: str) -> str:
 
 
 def _without_credentials(text: str) -> str:
-    return _VALUE.sub(lambda match: f"{match[1]}={_unless_named(match[2])}", _without_users(text))
+    return _VALUE.sub(lambda match: f"{match[1]}={_hide_unless_named(match[2])}", _without_users(text))
 
 
 def _without_users(text: str) -> str:
@@ -61,17 +61,17 @@ def _without_users(text: str) -> str:
         run = (piece[-1205:].split() or [""])[-1] if piece[-1:].strip() else ""
         users = ((_BADLY_ENCODED, run.partition("://")[2]), (_USER, run.rpartition("://")[2]))
         user = next((user for form, user in users if "://" in run and form.fullmatch(user)), None)
-        kept = user if user is None else _unless_named(user)
+        kept = user if user is None else _hide_unless_named(user)
         shown.append(piece if user is None else piece[: len(piece) - len(user)] + str(kept))
         may_continue = kept == HIDDEN
     return "@".join([*shown, last])
 
 
-def filled_in(text: str) -> str:
+def fill_in(text: str) -> str:
     """Replace ``${NAME}`` by the variables' values. Raises SettingsError: a variable is not set."""
     for name in _NAMED.findall(text):
         if not variable(name):
-            raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
+            raise SettingsError(f"the environment variable {name} is not set, which {redact(text)!r} names")
     return _NAMED.sub(lambda match: secret(match[1]), text)
 
 
@@ -109,5 +109,5 @@ def is_web_address(text: str) -> bool:
     return valid and is_web and "\0" not in text and text.split() == [text]
 
 
-def _unless_named(secret: str) -> str:
+def _hide_unless_named(secret: str) -> str:
     return secret if _NAMES_ITS_SECRET.fullmatch(secret) else HIDDEN

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.text.configuration.addresses import endpoint, is_web_address, without_secrets
-from storm_pipeline.text.configuration.variables import model_and_endpoint, qualified
+from storm_pipeline.text.configuration.variables import model_and_endpoint, qualify
 
 T = TypeVar("T")
 IS_CONTENT = "content"
@@ -26,7 +26,7 @@ def _model(name: str) -> str:
         raise ValueError("write provider/model, such as openai/gpt-4o, or 'embedded'")
     if base:
         endpoint(base)
-    return qualified(name)
+    return qualify(name)
 
 
 def _variable(name: str) -> str:
@@ -65,7 +65,7 @@ def _named_folder(path: Any) -> Any:
     return path
 
 
-def _expanded(path: Path) -> Path:
+def _expand(path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError as error:  # no such user
@@ -123,4 +123,4 @@ Length = Annotated[
     Field(pattern=r"^(short|standard|long|[1-9]\d{2,4})$"),
     BeforeValidator(lambda given: str(given) if type(given) is int else given),
 ]
-Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expanded)]
+Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expand)]

@@ -156,7 +156,7 @@ def model_and_endpoint(name: str) -> tuple[str, str]:
     return (name[: min(begins)], name[min(begins) + 1 :]) if begins else (name, "")
 
 
-def qualified(model: str) -> str:
+def qualify(model: str) -> str:
     """Add the provider to a model's name: ``gpt-4o`` → ``openai/gpt-4o``; unchanged if it has one or none is known.
 
     The name may end in ``@URL``.
