@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_benchmarks import planted
+from storm_benchmarks import planted, planted_articles
 from storm_benchmarks.labels import CITATIONS, KEPT, citations, counted, labels
 from storm_benchmarks.planting import RULES
 
@@ -36,6 +36,20 @@ def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
     assert [row[0] for row in rows] == [*RULES, "wrong citation", "none (clean)"]
     assert {tuple(row[1:]) for row in rows[:-1]} == {(1, "100.0%", "0.0%", "100.0%")}
     assert rows[-1][1:] == [1, "0.0%", "0.0%", "0.0%"]
+
+
+def test_the_planted_sentences_are_of_all_kinds_and_say_something_else() -> None:
+    rows = labels("planted-sentences")
+    assert len(rows) == len({(row["article"], row["sentence"]) for row in rows}) == 30
+    assert len({row["kind"] for row in rows}) == 7
+    assert all(bool(row["text"]) == (row["kind"] != "wrong citation") for row in rows)
+
+
+def test_caught_is_what_a_judge_faults_and_nothing_that_none_judged() -> None:
+    verdicts = dict(enumerate(("partly", "supported", "unjudged", "not found", "on topic", "not")))
+    rows = list(planted_articles.score({0: "a", 1: "a", 2: "b", 3: "b"}, verdicts))
+    assert rows[:3] == [("a", 2, "1 (50.0%)"), ("b", 2, "1 (50.0%)"), ("all", 4, "2 (50.0%)")]
+    assert rows[3] == (planted_articles.CLEAN, 2, "1 (50.0%)")
 
 
 def test_labels_are_counted_by_the_columns_that_are_named() -> None:
