@@ -62,7 +62,8 @@ class FindPoints(dspy.Signature):
     """You prepare an encyclopedia article before it is written. You see its outline with numbered sections; numbered
     findings of its researchers, behind each the numbers of the pages that it comes from; the pages that were found,
     each with its title, its date and how it begins; and, if there are any, the questions to which no page had an
-    answer. Say what is missing and what the findings are worth.
+    answer. Say what is missing, what the findings are worth, and which of them the article tells: it has room for
+    about as many as is said, a sentence each.
     - sections: one entry for each section of the outline.
       - points: at most six questions, the most important first, that a reader of this section expects an answer to and
         that no finding answers. Each asks one thing, names the topic, and can be understood alone. Ask once in the
@@ -77,10 +78,20 @@ class FindPoints(dspy.Signature):
         - an organisation: who founded it, when and what for, members, leaders, money, what it achieved, its end;
         - a court case: who sued whom and for what, the facts, what each court decided and why, what was done then.
         Go through the pages as well: where a title or a beginning promises something that no finding tells, ask for it.
-      - findings: the numbers of all findings that it should tell, in the order in which to tell them. A finding belongs
-        to the one section in which a reader would look for it, by what it is about, not by what it only touches. What
-        is said of one event, report, work or person stays together. Name every finding once, but for those off the
-        topic, on the sources, or the same as another.
+        Ask too for the date of an event or an office that matters and has none, and who somebody that matters is.
+      - findings: the numbers of the findings that it tells, in the order in which to tell them: all, if the article has
+        room for them; those that say the same count as one, and answers to points have their own room. If not, choose
+        those that its reader would miss most, and leave out most where most was found. What the topic is, who, what,
+        when, where, why, how much, the outcome, and what limits a finding that is told come before dimensions,
+        equipment and materials, suppliers and people merely present, steps of a procedure, praise and opinions beyond
+        the weightiest, further examples and side stories. A finding belongs to the one section in which
+        a reader would look for it, by what it is about, not by what it only touches. What is said of one event, report,
+        work or person stays together. Name none twice, and none that is off the topic, on the sources, or the same as
+        another.
+      - share: how many of 100 words of the article the section should have, by what a reader wants to know of the
+        topic, not by how much was found. One episode, quarrel, work or side figure of many has few, however much is
+        written about it; what is newest has no more than what lasted. It goes with the number of its findings. All
+        shares together are 100.
       - subheadings: those that the section lacks and that findings or points would fill; mostly none.
       - is_thin: true if findings and points together are too little for a section of its own.
       A section that is missing has an entry as well: section 0, its heading, and the number of the section after which
@@ -101,12 +112,13 @@ class FindPoints(dspy.Signature):
     language: str = dspy.InputField()
     outline: str = dspy.InputField()
     findings: str = dspy.InputField()
+    room: int = dspy.InputField()
     unanswered: str = dspy.InputField()
     pages: str = dspy.InputField()
     sections: Annotated[list[SectionPoints], Field(max_length=40)] = dspy.OutputField(
         desc='[{"section": number, or 0 if it is missing, "heading": "" or that of the missing section, "after": 0 or '
         'number, "subheadings": [missing ones], "is_thin": true or false, "points": [questions], "findings": '
-        "[numbers of its findings]}]"
+        '[numbers of its findings], "share": words of 100}]'
     )
     same: Numbers = dspy.OutputField(desc="[[numbers of findings that say the same]]; [] if there are none")
     contradicting: Numbers = dspy.OutputField(desc="[[two numbers]]; [] if there are none")
@@ -122,9 +134,9 @@ class AnswerPoints(dspy.Signature):
       causes, consequences, and who says so where it is an opinion, a claim or an estimate. Where passages differ, say
       how. What you told in one answer you need not tell again in another.
     - If the passages show that the question rests on a mistake, say what they tell instead.
-    - If they do not answer a question, its answer is empty: "", and "queries" has one or two queries by which a web
-      search engine would find the answer. If they answer a part of it, tell that part, and nothing about what they
-      lack; never speak of "the passages".
+    - If they do not answer a question, its answer is empty: "". If they answer a part of it, tell that part, and
+      nothing about what they lack; never speak of "the passages". Where something that matters stays open, "queries"
+      has one or two queries by which a web search engine would find it.
     - Every sentence can be understood alone, and ends with the numbers of all passages that it rests on, like this
       [2][5].
     - Where a passage has a date, it stands behind its title: turn "today", "last month", "this year" into dates by it.

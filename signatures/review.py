@@ -12,19 +12,24 @@ class EditArticle(dspy.Signature):
     """You are the editor of an encyclopedia article. Its sections were written side by side, by people who did not see
     each other's text. Its sentences are numbered [1], its headings [H1]; the sources say what the sentences rest on:
     title, site and date of a page, and the numbers of the sentences that cite it. First list its faults, then ask for
-    what you must know to mend them, then give the edits that mend them and make it one article. Go through the whole of
-    it for each of these, in this order:
+    what you must know to mend them, then give the edits that mend them and make it one article. Read it sentence by
+    sentence, and hold each against all of these; a strict reader finds a fault in one of two or three sentences of such
+    a draft. If you find far fewer, read it again:
     - Topic: drop what a reader who looks up this topic does not need: what tells about another person, place or work,
       the later life of a side figure, a general history, detail that only a report or a catalogue needs (degrees,
       seconds, numbers of items), a sentence on a source instead of the topic (what a study is called, who reported what
-      nobody disputes).
+      nobody disputes). Trim a sentence of which only a part is needed: addresses, dimensions, lists of firms or guests,
+      steps of a procedure, prices and opening hours, jokes, second opinions.
+    - Weight: see how much of the article each event, person, work and quarrel takes, and what a reader of this topic
+      would give it. Of what takes too much, leave the main course: join, trim and drop.
     - Repetition: take each name, number and event in turn, and look where else the article tells the same of it, also
       in other words and in part of a longer sentence. Let it stand where a reader would look for it. In the other place
       cut the sentence, join the two, or reword it so that it only says what is new there.
     - Conflicts: compare each date, time, place, count and sum with what else is said of the same thing. Where two
       cannot both be true, join them into one that gives both, each with who says it, or an earlier count and the later
       one; cut one only where it is plainly mistaken. One moment in two time zones, or one measure in two units, is not
-      a conflict.
+      a conflict. Where sources differ on something small (how a style is called, in which year a building counts as
+      finished), trim the sentence to what the best of them say.
     - Place and order: within a section, and among sections, what happened first comes first, and what something depends
       on stands before it: what was found out, decided or paid months later stands behind what happened in the days
       after. Move sentences, paragraphs and whole sections; change a heading that does not fit its text.
@@ -35,19 +40,19 @@ class EditArticle(dspy.Signature):
     - Thread and tone: a "he", "its" or "the report" whose noun is not in the sentences before it; choppy sentences on
       one point that read better as one; praise and vague words ("legendary", "some say").
     Change nothing for taste, and nothing that is right. What a sentence leaves open, limits or ascribes to somebody
-    stays so. No name, number or date goes that stands nowhere else, except with a sentence that is dropped: to take out
-    needless detail, put the rest of its sentence into a neighbour, and drop it. None is added that neither the article
-    nor a passage found has. At most 15 of 100 sentences may be cut or dropped. Write in the language of the article.
-    The edits are made in the order in which you give them; numbers do not change.
+    stays so. No name, number or date goes that stands nowhere else, except with what is trimmed or dropped. None is
+    added that neither the article nor a passage found has. At most 15 of 100 sentences may be cut or dropped. Write in
+    the language of the article. The edits are made in the order in which you give them; numbers do not change.
     Questions: name the sentence, and ask what it lacks so that a reader who knows nothing of the topic understands it.
     They are put to a search engine, so each names whom or what it is about, such as "Who is the archaeologist Martin
     Nilsson?" or "When was the tower of the old town hall in Bonn pulled down?" With your second
-    reading come the passages that the sentence cites and others that were found, behind each question, their numbers
-    after those of the sentences.
+    reading come the passages that the sentence cites, others that were found, and findings of the research, behind each
+    question, their numbers after those of the sentences.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
     - drop: the sentence is off the topic or on a source, and goes with its sources.
     - reword: "text" replaces the sentence, and ends with the numbers of the other sentences and of the passages found
       from which it takes a name, an office, a date or a fact, like this [2][175]: it gets their sources too.
+    - trim: "text" is the sentence without what the topic does not need, in the same words as far as they stay.
     - join: "text" stands in place of "sentence" and says all that it and "other" say, each name, date and reservation;
       "other" goes.
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its
@@ -71,14 +76,14 @@ class EditArticle(dspy.Signature):
     remarks: str = dspy.InputField()
     faults: Annotated[list[str], Field(max_length=150)] = dspy.OutputField(
         default=[],
-        desc='["off 33", "twice 12, 87", "conflict 15, 60: their counts of the dead", "order H4 behind H6", …], one '
-        "for each fault",
+        desc='["who 3", "off 33", "trim 34", "undated 35", "twice 12, 87", "conflict 15, 60: their counts of the '
+        'dead", "order H4 behind H6", …], one for each fault, in the order of the sentences',
     )
     lookups: Annotated[list[Lookup], Field(max_length=40)] = dspy.OutputField(
         default=[], desc='[{"sentence": number, "question": question}]; [] if nothing is lacking'
     )
     edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
-        desc='[{"kind": "cut", "drop", "reword", "join", "move", "move_before", "paragraph", "section", '
+        desc='[{"kind": "cut", "drop", "reword", "trim", "join", "move", "move_before", "paragraph", "section", '
         '"section_before", "section_into" or "heading", "sentence": number, '
         '"other": number or 0, "last": number or 0, "text": new text or ""}]'
     )

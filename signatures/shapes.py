@@ -51,6 +51,7 @@ class SectionPoints(_Shape):
     is_thin: bool = False  # whether it has too little to stand alone
     points: list[str] = Field(default=[], max_length=12)  # questions that a reader expects an answer to
     findings: list[int] = Field(default=[], max_length=300)  # that belong there, in narrative order
+    share: float = Field(default=0, ge=0, le=100)  # percent of the article's words; 0 if it is not said
 
 
 class PointAnswer(_Shape):
@@ -58,7 +59,7 @@ class PointAnswer(_Shape):
 
     point: int
     answer: str = ""
-    queries: list[str] = Field(default=[], max_length=3)  # for a search engine, where there is no answer
+    queries: list[str] = Field(default=[], max_length=3)  # for a search engine, on what stays open
 
 
 class Lookup(_Shape):
@@ -83,6 +84,7 @@ class Edit(_Shape):
         "cut",
         "drop",
         "reword",
+        "trim",
         "join",
         "move",
         "move_before",

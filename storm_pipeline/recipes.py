@@ -116,7 +116,7 @@ def _write_sections(ctx: RunContext, outline: Outline, conversations: Conversati
 
 
 def _from_evidence(ctx: RunContext, evidence: Evidence, conversations: Conversations = ()) -> Article:
-    body = finish(ctx, write_sections(ctx, evidence.outline, evidence.sections))
+    body = finish(ctx, write_sections(ctx, evidence.outline, evidence.sections), conversations)
     return as_article(ctx, body, evidence.outline, without_excluded_pages(ctx, conversations), evidence)
 
 

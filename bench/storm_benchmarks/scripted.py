@@ -130,7 +130,11 @@ def _point_answers(user: str, mark: str) -> str:
     answers = [*texts[:-1], ""] if asked > 1 else texts
     queries = [" ".join([*_shuffled(text).split()[:4], mark]) for *_, text in facts[:2]]
     return json.dumps(
-        {"answers": [{"point": n, "answer": text, "queries": queries} for n, text in enumerate(answers, 1)]}
+        {
+            "answers": [
+                {"point": n, "answer": text, "queries": [] if text else queries} for n, text in enumerate(answers, 1)
+            ]
+        }
     )
 
 

@@ -51,9 +51,10 @@ class FindingNotes:
     same: Mapping[str, str] = field(default_factory=dict)  # a finding → a more complete one with the same statement
     contradicting: tuple[tuple[str, str], ...] = ()  # pairs
     doubtful: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # off the topic, or about the sources
+    left_out: tuple[str, ...] = ()  # beyond the article's room, off the topic, or about the sources
     sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
     order: tuple[str, ...] = ()  # the order in which the sections should use them
+    shares: Mapping[str, float] = field(default_factory=dict)  # title of a section → its percentage of the words
 
     def after_merge(self, same: Mapping[str, str]) -> Self:
         """Return the notes after a merge of findings: notes on a merged finding apply to the one that is kept."""

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from llm import Answer, FakeModel, default_answers, point_answers, points
 from servers import Reply
 from test_pipeline import markers_resolve
@@ -26,6 +27,17 @@ TOLD = {
     JADE: "Jade went from Khotan to Chang'an on the Silk Road long before silk",
     INNS: "Each of the inns of the Silk Road had a well, and they stood a day of walking apart",
 }
+KINDS = [
+    *(
+        "white and polished",
+        "grey and raw",
+        "green and carved",
+        "black and broken",
+        "yellow and heavy",
+        "red and cheap",
+    ),
+    *("blue and scarce", "brown and cracked", "pink and tiny", "purple and famous", "orange and dull", "old and holy"),
+]
 SECTIONS = [{"title": "Goods", "subsections": []}, {"title": "Routes", "subsections": []}]
 
 
@@ -123,7 +135,7 @@ def test_a_point_that_nothing_found_answers_goes_to_the_web_once(tmp_path: Path)
     )
     asked = [one.user for one in server.of("AnswerPoints") if LEFT in one.user]
     assert [INNS in user for user in asked] == [False, True]
-    assert not any(JADE in user and LEFT in user for user in asked[1:]), "what was shown is not shown again"
+    assert not any(JADE in user for user in asked[1:]), "what was shown is not shown again"
     assert searched(events) == [LEFT]
     assert dict(reader(article))[LEFT] == f"{TOLD[INNS]}."
     assert any("inns" in sentence.text for sentence in article.sentences())
@@ -194,6 +206,26 @@ def test_findings_go_where_who_names_points_says_and_answers_where_they_were_ask
     (evidence,) = (tmp_path / "runs").glob("*/evidence.json")
     found = [(own["heading"], own["findings"]) for own in json.loads(evidence.read_text("utf-8"))]
     assert found == [("Goods", [f"{TOLD[SILK]}."]), ("Routes", [f"{TOLD[JADE]}."])]
+
+
+@pytest.mark.parametrize(("length", "left_out"), [("100", 6), ("1000", 0)])
+def test_findings_that_the_article_has_no_room_for_are_left_out(tmp_path: Path, length: str, left_out: int) -> None:
+    stones = [f"The Silk Road carried {three} jade from Khotan" for three in KINDS]
+
+    def answered(user: str) -> str:
+        number = next(n for n, line in re.findall(r"^(?:Passages: )?\[(\d+)\] (.*)$", user, re.M) if JADE in line)
+        return " ".join(f"{text} [{number}]." for text in stones)
+
+    said = points(sections=[of_section(1, findings=[4, 3, 5, 6, 1, 8], share=70), of_section(2, findings=[], share=30)])
+    with FakeModel(answers(said, AnswerFromPassages=answered)) as server:
+        article = storm(server, tmp_path, length=length).write("Silk Road")
+    assert article.report.left_out == left_out
+    (asked,) = server.of("FindPoints")
+    (room,) = re.findall(r"^Room: (\d+)$", asked.user, re.M)
+    assert (int(room) < len(stones)) == bool(left_out)
+    shown = "".join(one.user.partition("\nFindings:")[2] for one in server.of("WriteSection"))
+    told_of = [text for text in stones if f"- {text}." in shown]
+    assert told_of == [stones[0], *stones[2:6], stones[7]] if left_out else len(told_of) > len(stones) // 2
 
 
 def test_what_nobody_answers_is_searched_for_by_the_queries_named_with_it(tmp_path: Path) -> None:

@@ -81,6 +81,13 @@ def test_a_sentence_is_reworded_and_keeps_its_citations() -> None:
     assert [own.outcome for own in told.revised()] == ["reworded by the editor"]
 
 
+def test_a_sentence_is_trimmed_by_what_no_other_says_and_gets_nothing_new() -> None:
+    after, told = edited(ARTICLE, [Edit(kind="trim", sentence=4, text="A flood came.")])
+    assert "A flood came." in texts(after)
+    assert [own.reason for own in told.revised()] == ["has detail that the topic does not need"]
+    assert edited(ARTICLE, [Edit(kind="trim", sentence=4, text="A flood came in 1999.")])[0] == ARTICLE
+
+
 REWORDED = (
     *("The dam was built in 1937.", "The dam was built in 1936 and 1940.", "In 1936", ""),
     *("The dam, which was built in 1936, was", "The dam was built in 1936 by Karl Selby."),
@@ -290,13 +297,15 @@ def test_the_editor_asks_who_somebody_is_and_introduces_him_from_what_is_found()
     engine: Any = SimpleNamespace(
         name="corpus", search=lambda query, _: SearchResult((PAPER,) if "Selby" in query else ()), excluded_ids=set
     )
+    finding = cites("Selby, an engineer, built the dam.", BOOK)
     with run([BOOK], replies={"EditArticle": reply}) as (ctx, _):
-        (after,) = edit_article(replace(ctx, search=engine), (told,))
+        (after,) = edit_article(replace(ctx, search=engine), (told,), [finding, *told.sentences()])
     assert [one["found"].splitlines() for one in asked] == [
         [],
         [
             *("Who is Selby, engineer of the dam? ([1])", f"[2] Dams (example.com): {BOOK.text}"),
             f"[3] The dam (example.org, 1936-05-02): {PAPER.text}",
+            f"[4] {finding.text} (a finding)",
         ],
     ]
     assert asked[1]["article"] == asked[0]["article"]

@@ -223,7 +223,10 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
         assert edit_article(ctx, sections) != sections
     assert "goes further than the sentence and its sources" in told_again[1]
     said = "The dam was a key factor of it."
-    assert judge.asked[-1].passages == (f"Orrin Dam: {said} (sources: Orrin Dam (a.org))",)
+    assert judge.asked[-1].passages == (
+        f"Orrin Dam: {said} (sources: Orrin Dam (a.org))",
+        f"Orrin Dam (a.org): {DAM.text}",
+    )
 
 
 def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:

@@ -32,9 +32,9 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 def answer_all_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:
     """Return each question with its answer, in order; questions that stay open have an empty one.
 
-    One call answers all of a section's questions from the run's passages. Questions that these do not answer are
-    searched for with the model's queries, at most twelve questions, the first of each section first, and answered in
-    another call. A failing call is recorded and leaves its questions open.
+    One call answers all of a section's questions from the run's passages. Questions that stay open, as a whole before
+    those in part, are searched for with the model's queries, at most twelve questions, the first of each section first,
+    and answered in another call. A failing call is recorded and leaves its questions open.
 
     Args:
         read: ids of the snippets that were read completely and cannot answer open questions.
@@ -45,13 +45,20 @@ def answer_all_points(ctx: RunContext, wanted: Sections, read: Collection[str] =
     candidates = {question: ranking[:_PASSAGES] for question, ranking in zip(questions, ranked, strict=True)}
     turns = _answer_sections(ctx, wanted, candidates)
     ranks = zip_longest(*(section for _, section in wanted))
-    still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
-    searched = list(islice(still_open, _SEARCHED))
+    still_open = [q for rank in ranks for q in rank if q and (turns[q].queries or not turns[q].answer)]
+    searched = sorted(still_open, key=lambda question: bool(turns[question].answer))[:_SEARCHED]
     queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
     further = _search_web(ctx, queries, wanted, turns)
     again = [("", [question for question in searched if further[question]])]
     second = _answer_sections(ctx, again, further)
-    return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
+    joined = turns | {question: _join_turns(turns[question], turn) for question, turn in second.items()}
+    return {question: replace(turn, queries=queries.get(question, ())) for question, turn in joined.items()}
+
+
+def _join_turns(first: Turn, other: Turn) -> Turn:
+    """Return one turn with what two turns of one question say."""
+    answer = tuple(dict.fromkeys((*first.answer, *other.answer)))
+    return replace(first, answer=answer, snippets=tuple(dict.fromkeys((*first.snippets, *other.snippets))))
 
 
 def _answer_sections(ctx: RunContext, wanted: Sections, candidates: SnippetsByQuestion) -> dict[str, Turn]:
@@ -99,7 +106,7 @@ def _search_web(
 def answer_points(
     ctx: RunContext, section: str, questions: Sequence[str], candidates: SnippetsByQuestion
 ) -> list[Turn]:
-    """Return a turn for each question; a question that the passages do not answer has queries for a web search.
+    """Return a turn for each question, with queries for a web search where the passages leave something open.
 
     ``section``: title of the section that the questions belong to; empty for several.
 
@@ -122,9 +129,9 @@ def answer_points(
         own_reply = replies.get(number, PointAnswer(point=number))
         text = without_prompt_lines(own_reply.answer, inputs)
         answer = keep_supported(ctx, question, text, shown) if text.strip() else ()
-        queries = () if answer else tuple(own_reply.queries)
         ids = {*(s.id for s in candidates[question]), *(c.snippet_id for s in answer for c in s.citations)}
-        turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in ids)))
+        own = tuple(snippet for snippet in snippets if snippet.id in ids)
+        turns.append(Turn(question, tuple(own_reply.queries), answer, own))
     return turns
 
 

@@ -10,7 +10,7 @@ import dspy
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.citations import cited_snippet_ids
-from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes
+from storm_pipeline.evidence.evidence import NO_NOTES, FindingNotes, words_asked
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.outlines import outline_from_headings
 from storm_pipeline.method.steps.outline import keep_outline
@@ -21,6 +21,7 @@ from storm_pipeline.method.writers.findings import distinct_findings, map_to_fir
 from storm_pipeline.method.writers.placing import accept_left_out, numbered_sections, with_sources
 from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import SectionPoints
+from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     LATER_ROUND,
@@ -35,6 +36,7 @@ from storm_pipeline.types import (
 )
 
 _POINTS = 6  # maximum points of a section
+_LEAST_CHOSEN = 0.5  # share of the article's room below which a model's choice of findings is not believed
 
 READER = Perspective("Reader", LATER_ROUND)
 Researched = tuple[Outline, Conversations, FindingNotes]
@@ -47,6 +49,7 @@ class PlannedSection:
     heading: Heading
     points: tuple[str, ...] = ()
     findings: tuple[int, ...] = ()  # their numbers from 1, in the order of the text
+    share: float = 0  # percent of the article's words
     is_thin: bool = False
 
 
@@ -93,9 +96,16 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
         **ctx.brief.inputs,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1), numbers),
+        room=_room(ctx, findings),
         unanswered="\n".join(f"- {question}" for question in vain),
         pages="\n".join(f"{numbers[page]}. {line}" for page, line in pages.items()),
     )
+
+
+def _room(ctx: RunContext, findings: Sequence[Sentence]) -> int:
+    """Return how many findings of this length have as many words as the article is asked to have."""
+    words = sum(count_words(finding.text) for finding in findings)
+    return round(words_asked(ctx.brief.length) * len(findings) / words) if words else 0
 
 
 def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
@@ -121,22 +131,30 @@ def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str,
 def _read_notes(
     ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
 ) -> FindingNotes:
-    """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts."""
+    """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts.
+
+    If there are more findings than the article has room for, those without a place are left out, unless the model
+    places fewer than half of what there is room for.
+    """
 
     def texts(numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
 
-    pairs = (texts(numbers) for numbers in reply.contradicting)
+    pairs = [texts(numbers) for numbers in reply.contradicting]
     placed = {text: section.heading.title for section in reversed(planned) for text in texts(section.findings)}
-    for group in map(texts, reply.same):  # an unmerged one is placed with the first of its group
+    # one that is not merged is placed with the first of its group, and so is one that contradicts another
+    for group in (*map(texts, reply.same), *pairs):
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
+    room, off = _room(ctx, findings), accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings)
+    unplaced = () if len(findings) <= room else [f.text for f in findings if f.text not in placed]
     notes = FindingNotes(
         contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:]),
         doubtful=texts(reply.doubtful),
-        left_out=accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings),
+        left_out=(*off, *(unplaced if len(placed) >= _LEAST_CHOSEN * room else ())),
         sections=placed,
         order=texts(number for section in planned for number in section.findings),
+        shares={section.heading.title: section.share for section in planned},
     )
     return notes.after_merge(map_to_first(ctx, findings, reply.same))
 
@@ -147,7 +165,8 @@ def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns:
         return notes
     answers = ((section.heading.title, turns[question].answer) for section in planned for question in section.points)
     placed = {sentence.text: title for title, answer in answers for sentence in answer}
-    return replace(notes, sections=placed | dict(notes.sections))
+    order = dict.fromkeys((*notes.order, *placed))
+    return replace(notes, sections=placed | dict(notes.sections), order=tuple(order))
 
 
 def _plan_sections(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
@@ -164,7 +183,8 @@ def _plan_sections(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoi
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
         findings = tuple(number for section in replies for number in section.findings)
-        planned.append(PlannedSection(heading, tuple(new), findings, any(section.is_thin for section in replies)))
+        is_thin, share = any(section.is_thin for section in replies), sum(section.share for section in replies)
+        planned.append(PlannedSection(heading, tuple(new), findings, share, is_thin))
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:

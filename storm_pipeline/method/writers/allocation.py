@@ -127,12 +127,15 @@ def _shares(
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
-    """Set target lengths: an equal part for each section, the rest in proportion to their findings.
+    """Set target lengths: by the shares in the notes where every section has one.
 
-    Without findings, as in baselines, every section has the same part, as far as its passages support that.
+    Else an equal part for each section, and the rest in proportion to their findings; without findings, as in
+    baselines, every section has the same part, as far as its passages support that.
     """
     lengths = [sum(count_words(finding.text) for finding in share.findings) or 1 for share in shares]
-    parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
+    equal = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
+    chosen = [sum(share.notes.shares.get(title, 0) for title in share.heading.titles()) for share in shares]
+    parts = chosen if all(chosen) else equal
     words = words_of_sections(ctx.brief.length, parts, [share.words for share in shares])
     return [replace(share, target_words=number) for share, number in zip(shares, words, strict=True)]
 

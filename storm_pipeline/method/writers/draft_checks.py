@@ -85,6 +85,12 @@ def _report_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
         ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
 
 
+def _quote_neighbours(texts: Sequence[str], place: int) -> str:
+    """Return the sentences before and after one in quotation marks, as far as there are any."""
+    before = f" Before it: “{texts[place - 1]}”" if place else ""
+    return before + (f" After it: “{texts[place + 1]}”" if place + 1 < len(texts) else "")
+
+
 _Remarked = Mapping[int, tuple[Claim, Judged]]
 """Number of a remark → the sentence that it is about, with the verdict on it."""
 
@@ -113,17 +119,18 @@ class _Review:
         if not faulty:
             return sentences
         remarked = {number: (claims[i], judged[i]) for number, i in enumerate(faulty, 1)}
-        answers = self._answers(remarked, ask_again)
+        beside = [_quote_neighbours([claim.text for claim in claims], i) for i in faulty]
+        answers = self._answers(remarked, beside, ask_again)
         rechecked = self._recheck(remarked, answers)
         for i, (number, remark) in zip(faulty, remarked.items(), strict=True):
             sentences[i] = self._decide(*remark, answers.get(number), rechecked.get(number))
         return sentences
 
-    def _answers(self, remarked: _Remarked, ask_again: AskAgain) -> dict[int, RemarkReply]:
+    def _answers(self, remarked: _Remarked, beside: Sequence[str], ask_again: AskAgain) -> dict[int, RemarkReply]:
         """Return the writer's replies to the remarks by their numbers; empty if the model fails, which is recorded."""
         remarks = "\n".join(
-            f"{number}. {claim.text}{numbers_shown(claim.cited)} — {verdict.problem}."
-            for number, (claim, verdict) in remarked.items()
+            f"{number}. {claim.text}{numbers_shown(claim.cited)} — {verdict.problem}.{near}"
+            for (number, (claim, verdict)), near in zip(remarked.items(), beside, strict=True)
         )
         passages = (self.screen.passages_for_revision(*remark) for remark in remarked.values())
         try:

@@ -81,6 +81,12 @@ class EditChecks:
         return bool(judged.problem) and not judged.is_only_copied
 
 
+def find_nearest(shown: Sequence[Passage], text: str) -> list[tuple[int, str]]:
+    """Return the sentences of passages with most of a text's words, at most three, with their passages' positions."""
+    spans = deciding(Question(text, tuple(passage.text for passage in shown)))
+    return [(span.passage, shown[span.passage].text[span.start : span.end]) for span in spans]
+
+
 def _names(text: str) -> list[str]:
     """Return the capitalised words, except the first word, which always has a capital."""
     return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

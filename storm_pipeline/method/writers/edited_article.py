@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.passages import Passage, describe, numbered_passages, with_source
+from storm_pipeline.evidence.passages import Passage, describe, numbered_passages, passages, with_source
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.edit_checks import EditChecks
+from storm_pipeline.method.writers.edit_checks import EditChecks, find_nearest
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.languages import join_sentences
@@ -22,7 +22,7 @@ from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Revision, Section, Sentence
 
 _MOST_REMOVED = 0.15  # maximum share of the sentences that may be cut or dropped
-NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
+NEW_TEXT = frozenset(("join", "reword", "trim"))  # kinds of edits that write a sentence
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 
@@ -60,6 +60,7 @@ class EditedArticle:
             "drop": self._drop_off_topic,
             "join": self._join,
             "reword": self._reword,
+            "trim": self._reword,
             "heading": self._rename,
         }
         self._changed.clear()
@@ -74,16 +75,19 @@ class EditedArticle:
     def question(self, edit: Edit) -> Question:
         """Return the new text of an edit with what may support it, for a judge.
 
-        That is the sentences at its place and those that it names, with their sources, and the passages that it names.
+        That is the sentences at its place and those that it names, with their sources, what these sources say nearest
+        to it, and the passages that it names.
         """
         new, named = self._read(edit)
         numbers = dict.fromkeys((edit.sentence - 1, edit.sentence, edit.other, *named))
         written = [self._sentences[n] for n in numbers if n in self._sentences]
-        sources = dict.fromkeys(map(describe, self._checks.cited(written)))
+        cited = self._checks.cited(written)
+        sources = dict.fromkeys(map(describe, cited))
         texts = " ".join(sentence.text for sentence in written)
         context = f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})"
         passages = self._checks.cited([self._passages[n] for n in named if n in self._passages])
-        return Question(new, (context, *map(with_source, passages)))
+        nearest = (f"{describe(cited[i])}: {text}" for i, text in find_nearest(cited, new))
+        return Question(new, (context, *nearest, *map(with_source, passages)))
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
@@ -96,6 +100,16 @@ class EditedArticle:
         first = self._last + len(self._passages) + 1
         self._passages |= {n: Sentence(passage.text, passage.citations()) for n, passage in enumerate(new, first)}
         return numbered_passages(new, first=first)
+
+    def add_findings(self, findings: Sequence[Sentence]) -> str:
+        """Return findings of the research, numbered as further passages, without those that are known."""
+        known = {sentence.text for sentence in (*self._sentences.values(), *self._passages.values())}
+        first = self._last + len(self._passages) + 1
+        new = dict(enumerate((finding for finding in findings if finding.text not in known), first))
+        self._passages |= new
+        cited = dict.fromkeys(citation.snippet_id for finding in new.values() for citation in finding.citations)
+        self._checks.know(passages(map(self._ctx.store.snippet, cited), language=self._ctx.brief.language))
+        return "\n".join(f"[{number}] {tidy(finding.text)} (a finding)" for number, finding in new.items())
 
     def shown(self, *, changed: bool = False) -> str:
         """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
@@ -171,11 +185,12 @@ class EditedArticle:
         allowed = " ".join((*(other.text for other in others), before, old.text))
         if problem := self._checks.problem(new, cited, allowed, was_read=edit in self._verdicts):
             return problem
-        if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
+        if edit.kind == "reword" and self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES
         self._changed.add(edit.sentence)
         self._sentences[edit.sentence] = replace(cited, text=new)
-        self._record(old.text, "does not fit where it is", "reworded by the editor", new)
+        reason = "does not fit where it is" if edit.kind == "reword" else "has detail that the topic does not need"
+        self._record(old.text, reason, "reworded by the editor", new)
         return ""
 
     def _known(self, numbers: Sequence[int]) -> list[Sentence]:

@@ -8,8 +8,10 @@ without a model (paper section 3.4); its citations move to that one.
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.editions import sections_with
+from storm_pipeline.evidence.editions import citing, sections_with
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
@@ -21,16 +23,20 @@ from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Section, Sentence
 
-_FOR_A_LOOKUP = 2  # snippets of the run that are shown for a question of the editor
+_FOR_A_LOOKUP = 2  # snippets, and findings, of the run that are shown for a question of the editor
 _FURTHER = "what it says goes further than the sentence and its sources"
 
 
-def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+def edit_article(
+    ctx: RunContext, sections: tuple[Section, ...], findings: Sequence[Sentence] = ()
+) -> tuple[Section, ...]:
     """Edit the sections: remove off-topic and repeated sentences; reword, join and move others; change headings.
 
     At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
     edit is skipped if it would lose a number or a date, or add one, or a name, that neither article nor sources have.
     If the model fails, the sections are returned without its edits, and that is recorded.
+
+    ``findings``: sentences of the research that may answer the editor's questions.
     """
     with ctx.events.in_stage("editing"):
         sections = _without_repetition(ctx, sections)
@@ -53,24 +59,39 @@ def edit_article(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Sectio
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, _verdicts(ctx, edited, reply.edits))
-            results = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()))
+            results = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()), findings)
         return edited.sections()
 
 
-def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]) -> str:
-    """Search for the editor's questions; return each with numbered passages: of its sentence, and the best of all."""
+def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup], findings: Sequence[Sentence]) -> str:
+    """Search for the editor's questions; return each with what may answer it, numbered.
+
+    These are the passages of its sentence, the best of all passages, and the findings nearest to it.
+    """
     questions = [lookup.question for lookup in lookups]
     if not questions:
         return ""
     search_all(ctx, questions)
     gone = ctx.search.excluded_ids()  # keep cited snippets
+    left = [kept for finding in findings if (kept := citing(finding, lambda c: c.source_id not in gone))]
+    ranked = ctx.store.search(questions, _FOR_A_LOOKUP)
     lines = []
-    for lookup, ranked in zip(lookups, ctx.store.search(questions, _FOR_A_LOOKUP), strict=True):
-        usable = [snippet for snippet in ranked if snippet.source_id not in gone]
-        ctx.store.add(usable)
+    for lookup, snippets, near in zip(lookups, ranked, _nearest(ctx, questions, left), strict=True):
+        usable = [snippet for snippet in snippets if snippet.source_id not in gone]
+        ctx.store.add([*usable, *(ctx.store.snippet(c.snippet_id) for finding in near for c in finding.citations)])
         shown = edited.add_passages(lookup.sentence, passages(usable, language=ctx.brief.language))
-        lines.append(f"{tidy(lookup.question)} ([{lookup.sentence}])\n{shown}")
+        found = edited.add_findings(near)
+        lines.append("\n".join(filter(None, (f"{tidy(lookup.question)} ([{lookup.sentence}])", shown, found))))
     return "\n".join(lines)
+
+
+def _nearest(ctx: RunContext, questions: Sequence[str], findings: Sequence[Sentence]) -> list[list[Sentence]]:
+    """Return for each question the findings with the highest cosine to it, best first."""
+    if not findings:
+        return [[] for _ in questions]
+    similarity = ctx.store.embed(questions) @ ctx.store.embed([finding.text for finding in findings]).T
+    best = np.argsort(-similarity, axis=1, kind="stable")[:, :_FOR_A_LOOKUP]
+    return [[findings[i] for i in row] for row in best.tolist()]
 
 
 def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.citations import Claim
+from storm_pipeline.evidence.cleaning import clean
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
@@ -102,6 +103,25 @@ class JudgeReview:
         """Return the positions of the passages that the checked sentence cites."""
         cited = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))
+
+
+def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
+    """Map those that cite several snippets to themselves with those that a language model names as their support.
+
+    If it names none, all stay. Without a language model as the judge, or if it fails, which is recorded, empty.
+    """
+    several = [sentence for sentence in sentences if len(sentence.citations) > 1]
+    if not isinstance(ctx.judge, LanguageModelJudge) or not several:
+        return {}
+    snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in several for c in sentence.citations}
+    texts = {c: with_source(Passage(clean(snippet.text), (snippet,))) for c, snippet in snippets.items()}
+    try:
+        verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in several])
+    except ModelError as error:
+        ctx.events.failed("judging which sources support a sentence", error)
+        return {}
+    kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(several, verdicts, strict=True))
+    return {s: replace(s, citations=cited or s.citations) for s, cited in zip(several, kept, strict=True)}
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:

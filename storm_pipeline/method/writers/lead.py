@@ -1,17 +1,14 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.cleaning import clean
-from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
-from storm_pipeline.evidence.passages import Passage, with_source
+from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import answer_remarks, check_blocks
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
+from storm_pipeline.method.writers.judging import find_support
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 
@@ -55,27 +52,9 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
         blocks = check_blocks(ctx, "lead", draft, _screen(ctx, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         cited = [Paragraph(tuple(_with_sources(s, sources) for s in paragraph.sentences)) for paragraph in written]
-        supports = _find_supports(ctx, [s for paragraph in cited for s in paragraph.sentences if len(s.citations) > 1])
+        supports = find_support(ctx, [s for paragraph in cited for s in paragraph.sentences])
         lead = tuple(Paragraph(tuple(supports.get(s, s) for s in paragraph.sentences)) for paragraph in cited)
         return lead_of(ctx, lead)
-
-
-def _find_supports(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
-    """Map sentences to themselves with the citations that the language model names as their support; else with all.
-
-    A sentence that says a part of what the body says does not need all of its sources.
-    """
-    if not isinstance(ctx.judge, LanguageModelJudge) or not sentences:
-        return {}
-    snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in sentences for c in sentence.citations}
-    texts = {c: with_source(Passage(clean(snippet.text), (snippet,))) for c, snippet in snippets.items()}
-    try:
-        verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in sentences])
-    except ModelError as error:
-        ctx.events.failed("judging the sources of the lead", error)
-        return {}
-    kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(sentences, verdicts, strict=True))
-    return {s: replace(s, citations=cited or s.citations) for s, cited in zip(sentences, kept, strict=True)}
 
 
 def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:

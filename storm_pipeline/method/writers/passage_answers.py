@@ -26,7 +26,6 @@ _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell
 _FEW = 3  # best results shown if none is related to topic or question
 _SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
 _PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
-_SHORTEST = 4  # minimum words of a finding
 
 
 def answer_from_passages(
@@ -90,7 +89,7 @@ def keep_supported(ctx: RunContext, question: str, reply: str, shown: Sequence[P
         answered = [verdict.sentence for verdict in screen.judge(claims)]
     findings = [_with_given_citations(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding must be self-contained, unlike items of lists and tables
-    whole = (finding for finding in findings if is_complete(finding.text) and count_words(finding.text) >= _SHORTEST)
+    whole = (finding for finding in findings if is_complete(finding.text))
     sentences = tuple(sentence for sentence in whole if sentence.citations)
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     return sentences
