@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.editions import citing, sections_with
+from storm_pipeline.evidence.editions import keep_citations, sections_with
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
@@ -73,7 +73,7 @@ def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]
         return ""
     search_all(ctx, questions)
     gone = ctx.search.excluded_ids()  # keep cited snippets
-    left = [kept for finding in findings if (kept := citing(finding, lambda c: c.source_id not in gone))]
+    left = [kept for finding in findings if (kept := keep_citations(finding, lambda c: c.source_id not in gone))]
     ranked = ctx.store.search(questions, _FOR_A_LOOKUP)
     lines = []
     for lookup, snippets, near in zip(lookups, ranked, _nearest(ctx, questions, left), strict=True):
