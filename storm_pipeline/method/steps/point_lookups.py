@@ -130,8 +130,8 @@ def answer_points(
         text = without_prompt_lines(own_reply.answer, inputs)
         answer = keep_supported(ctx, question, text, shown) if text.strip() else ()
         ids = {*(s.id for s in candidates[question]), *(c.snippet_id for s in answer for c in s.citations)}
-        own = tuple(snippet for snippet in snippets if snippet.id in ids)
-        turns.append(Turn(question, tuple(own_reply.queries), answer, own))
+        shown_for_it = tuple(snippet for snippet in snippets if snippet.id in ids)
+        turns.append(Turn(question, tuple(own_reply.queries), answer, shown_for_it))
     return turns
 
 

@@ -80,8 +80,8 @@ def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]
         usable = [snippet for snippet in snippets if snippet.source_id not in gone]
         ctx.store.add([*usable, *(ctx.store.snippet(c.snippet_id) for finding in near for c in finding.citations)])
         shown = edited.add_passages(lookup.sentence, passages(usable, language=ctx.brief.language))
-        found = edited.add_findings(near)
-        lines.append("\n".join(filter(None, (f"{tidy(lookup.question)} ([{lookup.sentence}])", shown, found))))
+        more = edited.add_findings(near)
+        lines.append("\n".join(filter(None, (f"{tidy(lookup.question)} ([{lookup.sentence}])", shown, more))))
     return "\n".join(lines)
 
 
