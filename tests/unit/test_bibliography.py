@@ -205,7 +205,7 @@ def test_entries_inherit_from_their_parents() -> None:
     roe, first, part, classic = (records[key] for key in ("roe", "first", "part", "classic"))
     assert (roe.title, roe.container, roe.work.editors, roe.publisher) == (
         "On Rye",
-        "Hanse Days",
+        "Hanse Days: Acts",
         "Falck, Ida",
         "Brill",
     )

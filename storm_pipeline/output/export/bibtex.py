@@ -56,6 +56,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
         "address": work.place,
         "isbn": work.isbn,
         "year": year,
+        "date": reference.published if rest[2:] else "",  # of BibLaTeX; BibTeX has no day
         "pages": work.extent,
         "citedpages": page_span(reference.pages),
         "language": reference.language,

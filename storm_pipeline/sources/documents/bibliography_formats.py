@@ -18,6 +18,8 @@ from storm_pipeline.types import Work
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_VERBATIM = frozenset({"url", "doi"})
+_ACCENTS = "'`^\"~="
 _FORMATS = table_beside(__file__)
 _OF_WORK = frozenset(field.name for field in fields(Work))
 
@@ -48,7 +50,12 @@ def _record(
 
 def _bibtex_entry(key: str, entry: Any) -> Entry:
     def field(*names: str) -> str:
-        return next((_without_latex(entry.fields[name]) for name in names if name in entry.fields), "")
+        name = next((name for name in names if name in entry.fields), "")
+        text = entry.fields.get(name, "")
+        return text.replace("\\", "") if name in _VERBATIM else _without_latex(text)
+
+    def titled(*names: str) -> str:
+        return ": ".join(filter(None, map(field, names)))
 
     def people(role: str) -> str:
         return "; ".join(map(_person, entry.persons.get(role, ())))
@@ -56,9 +63,11 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
     month = field("month")[:3].lower()
     number = f"-{_MONTHS.index(month) + 1:02d}" if month in _MONTHS else ""
     more = {
-        "title": ": ".join(filter(None, (field("title"), field("subtitle")))),
+        "title": titled("title", "subtitle"),
         "published": _date(field("date")) or (_date(field("year")) and field("year")[:4] + number),
     }
+    if "booktitle" in entry.fields and not field("journaltitle", "journal"):
+        more["container"] = titled("booktitle", "booksubtitle")
     files = _ATTACHED.findall(entry.fields.get("file", "").replace("\\:", ""))
     return Entry(key, tuple(files), _record("bibtex", entry.type.lower(), field, people, more))
 
@@ -77,6 +86,8 @@ def _name(family: str, given: str) -> str:
 def _without_latex(text: str) -> str:
     from pybtex.richtext import Text
 
+    for accent in _ACCENTS:  # of a letter without its dot, which pybtex does not know
+        text = text.replace(f"\\{accent}{{\\i}}", f"\\{accent}{{i}}").replace(f"\\{accent}\\i", f"\\{accent}{{i}}")
     try:
         return str(Text.from_latex(text))
     except Exception:  # noqa: BLE001  (unbalanced braces, unknown macros: what it raises is not declared)

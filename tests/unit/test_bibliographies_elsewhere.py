@@ -1,0 +1,160 @@
+"""Bibliographies with traps: other programs read the same from them as from our exports of the works."""
+
+import json
+import re
+import shutil
+import subprocess
+import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import bibliographies
+import pytest
+from test_bibliography import article
+
+from storm_pipeline.output.export.formats import export
+from storm_pipeline.types import Article
+
+Works = dict[str, dict[str, Any]]
+PLAIN = ("publisher", "publisher-place", "volume", "issue", "page", "DOI", "URL", "ISBN", "edition", "container-title")
+NAMES = {"location": "publisher-place", "address": "publisher-place", "institution": "publisher", "number": "issue"}
+NAMES |= {"pages": "page", "doi": "DOI", "url": "URL", "isbn": "ISBN", "journal": "container-title"}
+NAMES |= {"journaltitle": "container-title", "booktitle": "container-title"}
+RIS_FIELDS = (
+    *("type_of_reference", "authors", "secondary_authors", "title", "secondary_title", "year", "publisher", "number"),
+    *("place_published", "volume", "start_page", "end_page", "issn", "doi", "urls", "access_date", "date"),
+)
+_pandoc = pytest.importorskip("pypandoc").get_pandoc_path
+
+
+def cited(folder: Path, name: str, text: str, keys: Iterable[str]) -> Article:
+    """An article that cites each work of a bibliography."""
+    (folder / name).write_text(text, encoding="utf-8")
+    for key in keys:
+        (folder / f"{key}.txt").write_text("Stockfish and grain of Bergen.")
+    return article(folder)
+
+
+def plain(text: object) -> str:
+    """A text without case, braces, and forms of dashes, quotes and accents that programs choose."""
+    signs = str.maketrans({"’": "'", "–": "-", "{": "", "}": "", "ı": "i", "\\": ""})
+    return unicodedata.normalize("NFC", str(text).replace("--", "-").translate(signs)).casefold()
+
+
+def by_pandoc(text: bytes, reader: str, keys: Iterable[str] = ()) -> Works:
+    command = [_pandoc(), "-f", reader, "-t", "csljson"]
+    items = json.loads(subprocess.run(command, input=text, capture_output=True, check=True, timeout=60).stdout)
+    wanted = [next(item for item in items if item["id"] == key) for key in keys] if keys else items
+    return {plain(item["title"]): normalised(item) for item in wanted}
+
+
+def normalised(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a CSL item in which programs must agree."""
+    fields: dict[str, Any] = {name: plain(item[name]) for name in PLAIN if item.get(name)}
+    for role in ("author", "editor"):
+        fields[role] = [
+            plain(
+                " ".join(
+                    filter(
+                        None,
+                        map(name.get, ("dropping-particle", "non-dropping-particle", "family", "literal", "given")),
+                    )
+                )
+            )
+            for name in item.get(role, ())
+        ]
+    return fields | {date: item[date]["date-parts"] for date in ("issued", "accessed") if date in item}
+
+
+def by_pybtex(text: str, keys: Iterable[str] = ()) -> Works:
+    from pybtex import errors
+    from pybtex.database.input.bibtex import Parser
+    from pybtex.richtext import Text
+
+    with errors.capture():
+        entries = Parser().parse_string(text).entries
+    works: Works = {}
+    for entry in (entries[key] for key in keys or entries):
+        fields = {
+            name.lower(): plain(Text.from_latex(value)) for name, value in entry.fields.items() if name.lower() != "url"
+        }
+        known: dict[str, Any] = {NAMES.get(name, name): value for name, value in fields.items()}
+        if "booksubtitle" in known:
+            known["container-title"] += f": {known['booksubtitle']}"
+        people = {
+            role: [plain(Text.from_latex(str(person))) for person in entry.persons.get(role, ())]
+            for role in ("author", "editor")
+        }
+        year = known.get("date", known.get("year"))[:4]
+        works[known["title"]] = {name: known[name] for name in PLAIN if name in known} | people | {"year": year}
+    return works
+
+
+def by_biber(folder: Path, text: bytes, keys: Iterable[str] = ()) -> Works:
+    """The works as biber resolves them; it fails on what it cannot read."""
+    (folder / "biber").mkdir(exist_ok=True)
+    (folder / "biber" / "in.bib").write_bytes(text)
+    command = ["biber", "--tool", "--output-resolve", "--output-file=out.bib", "in.bib"]
+    subprocess.run(command, cwd=folder / "biber", capture_output=True, check=True, timeout=120)
+    return by_pybtex((folder / "biber" / "out.bib").read_text(encoding="utf-8"), keys)
+
+
+@pytest.mark.parametrize("name", bibliographies.BIB)
+def test_pandoc_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
+    text, keys = bibliographies.BIB[name], bibliographies.KEYS[name]
+    own = cited(tmp_path, "library.bib", text, keys)
+    sound = bibliographies.SOUND if name == "broken entries" else text
+    before = by_pandoc(sound.encode(), "biblatex", keys)
+    assert by_pandoc(export(own, "bibtex"), "biblatex") == before
+    assert by_pandoc(export(own, "csl"), "csljson") == before
+
+
+@pytest.mark.parametrize("name", sorted(set(bibliographies.BIB) - {"children", "broken entries"}))
+def test_pybtex_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
+    text, keys = bibliographies.BIB[name], [key for key in bibliographies.KEYS[name] if key != "caf"]  # has \\'{\\i}
+    own = cited(tmp_path, "library.bib", text, keys)
+    assert by_pybtex(export(own, "bibtex").decode()) == by_pybtex(text, keys)
+
+
+@pytest.mark.skipif(not shutil.which("biber"), reason="biber is not installed")
+@pytest.mark.parametrize("name", bibliographies.BIB)
+def test_biber_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
+    text, keys = bibliographies.BIB[name], bibliographies.KEYS[name]
+    own = cited(tmp_path, "library.bib", text, keys)
+    sound = bibliographies.SOUND if name == "broken entries" else text
+    before, after = by_biber(tmp_path, sound.encode(), keys), by_biber(tmp_path, export(own, "bibtex"))
+    if name == "children":  # biber 2.18 as a tool does not pass a parent's xdata on
+        for field in ("publisher", "publisher-place"):
+            before["fish and debt"].setdefault(field, after["fish and debt"][field])
+    assert after == before
+
+
+def test_rispy_reads_the_same_from_ris_before_and_after(tmp_path: Path) -> None:
+    rispy = pytest.importorskip("rispy")
+    own = cited(tmp_path, "library.ris", bibliographies.RIS, ("debt", "kontor"))
+
+    def works(text: str) -> dict[str, Any]:
+        return {entry["title"]: {name: entry.get(name) for name in RIS_FIELDS} for entry in rispy.loads(text)}
+
+    after, before = works(export(own, "ris").decode()), works(bibliographies.RIS)
+    for title, fields in before.items():
+        assert {name: value for name, value in after[title].items() if fields[name]} == {
+            name: value for name, value in fields.items() if value
+        }
+
+
+def test_ris_csl_and_rdf_of_the_same_works_are_the_same(tmp_path: Path) -> None:
+    """And so is CSL-JSON, written by us and read again."""
+    made = {}
+    for suffix, text in (("ris", bibliographies.RIS), ("rdf", bibliographies.RDF)):
+        (tmp_path / suffix).mkdir()
+        made[suffix] = export(cited(tmp_path / suffix, f"library.{suffix}", text, ("debt", "kontor")), "csl")
+    assert by_pandoc(made["ris"], "csljson") == by_pandoc(made["rdf"], "csljson")
+    items = json.loads(made["rdf"])
+    for item, key in zip(sorted(items, key=lambda one: str(one["title"])), ("debt", "kontor"), strict=True):
+        item["id"] = key
+    (tmp_path / "json").mkdir()
+    own = cited(tmp_path / "json", "library.json", json.dumps(items), ("debt", "kontor"))
+    assert by_pandoc(export(own, "csl"), "csljson") == by_pandoc(made["rdf"], "csljson")
+    assert re.search(r"Past & Present", export(own, "csl").decode())
