@@ -237,6 +237,74 @@ def test_notes_and_bibliography_have_the_forms_of_the_manuals(style: str) -> Non
     assert not any(".txt" in line or ".pdf" in line for line in (*shown.lines, *shown.notes))
 
 
+def works_of_more_kinds() -> Article:
+    """An article that cites a paper, a thesis, a page, a report, a volume, a title with a question, proceedings."""
+    place = Work("book", place="Oslo")
+    cited = [
+        Snippet("file:///h/a.pdf", "The German Kontor: A History", "One.", "2019-03", 1,
+                author="Helle, Knut; Lunde, Anna B.", site="Journal of Northern Trade", page_label="233",
+                doi="10.1234/jnt.2019",
+                work=Work("article", volume="12", issue="2", extent="233-250")),
+        Snippet("https://example.org/port", "The Port", "Two.", "2015-03-04", author="Doe, Jane", site="Northern Ports",
+                accessed="2020-01-02", work=Work("page")),
+        Snippet("file:///h/c.pdf", "Grain of the Town", "Three.", "2010", 2, author="City Council of Bergen,",
+                publisher="Alma", page_label="9", work=replace(place, kind="report")),
+        Snippet("file:///h/d.pdf", "Ships", "Four.", "1987", 2, author="Castner, Ida; Falk, Dag; Roe, Ann; Sund, Maria",
+                publisher="Alma", page_label="9", work=replace(place, volume="2", edition="3")),
+        Snippet("file:///h/e.pdf", "Why Did They Trade?", "Five.", "1990", 2, author="Doe, John", site="Past & Present",
+                page_label="3", work=Work("article", volume="7", extent="1-20")),
+        Snippet("file:///h/f.pdf", "Paper on Salt", "Six.", "1992", 2, author="Doe, Ann", site="Salt Days",
+                publisher="Brill", page_label="12",
+                work=Work("paper", extent="10-20", editors="Falck, Ida", place="Leiden")),
+    ]  # fmt: skip
+    sentences = (*(cites("So.", snippet) for snippet in cited), cites("Again.", cited[0]), cites("And.", *cited[1:3]))
+    return Article(
+        "Trade", (Paragraph(sentences),), (), tuple(map(page_of, cited)), written="2026-11-22", language="en"
+    )
+
+
+FORMS = {
+    "chicago-notes": (
+        "Knut Helle and Anna B. Lunde, “The German Kontor: A History,” Journal of Northern Trade 12, no. 2 (2019): "
+        "233, https://doi.org/10.1234/jnt.2019.",
+        "Jane Doe, “The Port,” Northern Ports, March 4, 2015, https://example.org/port.",
+        "City Council of Bergen, Grain of the Town (Alma, 2010), 9.",
+        "Ida Castner et al., Ships, 3rd ed. (Alma, 1987), 2:9.",
+        "John Doe, “Why Did They Trade?” Past & Present 7 (1990): 3.",
+        "Ann Doe, “Paper on Salt,” in Salt Days, ed. Ida Falck (Brill, 1992), 12.",
+        "Helle and Lunde, “German Kontor,” 233.",
+        "Doe, “Port”; City Council of Bergen, Grain of the Town, 9.",
+    ),
+    "mhra": (
+        "Knut Helle and Anna B. Lunde, ‘The German Kontor: A History’, Journal of Northern Trade, 12.2 (2019), "
+        "pp. 233–50 (p. 233), doi:10.1234/jnt.2019.",
+        "Jane Doe, ‘The Port’, Northern Ports, 4 March 2015 <https://example.org/port> [accessed 2 January 2020].",
+        "City Council of Bergen, Grain of the Town (Alma, 2010), p. 9.",
+        "Ida Castner and others, Ships, 3rd edn (Alma, 1987), ii, p. 9.",
+        "John Doe, ‘Why Did They Trade?’, Past & Present, 7 (1990), pp. 1–20 (p. 3).",
+        "Ann Doe, ‘Paper on Salt’, in Salt Days, ed. by Ida Falck (Brill, 1992), pp. 10–20 (p. 12).",
+        "Helle and Lunde, ‘German Kontor’, p. 233.",
+        "Doe, ‘Port’; City Council of Bergen, Grain of the Town, p. 9.",
+    ),
+    None: (
+        "1. Knut Helle, Anna B. Lunde. The German Kontor: A History. Journal of Northern Trade. 12 (2). March 2019. "
+        "pp. 233–250. https://doi.org/10.1234/jnt.2019.",
+        "2. Jane Doe. The Port. Northern Ports. March 4, 2015. https://example.org/port (accessed January 2, 2020).",
+        "3. City Council of Bergen. Grain of the Town. Alma. Oslo. 2010.",
+        "4. Ida Castner, Dag Falk, Ann Roe, Maria Sund. Ships. vol. 2. 3rd ed. Alma. Oslo. 1987.",
+        "5. John Doe. Why Did They Trade? Past & Present. 7. 1990. pp. 1–20.",
+        "6. Ann Doe. Paper on Salt. Salt Days. ed. by Ida Falck. Brill. Leiden. 1992. pp. 10–20.",
+    ),
+}
+
+
+@pytest.mark.parametrize("style", FORMS)
+def test_works_of_every_kind_have_the_forms_of_the_manuals(style: str | None) -> None:
+    """Commas within or after quotes, short titles without an article, the cited page, volumes, institutions."""
+    shown = readers.open_docx(export(works_of_more_kinds(), "docx", citation_style=style))
+    assert tuple(shown.notes or shown.lines[-6:]) == FORMS[style]
+
+
 def test_our_own_form_names_the_edition_and_no_file() -> None:
     lines = readers.open_docx(export(shelf(), "docx")).lines
     assert "2. Anna von der Hövel. Rye. 2nd ed. Press. London. 1999." in lines

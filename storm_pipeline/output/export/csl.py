@@ -22,11 +22,12 @@ def write(manuscript: Manuscript) -> bytes:
 def csl_item(reference: Reference) -> dict[str, Any]:
     """Return a reference as a CSL-JSON item without unknown fields."""
     work = reference.work
+    short = reference.title.partition(": ")[0].removeprefix("The ")  # as Chicago shortens a title
     fields = {
         "id": reference.key,
         "type": KINDS["csl"][reference.kind],
         "title": reference.title,
-        "title-short": reference.title.partition(": ")[0] if ": " in reference.title else "",
+        "title-short": "" if short == reference.title else short,
         "author": [_name(name) for name in reference.authors],
         "editor": [_name(name) for name in reference.editors],
         "container-title": reference.site,
