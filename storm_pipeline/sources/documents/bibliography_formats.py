@@ -18,8 +18,6 @@ from storm_pipeline.types import Work
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_VERBATIM = frozenset({"url", "doi"})
-_ACCENTS = "'`^\"~="
 _FORMATS = table_beside(__file__)
 _OF_WORK = frozenset(field.name for field in fields(Work))
 
@@ -52,7 +50,7 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
     def field(*names: str) -> str:
         name = next((name for name in names if name in entry.fields), "")
         text = entry.fields.get(name, "")
-        return text.replace("\\", "") if name in _VERBATIM else _without_latex(text)
+        return text.replace("\\", "") if name in {"url", "doi"} else _without_latex(text)
 
     def titled(*names: str) -> str:
         return ": ".join(filter(None, map(field, names)))
@@ -86,7 +84,7 @@ def _name(family: str, given: str) -> str:
 def _without_latex(text: str) -> str:
     from pybtex.richtext import Text
 
-    for accent in _ACCENTS:  # of a letter without its dot, which pybtex does not know
+    for accent in "'`^\"~=":  # of a letter without its dot, which pybtex does not know
         text = text.replace(f"\\{accent}{{\\i}}", f"\\{accent}{{i}}").replace(f"\\{accent}\\i", f"\\{accent}{{i}}")
     try:
         return str(Text.from_latex(text))
