@@ -52,10 +52,11 @@ _LEAD_IN = re.compile(r"[^\d\n]+[:：][*_ \t]*\n[ \t]*\n(?!\s*(?:[-*+•>|\"“�
 """A line that announces the reply: it ends in a colon, and what follows is not a list, a table or a quotation."""
 _RULE = re.compile(r"(?:\A|\n[ \t]*\n)[ \t]*-{3,}[ \t]*(?:\n|\Z)")
 _QUOTED = (*(('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("「", "」")), ("**", "**"))
-_KEY = re.compile(r"[{,]\s*[\"'“]?([\w -]{1,60})[\"'”]?\s*:")
+_KEY = re.compile(r"[{,]\s*+[\"'“]?+([\w -]{1,60}+)[\"'”]?+\s*+:")
 _ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+|\\[nrtbf/\"\\])")
 _MOST_TRIED, _MOST_TO_REPAIR = 2000, 10_000
-"""Maximum opening brackets tried; maximum characters of JSON to repair, since the time grows with their square."""
+"""Maximum opening brackets tried, of a thousand characters each on average if what begins there is invalid; maximum
+characters of JSON to repair, since the time grows with their square."""
 
 
 class ReplyFormError(ValueError):
@@ -243,18 +244,20 @@ def read_object(reply: str, reply_type: type[R]) -> R:
 def _last_object(text: str, reply_type: type[R]) -> R | None:
     """Return the last fitting object; if it is the only one, also a truncated or repaired one."""
     fitting: R | None = None
-    position = end_of_turn = 0
+    position = end_of_turn = read = 0
     ends = len(text)
     for _ in range(_MOST_TRIED):
         start = text.find("{", position)
         if start < 0 or start >= ends:
             return fitting
+        if read > 1000 * _MOST_TRIED:
+            break
         try:
             value, position = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             is_cut = _is_cut(text, error)
             if not _has_key(text, start, reply_type, anywhere=is_cut):
-                position = start + 1
+                position, read = start + 1, read + error.pos - start
                 continue
             if fitting:
                 raise ReplyFormError("the last object is cut off, or broken") from error
