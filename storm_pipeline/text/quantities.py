@@ -179,7 +179,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], dict[str
     decimal = "," if both[1].number_symbols["latn"]["decimal"] == "," else "."
     group = f"['’\u2009\u202f\xa0{'. ' if decimal == ',' else ','}]"
     whole = rf"(?<!\d)(?:\d{{1,3}}(?:{group}\d{{2,3}}){{0,9}}{group}\d{{3}}(?!\d)|\d{{1,40}})"
-    scaled = rf"{whole}(?:[{decimal}]\d{{1,40}})?(?i:(?:{scale})(?![A-Za-zÀ-ɏА-я]|\.\w))*"
+    scaled = rf"{whole}(?:[{decimal}]\d{{1,40}})?(?i:(?:{scale})(?![A-Za-zÀ-ɏА-я]|\.\w)){{0,3}}"
     number = rf"(?P<own>{scaled}(?:(?<=[\u4e00-\u9fff]){scaled})*)"
     nth, behind = _NTH.pattern, rf"(?:\s?(?P<era>{era})(?!\w))?"
     also = rf"(?:{nth}[.º]?(?:\s?[-–—]\s?|\s\w{{1,3}}\s(?:the\s)?))?"

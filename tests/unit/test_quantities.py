@@ -179,6 +179,12 @@ def test_long_texts_are_read_to_their_end(unit: str) -> None:
     assert missing(f"{text}; it is 7,654,321", [text]) == ("7,654,321",)
 
 
+def test_no_number_is_of_millions_of_millions_without_end() -> None:
+    text = "1" + " million" * 200_000  # is larger than a decimal may be
+    assert missing(f"{text}; it is 7,654,321", [text]) == ("7,654,321",)
+    assert missing("It has 3 million million.", ["It has 3 trillion."]) == ()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["{}, ", "5 May {}, ", "the {}0s, "])
 def test_very_many_values_are_looked_up_and_not_compared_one_by_one(unit: str) -> None:
