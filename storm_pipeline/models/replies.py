@@ -44,7 +44,8 @@ _LONGEST_TOKEN = 70  # characters
 _BLANK = " \t\r\n\ufeff\u200b\x00"
 _LEVELS = 24  # more than any real reply has
 _FENCED = re.compile(
-    r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*(?:\n|\Z)(.*?)(?:^[ \t]*(?:`{3,}|~{3,})[ \t]*$|\Z)", re.M | re.S
+    r"^[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[ \t]*+(?:\n|\Z)(.*?)(?:^[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+$|\Z)",
+    re.M | re.S,
 )
 _TEXT_FENCES = frozenset({"", "text", "txt", "markdown", "md", "json", "xml", "html"})
 _TAGGED = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>(.*)</\1\s*>", re.S)
