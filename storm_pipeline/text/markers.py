@@ -13,7 +13,7 @@ from itertools import chain
 from storm_pipeline.text.identity import in_form
 
 _OPENING, _CLOSING = "[［【〔⟦", "]］】〕⟧"
-MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`mark`
+MARKS = re.compile("[\ufde0-\ufde9]{1,10}\ufdea")  # a :func:`mark`
 _HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(_OPENING + _CLOSING)}
 """Brackets that are not markers → characters in their place."""
 _SHOWN = {hidden: char for char, hidden in _HIDDEN.items()}

@@ -85,3 +85,8 @@ def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
     assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)
     assert sorted(re.sub("[^ab]", "", read)) == sorted(re.sub("[^ab]", "", text)) or "[" in text or "<" in text
     assert len(without_markers(text, "\0")) == len(text)
+
+
+def test_reserved_digits_without_end_are_no_mark() -> None:
+    text = "\ufde0" * 1_000_000  # from each of them takes an hour
+    assert without_markers(text) == text
