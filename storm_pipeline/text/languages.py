@@ -117,7 +117,7 @@ KANA = re.compile("[\u3040-\u30ff]")
 _SOUTH_EAST = "\u0e01-\u0e5b\u0e81-\u0edf\u1780-\u17dd\u1000-\u109f"  # Thai, Lao, Khmer and Burmese
 _UNSPACED = re.compile(f"[{_SOUTH_EAST}]+")
 _EIGHTHS_OF_HAN, _EIGHTHS_OF_KANA, _LETTERS_PER_WORD = 5, 3, 5
-_TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAST}]+)")
+_TOKEN = re.compile(rf"(?<!\s)\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAST}]+)")
 
 
 def count_words(text: str) -> int:
