@@ -8,7 +8,7 @@ from storm_pipeline.text.files import table_beside
 _INSTITUTIONAL = frozenset(table_beside(__file__)["institutional"].split())
 _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)
-_BETWEEN_NAMES = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y|e)\b)\s*", re.I)
+_BETWEEN_NAMES = re.compile(r"[,;&·•|]|\b(?:and|und|et|y|e)\b", re.I)
 _NOTE_MARKS = re.compile(r"[\d*†‡§¶¹²³⁰-⁹]+")
 
 

@@ -266,6 +266,12 @@ def test_url_day_of_access_and_doi_reach_every_export(tmp_path: Path) -> None:
     assert json.loads(export(written, "csl"))[0]["accessed"] == {"date-parts": [[2020, 1, 2]]}
 
 
+def test_a_list_of_files_without_end_is_read_once() -> None:
+    files = ":".join(["a.pdf", "b" * 100_000, "Silk:c/d.docx", "e.exe"])
+    (entry,) = read_bibliography("l.bib", f"@book{{a, title={{A}}, file={{{files}}}}}".encode()) or ()
+    assert entry.files == ("a.pdf", "d.docx")
+
+
 def test_duplicate_keys_and_broken_entries_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Silk was traded for horses in the mountains.")
     (tmp_path / "library.bib").write_text(

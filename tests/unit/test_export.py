@@ -17,7 +17,7 @@ from storm_pipeline.output.export import wikitext
 from storm_pipeline.output.export.conversion import CONVERTED
 from storm_pipeline.output.export.formats import FORMATS, export, export_format
 from storm_pipeline.output.export.manuscript import manuscript
-from storm_pipeline.text.person_names import Name, read_names
+from storm_pipeline.text.person_names import Name, person_names, read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow
 
@@ -167,3 +167,7 @@ def test_ris() -> None:
 )
 def test_names(text: str | None, names: tuple[Name, ...]) -> None:
     assert read_names(text) == names
+
+
+def test_notes_without_end_are_not_of_a_name() -> None:
+    assert person_names("1 " * 500_000 + "Jane Doe") == ("Jane Doe",)

@@ -67,6 +67,11 @@ def test_words_that_lines_cut_are_joined(hyphen: str) -> None:
     assert rejoin(f"the mer{hyphen}\nchants came", "") == "the merchants came"
 
 
+def test_a_word_without_end_is_looked_at_once() -> None:
+    word = "a" * 1_000_000  # from each of its letters takes an hour
+    assert rejoin(word, word) == word
+
+
 def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
     whole = "A well-known man, and a well-\nknown woman."
     assert rejoin(whole, whole) == "A well-known man, and a well-known woman."

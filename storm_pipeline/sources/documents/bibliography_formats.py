@@ -16,7 +16,7 @@ from storm_pipeline.text.plain import found_doi, found_year, web_address
 from storm_pipeline.types import Work
 
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
-_ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
+_ATTACHED = re.compile(r"(?<![^/\\:;{}])[^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md)(?=[:;}]|$)", re.I)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _FORMATS = table_beside(__file__)
 _OF_WORK = frozenset(field.name for field in fields(Work))

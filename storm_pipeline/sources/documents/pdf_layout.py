@@ -13,8 +13,8 @@ _SMALL = 0.82  # font size relative to the line below which type counts as raise
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
 _MIN_ROWS = 6  # minimum rows on both sides of a gutter
 _FILLED = 0.6  # minimum share of a column's width filled by its median row, for prose rather than a table
-_HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
-_HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
+_HYPHEN = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
+_HYPHENATED = re.compile(r"(?<![^\W\d_])[^\W\d_]++[-\u2010][^\W\d_]+(?!\n)")
 _CLOSING = "\"'”’»)]"
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
 
