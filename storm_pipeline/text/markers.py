@@ -26,7 +26,7 @@ _RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
 _ITEM = re.compile(_RANGE, re.I)
 _ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*", re.I)
 _PLACE = re.compile(r"(?:(?::\d+)?†|,\s*[^\W\d]{1,4}\.\s).*")  # 3:0†source; 3, p. 12
-_BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
+_BODY = rf"(?:[^{_BRACKETS}\n]|[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 _ANY_FORM = re.compile(
     rf"(?P<mark>{MARKS.pattern})|(?P<bracket>\^?\\?[{re.escape(_OPENING)}](?P<body>{_BODY})\\?[{re.escape(_CLOSING)}]"
     r"(?:\(\s*<?(?:(?:https?|ftp|file|mailto):|www\.|[/#.])(?:[^()\s]|\([^()\s]{0,200}\)){0,500}>?\s*\))?)"

@@ -87,6 +87,11 @@ def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
     assert len(without_markers(text, "\0")) == len(text)
 
 
+def test_escaped_brackets_in_an_open_one_are_read_in_one_way() -> None:
+    text = "[" + r"\[]" * 40 + "!"  # each in two ways takes a week
+    assert without_markers(text) == mark_citations(text, 1) == text
+
+
 def test_reserved_digits_without_end_are_no_mark() -> None:
     text = "\ufde0" * 1_000_000  # from each of them takes an hour
     assert without_markers(text) == text
