@@ -14,7 +14,7 @@ _TRACKING = frozenset(
 _MOBILE = frozenset({"www", "m", "mobile", "amp"})
 # `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` remains of the
 # markup around an address: `<https://example.org/a.pdf>`.
-_AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/|%3E)+\Z")
+_AMP_ENDINGS = ("/amp", ".amp", "/", "%3E")
 _AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
 _AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
 # Google's and Bing's caches of AMP pages: their path is the page's address, with `s` before it for https.
@@ -66,9 +66,19 @@ def canonical_url(url: str) -> str:
         path = path.replace("//", "/")
     if copy := _AMP_CACHE.match(host + path):
         return canonical_url(f"https://{(host + path)[copy.end() :]}?{query}")
-    path = _AMP_PATH.sub("", _AMP_FIRST.sub("", path)).rstrip("/")
+    path = _without_amp(_AMP_FIRST.sub("", path)).rstrip("/")
     route = _requote(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("https", host, path, query, route))
+
+
+def _without_amp(path: str) -> str:
+    """Return a path without the endings of AMP versions."""
+    end = kept = len(path)
+    while ending := next((ending for ending in _AMP_ENDINGS if path.endswith(ending, 0, end)), ""):
+        end -= len(ending)
+        if end and path[end - 1] != "/" and (end, path[:5]) != (5, "/wiki"):
+            kept = end
+    return path[:kept]
 
 
 def _canonical_host(host: str) -> str:
