@@ -1,47 +1,51 @@
-"""Detection of errors planted into sentences that people found supported, by kind.
+"""Faults that the judges of ``storm check`` find: in sentences that people labelled, and in planted errors by kind.
 
-    python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--clean 495] [--seed 0]
+    python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--sentences 300] [--each 60]
 
-Sentences: those labelled supported of WiCE dev, AttributionBench dev, and our own about English pages. Each is checked
-as a writer's is (``evidence/screen.py``), among passages for other sentences, citing the three best parts of its
-source as it was, then with one error; a judge is asked about the same parts. Flagged is what goes back to the writer.
-A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of
-sentences as they were. A judge is asked about all rows in a drawn order, so that no call holds one kind alone.
+Printed is the share of sentences that a judge faults: any verdict but ``supported`` and ``on topic``. Rows:
+
+- WiCE dev and AttributionBench dev by people's label, each sentence beside the three best parts of its source;
+- errors planted by rule (``planting.py``) into those labelled supported, and into our own about English pages; a wrong
+  citation is the passage of another sentence;
+- errors planted by hand into two whole articles, and their other sentences (``planted_articles.py``).
+A judge is asked about all rows but the last in a drawn order, so that no call holds one kind alone.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from storm_bench.datasets.support import read_attribution_bench, read_wice
+from storm_benchmarks.planted_articles import CLEAN, FINE, planted_article
 from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Settings
-from storm_pipeline.evidence.citations import Claim
-from storm_pipeline.evidence.judges.base import Question
+from storm_pipeline.evidence.judges.base import Judge, Question
 from storm_pipeline.evidence.judges.opening import open_judge
-from storm_pipeline.evidence.passages import Passage
-from storm_pipeline.evidence.retrieval import Embed
-from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, open_embedder
-from storm_pipeline.evidence.screen import Screen
+from storm_pipeline.output.check import check_article
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.lexical import terms
-from storm_pipeline.types import Snippet
 
-_WORDS, _PARTS, _OTHERS = 150, 3, 9  # of a passage; passages of its source that a sentence cites; of other sentences
-Flags = Callable[[Sequence["Cited"]], list[bool]]
-"""Whether each sentence would go back to its writer."""
+_WORDS, _PARTS = 150, 3  # of a passage; passages of its source that a sentence cites
+Flags = Callable[[Sequence[Question]], list[bool]]
+"""Whether each sentence is faulted."""
 
 
 @dataclass(frozen=True)
 class Cited:
-    """A sentence, the passages that it cites, and others that its writer was shown."""
+    """A sentence, the passages that it cites, and one of another source."""
 
     text: str
     passages: tuple[str, ...]
-    others: tuple[str, ...]
+    other: str
+
+    @property
+    def question(self) -> Question:
+        """As judges are asked."""
+        return Question(self.text, self.passages)
 
 
 def main() -> None:
@@ -49,41 +53,65 @@ def main() -> None:
     parser = options(__doc__, "data", "cache")
     parser.add_argument("--judge-lm", help="a language model that judges too")
     parser.add_argument("--cross-encoder", help="folder or hub name of a cross-encoder that judges too")
-    parser.add_argument("--each", type=int, default=60, help="planted errors of a kind, at most")
-    parser.add_argument("--clean", type=int, help="sentences as they were, at most; by default all")
+    parser.add_argument("--sentences", type=int, default=300, help="sentences of a data set, at most")
+    parser.add_argument("--each", type=int, default=60, help="errors of a kind planted by rule, at most")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    judges: dict[str, dict[str, object]] = {"screen": {}}
+    named: dict[str, dict[str, object]] = {"screen": {"judge": "screen"}}
     if args.judge_lm:
-        judges["model"] = {"judge": "model", "judge_lm": args.judge_lm}
+        named["language model"] = {"judge": "model", "judge_lm": args.judge_lm}
     if args.cross_encoder:
-        judges["cross-encoder"] = {"judge": args.cross_encoder}
-    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache), size=1 << 17)
-    flags: dict[str, Flags] = {"screen": lambda some: flagged_by_screen(some, embedder.embed)}
-    for name, own in list(judges.items())[1:]:
-        flags[name] = by_judge(Settings.build({"cache": args.cache, **own}))
-    clean = sentences(args.data, args.seed)
-    head = ["kind", "planted", *flags, *(f"screen or {name}" for name in list(flags)[1:])]
-    print_table(head, table(clean, flags, args.each, args.clean, args.seed), marks="<" + ">" * (len(head) - 1))
+        named["cross-encoder"] = {"judge": args.cross_encoder}
+    settings = {name: Settings.build({"cache": args.cache, **own}) for name, own in named.items()}
+    judges = {name: _opened(own) for name, own in settings.items()}
+    flags = {name: by_judge(judge) for name, judge in judges.items()}
+    head = ("sentences", "number", *judges)
+    rng = random.Random(args.seed)
+    sets = labelled_sets(args.data, args.sentences, args.each, rng)
+    rows = [*table(sets, flags, rng), *_articles(args.data, judges)]
+    print_table(head, rows, marks="<" + ">" * (len(head) - 1))
 
 
-def sentences(data: Path, seed: int) -> list[Cited]:
-    """Return the supported sentences in random order, each with the best parts of its and of others' sources."""
-    labelled = [*read_wice(data / "support"), *read_attribution_bench(data / "support")]
-    rows = [(one.text, "\n".join(one.sources)) for one in labelled if one.label == "supported"]
+def _articles(data: Path, judges: Mapping[str, Judge]) -> Iterator[list[object]]:
+    """Yield a row for each kind of error planted by hand, and one for the other sentences of these articles."""
+    article, kinds = planted_article(data)
+    found = [check_article(article, judge).sentences for judge in judges.values()]
+    for kind in (*sorted({*kinds.values()}), CLEAN):
+        faulted = [[s.status not in FINE for s in some if kinds.get(s.place, CLEAN) == kind] for some in found]
+        yield [f"articles, {kind}", len(faulted[0]), *map(_share, faulted)]
+
+
+def _opened(settings: Settings) -> Judge:
+    return open_judge(settings.judge_of_articles, settings, announce=lambda text: print(text, file=sys.stderr))
+
+
+def labelled_sets(data: Path, most: int, each: int, rng: random.Random) -> dict[str, list[Question]]:
+    """Return what a row says → its sentences, with the best parts of their sources."""
+    folder = data / "support"
+    people = {"WiCE": read_wice(folder), "AttributionBench": read_attribution_bench(folder)}
+    sets: dict[str, list[Question]] = {}
+    supported: list[tuple[str, str]] = []
+    for name, labelled in people.items():
+        for one in rng.sample(labelled, min(most, len(labelled))):
+            row = (one.text, "\n".join(one.sources))
+            sets.setdefault(f"{name}, {one.label}", []).append(Question(one.text, _best(*row)))
+            supported += [row] if one.label == "supported" else []
     for read in own_sentences(data):
-        named = zip(read.claims, read.labels, strict=True)
-        rows += [
-            (c.text, read.shown[c.cited[0]].text) for c, label in named if (read.name, label) == ("en", "supported")
-        ]
-    rng = random.Random(seed)
+        claims = zip(read.claims, read.labels, strict=True) if read.name == "en" else ()
+        supported += [(claim.text, read.shown[claim.cited[0]].text) for claim, label in claims if label == "supported"]
+    clean = _cited(supported, rng)
+    by_rule = {kind: planted(clean, kind, each, rng) for kind in (*RULES, "wrong citation")}
+    rows = {f"planted, {kind}": [one.question for one in some] for kind, some in by_rule.items()}
+    return dict(sorted(sets.items(), reverse=True)) | rows
+
+
+def _cited(rows: Sequence[tuple[str, str]], rng: random.Random) -> list[Cited]:
+    """Return sentences with the best parts of their sources, and of another's, in a drawn order."""
     rows = rng.sample(rows, len(rows))
-    parts = [_best(text, source) for text, source in rows]
-    found = []
-    for (text, source), part in zip(rows, parts, strict=True):
-        strangers = [other[0] for other, (_, page) in zip(parts, rows, strict=True) if page != source]
-        found.append(Cited(text, part, tuple(rng.sample(strangers, _OTHERS))))
-    return found
+    parts = [_best(*row) for row in rows]
+    pages = [(page, part[0]) for (_, page), part in zip(rows, parts, strict=True)]
+    strangers = [rng.choice([part for page, part in pages if page != source]) for _, source in rows]
+    return [Cited(text, part, other) for (text, _), part, other in zip(rows, parts, strangers, strict=True)]
 
 
 def _best(text: str, source: str) -> tuple[str, ...]:
@@ -97,51 +125,33 @@ def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) ->
     found = []
     for one in clean:
         if kind == "wrong citation":
-            found.append(Cited(one.text, one.others[:1], one.others[1:]))
+            found.append(Cited(one.text, (one.other,), one.other))
         else:
-            changed = RULES[kind](one.text, one.others[0], rng)
+            changed = RULES[kind](one.text, one.other, rng)
             if changed and not any(changed in text for text in one.passages):
-                found.append(Cited(changed, one.passages, one.others))
+                found.append(Cited(changed, one.passages, one.other))
     return found[:most]
 
 
 def table(
-    clean: Sequence[Cited], flags: dict[str, Flags], most: int, most_clean: int | None, seed: int
+    sets: Mapping[str, Sequence[Question]], flags: Mapping[str, Flags], rng: random.Random
 ) -> Iterator[list[object]]:
-    """Yield a row for each kind of error, and one for sentences as they were: the shares that are flagged."""
-    rng = random.Random(seed)
-    sets = {kind: planted(clean, kind, most, rng) for kind in (*RULES, "wrong citation")}
-    sets["none (clean)"] = list(clean[:most_clean])
-    rows = [(kind, one) for kind, own in sets.items() for one in own]
+    """Yield a row for each set: its name, its number of sentences, and the share that each judge faults."""
+    rows = [(name, question) for name, some in sets.items() for question in some]
     rng.shuffle(rows)
-    flagged = {name: flag([one for _, one in rows]) for name, flag in flags.items()}
-    for kind, own in sets.items():
-        mine = [i for i, (of, _) in enumerate(rows) if of == kind]
-        screen, *others = ([found[i] for i in mine] for found in flagged.values())
-        both = ([a or b for a, b in zip(screen, other, strict=True)] for other in others)
-        yield [kind, len(own), *(f"{sum(row) / len(row):.1%}" for row in (screen, *others, *both))]
+    flagged = [flag([question for _, question in rows]) for flag in flags.values()]
+    for name, some in sets.items():
+        mine = [i for i, (of, _) in enumerate(rows) if of == name]
+        yield [name, len(some), *(_share([found[i] for i in mine]) for found in flagged)]
 
 
-def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:
-    """Return whether the check of a writer's sentences returns each sentence as unsupported."""
-    found = []
-    for one in some:
-        texts = (*one.others, *one.passages)
-        shown = [Passage(text, (Snippet(f"https://example.org/{i}", "", text),)) for i, text in enumerate(texts)]
-        claim = Claim(one.text, tuple(range(len(one.others), len(texts))))
-        (verdict,) = Screen(shown, known="", embed=embed).judge([claim])
-        found.append(bool(verdict.problem) and not verdict.is_only_copied)
-    return found
+def _share(flagged: Sequence[bool]) -> str:
+    return f"{sum(flagged) / max(1, len(flagged)):.1%}"
 
 
-def by_judge(settings: Settings) -> Flags:
-    """Flag sentences that a judge does not call supported."""
-    judge = open_judge(settings.judge_of_articles, settings)
-
-    def flags(some: Sequence[Cited]) -> list[bool]:
-        return [one.label != "supported" for one in judge.judge([Question(c.text, c.passages) for c in some])]
-
-    return flags
+def by_judge(judge: Judge) -> Flags:
+    """Return a function that says which sentences a judge faults."""
+    return lambda some: [verdict.label not in FINE for verdict in judge.judge(some)]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Planted errors, and labels that readers gave."""
 
 import random
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from storm_benchmarks import planted, planted_articles
 from storm_benchmarks.labels import CITATIONS, KEPT, citations, counted, labels
 from storm_benchmarks.planting import RULES
+from storm_pipeline.evidence.judges.base import Question
 
 SENTENCE = "In 1931 the Orrin Company was paid 4,200 pounds by Lord Selby for two thousand days of work on 41 gates."
 OTHER = "The lake near Valmere is deep."
@@ -26,16 +28,19 @@ def test_an_error_is_no_repetition_of_the_sentence(text: str, kind: str, seed: i
     assert RULES[kind](text, OTHER, random.Random(seed)) != text or kind == "name"
 
 
-def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
-    clean = [planted.Cited(SENTENCE, (SENTENCE,), (OTHER,))]
+def test_the_table_has_a_row_for_each_set_with_the_share_that_each_judge_faults() -> None:
+    clean = planted.Cited(SENTENCE, (SENTENCE,), OTHER)
+    sets = {kind: [one.question for one in planted.planted([clean], kind, 5, random.Random(0))] for kind in RULES}
+    sets |= {"wrong citation": [planted.planted([clean], "wrong citation", 5, random.Random(0))[0].question]}
+    sets |= {"clean": [clean.question, clean.question]}
 
-    def changed(some: object) -> list[bool]:
-        return [one.text != SENTENCE or SENTENCE not in one.passages for one in some]  # type: ignore[attr-defined]
+    def changed(some: Sequence[Question]) -> list[bool]:
+        return [one.claim not in one.passages for one in some]
 
-    rows = list(planted.table(clean, {"screen": changed, "other": lambda some: [False for _ in some]}, 5, None, 0))
-    assert [row[0] for row in rows] == [*RULES, "wrong citation", "none (clean)"]
-    assert {tuple(row[1:]) for row in rows[:-1]} == {(1, "100.0%", "0.0%", "100.0%")}
-    assert rows[-1][1:] == [1, "0.0%", "0.0%", "0.0%"]
+    rows = list(planted.table(sets, {"one": changed, "other": lambda some: [False for _ in some]}, random.Random(0)))
+    assert [row[:2] for row in rows] == [*([kind, 1] for kind in (*RULES, "wrong citation")), ["clean", 2]]
+    assert {tuple(row[2:]) for row in rows[:-1]} == {("100.0%", "0.0%")}
+    assert rows[-1][2:] == ["0.0%", "0.0%"]
 
 
 def test_the_planted_sentences_are_of_all_kinds_and_say_something_else() -> None:

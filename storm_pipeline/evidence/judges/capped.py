@@ -49,7 +49,7 @@ class CappedJudge(JudgeWrapper):
         program, sentences, cap = self._model.program, sum(map(len, parts)), self._settings.max_cost
         shown = [text for part in parts for text in {text for q in part for text in (q.claim, *q.passages)}]
         tokens_in = len(parts) * program.overhead + sum(map(likely_tokens, shown))
-        cost = self._price and self._price.cost(tokens_in, 0, len(parts) * program.token_limit)
+        cost = self._price.cost(tokens_in, 0, len(parts) * program.token_limit) if self._price else None
         price = "at an unknown price" if cost is None else f"for about {dollars(cost)} or less"
         most = "without a cap, which needs --price" if cap is None else f"capped at ${cap:g} (--max-cost)"
         read = f"{with_noun(sentences, 'sentence')} in {with_noun(len(parts), 'call')}"

@@ -111,7 +111,7 @@ def refresh(
     Local files are read only in the folders given by --files, since an untrusted article may cite any file.
 
     With --to, writes the article as JSON, Markdown and HTML: those sentences cite current passages, the others are
-    unchanged. Exit status 3 if a sentence has lost its support.
+    unchanged. Exit status 3 if a changed sentence fails.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
