@@ -9,7 +9,6 @@ from servers import Reply
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
-from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 
@@ -90,27 +89,6 @@ def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
     assert not (folder / "report").exists()
 
 
-def test_without_a_judge_nothing_is_called_supported_and_the_status_is_4(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    screen = ScreenJudge(HashingEmbedder())
-    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.open_judge", lambda *_, **__: screen)
-    (folder / "article.md").write_text(WRITTEN.replace("lies in", "lies not in"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody")
-    code, output = run(".", "--offline", "--to", "report")
-    assert code == 4
-    assert "2         digits not found  The dam was finished in 1999.  “1999” not found" in output
-    assert "2 sentences: 1 on topic, 1 digits not found; nothing was read for support" in output
-    assert "2 of 2 sentences were not read for support: name a language model (--lm)" in output
-    record = json.loads((folder / "report" / "check.json").read_text())
-    assert (record["read"], record["support"]) == (0, None)
-    assert "nothing was read for support" in record["summary"]
-    page = (folder / "report" / "check.html").read_text()
-    assert "nothing was read for support" in page
-    assert "supported" not in output + page.replace("not supported", "")
-    assert run(".", "--offline", "--fail-on", "digits not found")[0] == 3
-
-
 def _answer(user: str) -> str:
     return "1: supported [1]\n2: contradicted - finished in 1926 | finished in 1926"
 
@@ -123,6 +101,26 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setattr("storm_pipeline.evidence.judges.language_model.AT_ONCE", 2)
     return folder
+
+
+def test_without_a_judge_nothing_is_called_supported_and_the_status_is_4(
+    opened: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key is set, which chooses no model."""
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
+    (opened / "article.md").write_text(WRITTEN.replace("lies in", "lies not in"))
+    code, output = run(".", "--offline", "--to", "report")
+    assert code == 4
+    assert "2         digits not found  The dam was finished in 1999.  “1999” not found" in output
+    assert "2 sentences: 1 on topic, 1 digits not found; nothing was read for support" in output
+    assert "2 of 2 sentences were not read for support: name a language model (--lm)" in output
+    record = json.loads((opened / "report" / "check.json").read_text())
+    assert (record["read"], record["support"]) == (0, None)
+    assert "nothing was read for support" in record["summary"]
+    page = (opened / "report" / "check.html").read_text()
+    assert "nothing was read for support" in page
+    assert "supported" not in output + page.replace("not supported", "")
+    assert run(".", "--offline", "--fail-on", "digits not found")[0] == 3
 
 
 def test_a_configured_language_model_judges_after_an_estimate_and_is_paid_once(opened: Path) -> None:
