@@ -2,15 +2,19 @@
 
 import io
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import docx
 import pytest
 from articles import article, section, sentence, source
 from export_readers import sentence_table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles import AvailablePages, Reference, read_article
+from storm_pipeline.output.articles.page import page_article
 from storm_pipeline.output.export import export
 from storm_pipeline.text.files import zip_files
 from storm_pipeline.types import Article
@@ -103,3 +107,55 @@ def test_a_word_file_without_notes_cites_its_list(tmp_path: Path) -> None:
 def test_what_is_damaged_is_said_to_be(tmp_path: Path, name: str, content: bytes) -> None:
     with pytest.raises(DatasetError, match=r"a\.\w+ cannot be read"):
         read(tmp_path, name, content)
+
+
+SAVED = "https://en.wikipedia.org/wiki/Orrin"
+WIKIPEDIA = f"""<title>Orrin - Wikipedia</title><h1>Orrin</h1><div id="siteSub">From Wikipedia</div>
+<div class="mw-parser-output"><div role="note">For others, see Falk.</div>
+<p>Orrin lies in hills.<sup class="reference"><a href="{SAVED}#cite_note-1">[1]</a></sup><sup class="noprint">[<a
+href="/w">citation needed</a>]</sup> He was.<sup class="reference"><a href="{SAVED}#cite_note-a-2">[a]</a></sup></p>
+<table class="infobox"><tr><td>Area<sup class="reference"><a href="{SAVED}#cite_note-1">[1]</a></sup></td></tr></table>
+<ul><li><cite class="citation book" id="CITEREFFalk1990"><a href="{SAVED}">Falk, D.</a> (1990). <i>Law</i>. Retrieved
+in 2020</cite><span class="Z3988" title="rft.btitle=Law&amp;rft.date=1990-05&amp;rft.aulast=Falk&amp;rft_id=info:doi/1"
+></span></li></ul><!-- NewPP --><span class="Z3988" title="rft.btitle=Other"></span>
+<ol class="references"><li id="cite_note-1"><a href="{SAVED}#cite_ref-1">^</a> <a class="external"
+href="{ORRIN.url}">Lake</a>, <a href="{SAVED}">Society</a></li>
+<li id="cite_note-a-2"><span class="reference-text">Falk was a lawyer.<sup class="reference"><a
+href="{SAVED}#cite_note-3">[2]</a></sup></span></li>
+<li id="cite_note-3"><a href="{SAVED}#CITEREFFalk1990">Falk 1990</a>, p. 3.</li></ol></div>"""
+
+
+def test_a_saved_page_of_wikipedia() -> None:
+    own = page_article("A file", WIKIPEDIA.encode())
+    cited = [[(own.references or {})[int(c.source_id)] for c in s.citations] for s in own.article.sentences()]
+    assert [s.text for s in own.article.sentences()] == ["Orrin lies in hills.", "He was.", "Falk was a lawyer."]
+    assert cited == [[Reference(ORRIN.url, "Lake")], [], [Reference("https://doi.org/1", "Law")]]
+    assert cited[2][0].entry == "Falk. 1990. Law"
+    assert own.left_out == [("infobox", 1)]
+
+
+HTML = st.sampled_from(
+    [
+        *('<div class="mw-parser-output">', "</div>", "<p>", "</p>", "<h2>", "</h2>", "<table>", "</table>", "<li>"),
+        *(
+            '<sup class="reference">',
+            "</sup>",
+            '<a href="#cite_note-1">',
+            '<a href="#cite_note-a">',
+            "[1]",
+            "[a]",
+            "</a>",
+        ),
+        *('<li id="cite_note-1">', '<li id="cite_note-a">', "</li>", '<a href="#CITEREFA">', '<cite id="CITEREFA">'),
+        *("</cite>", '<span class="Z3988" title="rft.btitle=A&amp;rft_id=https://a.example">', "</span>", "A lake."),
+        *('<a class="external" href="https://b.example">', '<span class="reference-text">', "<!-- x -->", "Ibid."),
+    ]
+)
+
+
+@given(pieces=st.lists(HTML, min_size=1, max_size=40))
+def test_every_citation_of_any_page_leads_to_a_reference(pieces: list[str]) -> None:
+    with suppress(DatasetError):
+        own = page_article("A file", "".join(pieces).encode())
+        cited = {int(c.source_id) for sentence in own.article.sentences() for c in sentence.citations}
+        assert cited <= set(own.references or {})

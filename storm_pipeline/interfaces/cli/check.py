@@ -65,6 +65,8 @@ def check(
         if rows := report.rows(checked):
             show_table(report.COLUMNS, rows)
         say(report.summary(checked))
+        if parts := report.left_out(checked):
+            say(f"left out, so not judged: {', '.join(parts)}")
     if nothing_read:
         why = next(iter(checked.unread.values()))
         raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")

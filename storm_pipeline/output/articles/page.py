@@ -1,23 +1,27 @@
 """Reads an article from an HTML page or a Word file, whose marks link to notes or a list of references."""
 
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace as replaced
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles.markdown import markdown_article, numbered_article
 from storm_pipeline.output.articles.markdown_blocks import TextBlock
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, LOCATORS, reference_of
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, reference_of, short_notes
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode
 from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.inline_markup import local_name, replace
 from storm_pipeline.sources.documents.markup import blocks, parse_html
-from storm_pipeline.text.markers import literal, mark, without_reserved
+from storm_pipeline.text.markers import MARKS, literal, mark, without_reserved
 from storm_pipeline.text.plain import web_address
-from storm_pipeline.text.words import folded_words, tidy
+from storm_pipeline.text.words import tidy
 
 _SKIPPED = frozenset("header footer aside figure table form button h1".split())
+_ASIDE = frozenset({"noprint", "mw-editsection", "citation", "note"})  # classes and roles of no text in MediaWiki
+_HEADINGS = tuple(f"h{level}" for level in range(1, 7))
 _NOT_OF_ENTRY = "ancestor::a[starts-with(@href, '#')] or ancestor::details or ancestor::span[@class='n']"
 """Links back, and on our own pages the sentences that rest on a source and its number."""
 _ENTRIES = frozenset({"li", "dd", "p", "div"})
@@ -52,36 +56,92 @@ def _article(title: str, root: Any) -> NumberedArticle:
     for element in root.iter():
         element.text, element.tail = (without_reserved(text or "") for text in (element.text, element.tail))
     title = next((text for heading in root.iter("h1") if (text := _text(heading))), title)
-    references = _take_references(root)
-    body = next((part for name in ("article", "main", "body") for part in root.iter(name)), root)
-    parts = blocks(body, lambda element: local_name(element) in _SKIPPED, with_notes=not references)
+    wikis = [part for part in root.iter() if "mw-parser-output" in _classes(part) and part.find(".//p") is not None]
+    bodies = (part for name in ("article", "main", "body") for part in root.iter(name))
+    body = wikis[0] if wikis else next(bodies, root)
+    references = _take_references(root, body if wikis else None)
+
+    def skipped(element: Any) -> bool:
+        is_aside = bool(wikis) and not {*_classes(element), element.get("role")}.isdisjoint(_ASIDE)
+        return is_aside or local_name(element) in _SKIPPED
+
+    tables = body.xpath(".//table[not(ancestor::table)][not(ancestor-or-self::*[@role])]")
+    names = ("infobox" if "infobox" in _classes(table) else "table" for table in tables)
+    left_out = [(name, len(MARKS.findall(_text(table)))) for name, table in zip(names, tables, strict=True)]
+    parts = blocks(body, skipped, with_notes=not references)
     if references:
         texts = [TextBlock(title, 1), *(TextBlock(literal(text), level) for level, text in parts)]
-        return numbered_article(title, texts, references)
-    return markdown_article(title, "\n\n".join(f"{'#' * level} {text}".strip() for level, text in parts))
+        return replaced(numbered_article(title, texts, references), left_out=left_out)
+    text = "\n\n".join(f"{'#' * level} {text}".strip() for level, text in parts)
+    return replaced(markdown_article(title, text), left_out=left_out)
 
 
-def _take_references(root: Any) -> dict[int, Reference]:
-    """Remove the entries that marks link to, numbered by first citation, and replace the marks by markers."""
+def _take_references(root: Any, wiki: Any) -> dict[int, Reference]:
+    """Remove the entries that marks link to, numbered by first citation, and replace the marks by markers.
+
+    ``wiki``: the text on a page of MediaWiki, where remarks become paragraphs at the end of their section; else None.
+    """
     references: dict[int, Reference] = {}
-    numbers: dict[str, int] = {}
+    numbers: dict[str, list[int]] = {}  # id of an entry → numbers of its works; a remark has none
+    known: dict[tuple[str, ...], int] = {}
+    notes: list[Any] = []
+    last: list[int] = []
     ids = {element.get("id"): element for element in root.iter() if isinstance(element.tag, str)}
     passages = _passages(root)
-    for link in root.iter("a"):
-        name = _target(link)
-        entry = ids.get(name) if name else None
-        if entry is None or name in numbers or not _is_mark(_text(link)) or len(references) >= LARGEST_NUMBER:
+    stated = [(cite, work) for cite, work in map(_of_coins, root.iter("span")) if work is not None]
+    works = {key: work for cite, work in stated for key in (cite, cite.get("id")) if key is not None}
+    for element in list(root.iter("a", *_HEADINGS)):
+        while notes and local_name(element) != "a":
+            element.addprevious(notes.pop(0))
+        name = _target(element)
+        entry = ids.get(name) if name and _is_mark(_text(element)) and len(references) < LARGEST_NUMBER else None
+        if name in numbers or entry is None or local_name(entry) not in _ENTRIES or entry in element.iterancestors():
+            last = numbers.get(name, [])[-1:] or last
             continue
-        if local_name(entry) in _ENTRIES and entry not in link.iterancestors():
-            numbers[name] = len(references) + 1
-            references[numbers[name]] = _reference(entry, passages.get(name, {}), tuple(references.values()))
+        cited = [work for part in entry.iter("a", "cite") if (work := works.get(_target(part) or part)) is not None]
+        numbers[name] = []
+        is_works = bool(cited or entry.xpath(".//a[contains(@class, 'external')]")) and not entry.xpath(".//sup/a")
+        if wiki is not None and not is_works and not _text(element).strip("[]").isdecimal():
+            notes.append(deepcopy(next(iter(entry.xpath(".//*[contains(@class, 'reference-text')]")), entry)))
+            notes[-1].tag, notes[-1].tail = "p", None
+            continue
+        before = (*works.values(), *references.values(), *map(references.__getitem__, last))
+        for work in cited or _references(entry, passages.get(name, {}), before):
+            number = known.setdefault((work.url, work.title, work.text, work.entry), len(references) + 1)
+            references.setdefault(number, work)
+            numbers[name].append(number)
+        last = numbers[name][-1:]
+    if notes:
+        wiki.extend(notes)
     for element in list(root.iter("sup", "a")):
-        cited = [numbers[name] for link in element.iter("a") if (name := _target(link)) in numbers]
-        if cited:  # other content of a mark, such as a card, is not text of the article
-            replace(element, "".join(map(mark, cited)))
+        targets = [name for link in element.iter("a") if (name := _target(link)) in numbers]
+        if targets:  # other content of a mark, such as a card, is not text of the article
+            replace(element, "".join(mark(number) for name in targets for number in numbers[name]))
     for name in numbers:
         replace(ids[name], "")
     return references
+
+
+def _of_coins(span: Any) -> tuple[Any, Reference | None]:
+    """Return the element of a citation and its work, from the record that MediaWiki puts behind it (COinS)."""
+    cite = span.getprevious()
+    if "Z3988" not in _classes(span) or cite is None or not local_name(cite):  # a comment
+        return cite, None
+    stated = parse_qs(span.get("title") or "")
+
+    def values(*names: str) -> list[str]:
+        return [tidy(value) for name in names for value in stated.get(f"rft.{name}", ())]
+
+    addresses = [name.replace("info:doi/", "https://doi.org/") for name in stated.get("rft_id", ())]
+    url = next(filter(web_address, sorted(addresses, key=lambda name: "doi.org" in name)), "")
+    titles = values("atitle", "btitle", "title")
+    people = [", ".join(values("aulast", "aufirst")), *values("au")]
+    entry = [*people, *(date[:4] for date in values("date")), *titles, *values("jtitle", "pub")]
+    return cite, Reference(url, next(iter(titles), _text(cite)), entry=". ".join(filter(None, entry)))
+
+
+def _classes(element: Any) -> list[str]:
+    return (element.get("class") or "").split() if isinstance(element.tag, str) else []
 
 
 def _is_mark(text: str) -> bool:
@@ -90,8 +150,9 @@ def _is_mark(text: str) -> bool:
 
 
 def _target(link: Any) -> str:
-    href = link.get("href") or ""
-    return unquote(href[1:]) if href.startswith("#") else ""
+    """Return the id that a link within the page leads to; saved pages of MediaWiki have whole addresses."""
+    address, _, name = (link.get("href") or "").partition("#")
+    return unquote(name) if not address or name.lower().startswith("cite") else ""
 
 
 def _text(element: Any) -> str:
@@ -107,21 +168,20 @@ def _passages(root: Any) -> dict[str, dict[str, None]]:
     return passages
 
 
-def _reference(entry: Any, passages: dict[str, None], before: Sequence[Reference]) -> Reference:
-    """Return the work that an entry names: its first external link with the link's text as title, else from its text.
+def _references(entry: Any, passages: dict[str, None], works: Sequence[Reference]) -> Sequence[Reference]:
+    """Return the works that an entry names: its first external link with the link's text as title, else from its text.
 
-    A short note ("Falk, “Dam,” 3", "Ibid.") names the work of an earlier one.
+    Short notes ("Falk, “Dam,” 3", "Ibid.") name works of earlier ones.
     """
     hrefs = {link: (link.get("href") or "").strip() for link in entry.iter("a")}
     relative = [link for link, href in hrefs.items() if href and not href.startswith("#") and ":" not in href]
     links = [link for link, href in hrefs.items() if web_address(href)] or relative
+    if entry.xpath("ancestor::*[contains(@class, 'mw-parser-output')]"):  # other links lead to articles
+        links = [link for link in links if "external" in _classes(link)]
     text = tidy("".join(entry.xpath(f".//text()[not({_NOT_OF_ENTRY})]")))
     if links:
-        return Reference(hrefs[links[0]], _text(links[0]) or text, "\n\n".join(passages), text)
+        return [Reference(hrefs[links[0]], _text(links[0]) or text, "\n\n".join(passages), text)]
     stated = reference_of(text)
     if passages:
-        return Reference(stated.url or f"document:{text}", stated.title, "\n\n".join(passages), stated.entry)
-    words = {word for word in folded_words(text) if not word.isdigit()} - LOCATORS
-    if stated.url or not words:
-        return stated
-    return next((e for e in reversed(before) if words <= {*folded_words(e.entry or e.title), "ibid"}), stated)
+        return [Reference(stated.url or f"document:{text}", stated.title, "\n\n".join(passages), stated.entry)]
+    return (not stated.url and short_notes(text, works)) or [stated]

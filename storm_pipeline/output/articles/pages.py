@@ -1,19 +1,21 @@
 """Assignment of passages to the citations of an article, from the available pages."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from heapq import nlargest
 
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.text.chunks import chunks
+from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.lexical import terms
-from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Problem, Report, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_STATEMENTS = 16  # cached sentences
+READING = "reading"  # stage of the problems in an article's report that name the parts which were not read
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class NumberedArticle:
     article: Article  # the source id of a citation is the number of a reference
     references: Mapping[int, Reference] | None  # by their numbers; None if the article contains its passages
     invented: int = 0  # number of removed citations of unknown numbers
+    left_out: Sequence[tuple[str, int]] = ()  # parts that were not read: name, number of references in it
 
 
 class AvailablePages:
@@ -77,7 +80,12 @@ class AvailablePages:
             cited[index] = [passage for passages in passage_lists for passage in passages]
             invented += len(numbers) - len(listed)
             unavailable += passage_lists.count(())
-        report = Report(invented_citations=invented, unavailable_citations=unavailable)
+        problems = tuple(
+            Problem(READING, "degradation", f"{len(counts)} × {name} with {with_noun(sum(counts), 'reference')}")
+            for name, parts in itertools.groupby(sorted(imported.left_out), lambda part: part[0])
+            for counts in [[cited_in for _, cited_in in parts]]
+        )
+        report = Report(invented_citations=invented, unavailable_citations=unavailable, problems=problems)
         return with_citations(replace(imported.article, report=report), cited)
 
 

@@ -7,13 +7,14 @@ address also in the last lines of the text.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import first_link, markdown_block, plain_markdown
 from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.text.files import table_beside
-from storm_pipeline.text.words import tidy
+from storm_pipeline.text.words import folded_words, tidy
 
 LOCATORS = frozenset({"p", "pp", "s", "ff"})  # words of a short note that are about a page
 LARGEST_NUMBER = 9999  # larger numbers in brackets are not citations
@@ -140,6 +141,33 @@ def reference_of(text: str) -> Reference:
     if separator and url and " " not in url:
         return Reference(url.replace("\\", ""), _plain(title), entry=entry)
     return Reference("", entry, entry=entry)
+
+
+def short_notes(text: str, works: Sequence[Reference]) -> list[Reference]:
+    """Return the works that short notes name: ``Falk, “Dam,” 3; Roe 2005, p. 4``, ``Ibid.``. Empty: one is unknown.
+
+    A note names the last work that states all of its words and years, and more. ``works``: those cited last at the end.
+    """
+    named = [_named_by(note, works) for note in text.split(";")]
+    return [work for work in named if work] if all(named) else []
+
+
+def _named_by(note: str, works: Sequence[Reference]) -> Reference | None:
+    names, numbers = _words(note)
+    words, years = names - {"ibid"}, {number for number in numbers if len(number) == 4}
+    for work in reversed(works) if names else ():
+        stated, dates = _words(work.entry or work.title)
+        if words < stated and years <= dates:
+            return work
+    return None
+
+
+@lru_cache(maxsize=8192)
+def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words and the numbers of a text."""
+    words = frozenset(folded_words(text)) - LOCATORS
+    numbers = frozenset(filter(str.isdecimal, words))
+    return words - numbers, numbers
 
 
 def _plain(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from storm_pipeline.evidence.citations import number_references
+from storm_pipeline.output.articles.pages import READING
 from storm_pipeline.output.check.judging import Checked, CheckedSentence
 from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.render.html import to_html
@@ -50,6 +51,11 @@ def summary(checked: Checked) -> str:
     return f"{with_noun(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
 
 
+def left_out(checked: Checked) -> list[str]:
+    """Return the parts of the article that were not read, such as tables, with the number of references in them."""
+    return [problem.detail for problem in checked.article.report.problems if problem.stage == READING]
+
+
 def to_record(checked: Checked) -> dict[str, Any]:
     """Return a check as JSON values; ``sentence`` counts from 1, ``spans`` are the deciding words."""
     return {
@@ -61,6 +67,7 @@ def to_record(checked: Checked) -> dict[str, Any]:
         "support": checked.support,
         "counts": checked.counts,
         "sentences": list(_records(checked)),
+        **({"left_out": parts} if (parts := left_out(checked)) else {}),
         **({"matches": list(map(asdict, checked.matches))} if checked.matches else {}),
         "sources": [
             {"number": n, "title": r.title, "url": r.url, "also": r.also, "unread": checked.unread.get(r.id)}
@@ -87,6 +94,7 @@ def to_page(checked: Checked) -> str:
         f"{summary(checked)}. {'A verdict is a judge’s' if checked.read else 'Words and digits were compared'}; the "
         "words nearest to a sentence are marked in the passages behind its numbers. Look at them yourself."
     )
+    how += f" Left out: {'; '.join(parts)}." if (parts := left_out(checked)) else ""
     if checked.matches:
         listed = (f"{cited} → {name or 'no document'} ({by})" for cited, by, name in match_rows(checked.matches))
         how += f" Matched by what both state: {'; '.join(listed)}."
