@@ -420,7 +420,7 @@ class Storm:
         return from_json(text) if text else None
 
     def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
-        """Search engine, models and embedder, opened by the first run and shared by all later ones.
+        """Open search engine, models and embedder; the first run opens them, and all later ones share them.
 
         Models are opened again if other ones were chosen for a run.
         """

@@ -1,4 +1,4 @@
-"""Facts, which are single sentences of snippets, numbered for prompts; and shares of words that two texts share."""
+"""Facts, single sentences of snippets: numbered for prompts, and compared by the words that they share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ from storm_pipeline.evidence.copies import without_duplicates
 from storm_pipeline.evidence.joining import Piece, are_neighbours, join_snippets, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect
-from storm_pipeline.text.person_names import shown_names
+from storm_pipeline.text.person_names import tidy_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
 
@@ -46,7 +46,7 @@ class Passage:
     @property
     def author(self) -> str:
         """Names of its page's authors, if any of the snippets has them."""
-        return shown_names(next((snippet.author for snippet in self.snippets if snippet.author), ""))
+        return tidy_names(next((snippet.author for snippet in self.snippets if snippet.author), ""))
 
     @property
     def site(self) -> str:

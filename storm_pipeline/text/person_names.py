@@ -36,7 +36,7 @@ def read_names(text: str | None) -> tuple[Name, ...]:
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
 
-def shown_names(text: str) -> str:
+def tidy_names(text: str) -> str:
     """Return names as :func:`read_names` reads them, without the commas at the ends of institutions."""
     return text.replace(",;", ";").removesuffix(",")
 

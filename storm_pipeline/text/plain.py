@@ -135,12 +135,12 @@ def _day(line: str, language: str) -> str:
     return date.date().isoformat() if date and date.year >= 1990 else ""
 
 
-def found_year(text: str, title: str = "") -> str:
+def find_year(text: str, title: str = "") -> str:
     """Return the first year of four digits in a text, from 1500 to 2099, that its title lacks; empty if none."""
     return next((year for year in _YEAR.findall(text) if year not in title), "")
 
 
-def found_doi(text: str) -> str:
+def find_doi(text: str) -> str:
     """Return the first DOI in a text, in lower case; empty if there is none."""
     match = _DOI.search(text)
     return match[0].rstrip(".,;)]}").lower() if match else ""

@@ -10,7 +10,7 @@ from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.formatting import printable
-from storm_pipeline.text.person_names import shown_names
+from storm_pipeline.text.person_names import tidy_names
 
 if TYPE_CHECKING:
     from storm_pipeline.sources.documents.document import Document
@@ -63,7 +63,7 @@ def documents(
     inventory = take_inventory(folder, default_cache())
     names = ("title", "authors", "date", "pages", "taken from")
     rows = [
-        (d.title, shown_names(d.record.authors), d.published or "", len(d.pages), _origins(d))
+        (d.title, tidy_names(d.record.authors), d.published or "", len(d.pages), _origins(d))
         for d in inventory.documents
     ]
     if rows:

@@ -154,7 +154,7 @@ def _this_month() -> str:
     return datetime.now(UTC).strftime("%Y-%m")
 
 
-class _Saved(BaseModel, strict=True):
+class _SavedSum(BaseModel, strict=True):
     spent: float = Field(ge=0, lt=1e15)
     month: str = ""
 
@@ -162,7 +162,7 @@ class _Saved(BaseModel, strict=True):
 def _read(path: Path) -> tuple[str, float]:
     """Return the month, possibly empty, and the sum in a file."""
     try:
-        saved = _Saved.model_validate_json(read_plain(path, 1000))
+        saved = _SavedSum.model_validate_json(read_plain(path, 1000))
     except FileNotFoundError:
         return "", 0.0
     except (OSError, ValueError) as error:

@@ -90,7 +90,8 @@ def extract_answer(ctx: RunContext) -> Article:
 def _look_up(ctx: RunContext) -> Subject:
     """Search for the topic, add the related results to the store, and return their subject.
 
-    Records if few sentences name it, except in the user's documents. Raises NothingFoundError: none does.
+    Few sentences that name it are recorded as a degradation, except in the user's documents. Raises NothingFoundError:
+    none names it.
     """
     topic, depth = ctx.brief.topic, _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):

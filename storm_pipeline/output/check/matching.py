@@ -13,7 +13,7 @@ from storm_pipeline.sources.documents.bibliography import identifying_titles
 from storm_pipeline.sources.documents.document import AND, OTHERS, Document
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.person_names import read_names
-from storm_pipeline.text.plain import found_doi, web_address
+from storm_pipeline.text.plain import find_doi, web_address
 from storm_pipeline.text.words import folded_words, tidy
 
 _OF_NOTES = frozenset(LOCATORS | AND | {word for others in OTHERS for word in folded_words(others)})
@@ -86,7 +86,7 @@ class _Cited:
         self.titles = {self.words, _padded(folded_words(reference.title))}
         self.years = {word for word in words if len(word) == 4 and word.isdecimal()}
         self.names = {word for word in words if not word.isdecimal()} - _OF_NOTES
-        self.doi = found_doi(unquote(reference.url)) or found_doi(self.text)
+        self.doi = find_doi(unquote(reference.url)) or find_doi(self.text)
         self.is_web = bool(web_address(reference.url))
         path = "" if self.is_web else _path_of(reference.url)
         self.path = os.path.normpath(Path(folder, path)) if path else ""
@@ -105,7 +105,7 @@ class _Work:
         self.name = os.path.relpath(self.path, folder) if self.path else document.url
         self.addresses = {source_id(url) for url in (document.url, record.work.url) if url}
         self.is_web = bool(web_address(document.url) or record.work.url)
-        self.doi = record.doi or found_doi(document.url)
+        self.doi = record.doi or find_doi(document.url)
         titles = list(filter(None, (document.title, record.title)))
         self.titles = {_padded(folded_words(title)) for title in titles}
         self.identifying = {_padded(folded_words(form)) for title in titles for form in identifying_titles(title)}

@@ -10,7 +10,7 @@ from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import ISO_DATE
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.text.person_names import Name, read_names
-from storm_pipeline.text.plain import found_doi
+from storm_pipeline.text.plain import find_doi
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import NO_WORK, Article, Source, Work
 
@@ -116,7 +116,7 @@ def _date(text: str) -> str:
 
 def _doi(stated: str, address: str) -> str:
     name = address.partition("://")[2].partition("/")[2] if host(address) in {"doi.org", "dx.doi.org"} else ""
-    return next((text for text in (unquote(name), stated) if text and found_doi(text) == text.lower()), "")
+    return next((text for text in (unquote(name), stated) if text and find_doi(text) == text.lower()), "")
 
 
 def _kind(address: str, link: str, doi: str, site: str) -> str:

@@ -25,7 +25,7 @@ from storm_pipeline.output.render.links import (
 from storm_pipeline.text.formatting import clock, day, dollars
 from storm_pipeline.text.identity import PREPRINT, is_preprint
 from storm_pipeline.text.languages import references_heading
-from storm_pipeline.text.person_names import shown_names
+from storm_pipeline.text.person_names import tidy_names
 from storm_pipeline.text.words import tidy, without_controls
 from storm_pipeline.types import Article, Paragraph, Sentence, Source, Spans, Turn, Usage, UsageRow
 
@@ -110,7 +110,7 @@ class _Page:
 
         accessed = f"accessed {first('accessed')}" if first("accessed") else ""
         kind, pages = PREPRINT if is_preprint(source.url) else "", self._pages.get(source.id, "")
-        author = shown_names(first("author"))
+        author = tidy_names(first("author"))
         parts = (author, first("site"), kind, first("publisher"), pages, first("published"), accessed)
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 

@@ -12,7 +12,7 @@ from storm_pipeline.sources.documents.document import Record
 from storm_pipeline.sources.documents.markup import parse_xml
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.person_names import read_names
-from storm_pipeline.text.plain import found_doi, found_year, web_address
+from storm_pipeline.text.plain import find_doi, find_year, web_address
 from storm_pipeline.types import Work
 
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
@@ -38,7 +38,7 @@ def _record(
     names = _FORMATS[form]
     values: dict[str, Any] = {name: field(*known) for name, known in names["fields"].items()}
     values |= {role: people(*known) for role, known in names["people"].items()}
-    values |= {"doi": found_doi(values["doi"]), "language": _language(values["language"]), **more}
+    values |= {"doi": find_doi(values["doi"]), "language": _language(values["language"]), **more}
     values["accessed"] = _date(values["accessed"])
     work = {name: values.pop(name) for name in _OF_WORK & values.keys()}
     return Record(
@@ -256,8 +256,8 @@ def _rdf_entry(item: Any, named: Mapping[str, Any]) -> Entry:
     isbn = next((text for text in identifiers if text.startswith("ISBN")), "")
     more = {
         "container": next((text for part in parts[1:] if (text := part.findtext("{*}title", ""))), ""),
-        "published": _date(field("{*}date")) or found_year(field("{*}date")),
-        "doi": next(filter(None, map(found_doi, identifiers)), ""),
+        "published": _date(field("{*}date")) or find_year(field("{*}date")),
+        "doi": next(filter(None, map(find_doi, identifiers)), ""),
         "url": next(filter(None, map(web_address, identifiers)), ""),
         "isbn": isbn.removeprefix("ISBN").strip(),
     }

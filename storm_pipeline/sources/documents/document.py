@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from storm_pipeline.text.person_names import Name, person_names
-from storm_pipeline.text.plain import FILE_ENDINGS, PROGRAMS, found_year, plain_text
+from storm_pipeline.text.plain import FILE_ENDINGS, PROGRAMS, find_year, plain_text
 from storm_pipeline.types import NO_WORK, Work
 
 _NO_TITLES = ("untitled", "slide ", "document", "full page photo", "pii", "doi", "isbn", "issn")
@@ -111,9 +111,9 @@ def usable_authors(value: object) -> str:
 def record_of_name(name: str, known_title: str = "") -> Record:
     """Return the record in a file's name: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
     stem = plain_text(PurePath(name).stem.replace("_", " "))
-    year = found_year(stem, known_title)
+    year = find_year(stem, known_title)
     before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
-    if not before and found_year(title):  # which of several years is the date is not known
+    if not before and find_year(title):  # which of several years is the date is not known
         return Record()
     author, _, title = (before, "", title) if before else title.partition(" - ")
     for others in OTHERS:

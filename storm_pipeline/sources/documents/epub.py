@@ -11,7 +11,7 @@ from storm_pipeline.sources.documents.document import FileText, Record, usable_a
 from storm_pipeline.sources.documents.inline_markup import local_name
 from storm_pipeline.sources.documents.markup import element_text, parse_xhtml, parse_xml, text_of
 from storm_pipeline.sources.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
-from storm_pipeline.text.plain import found_year, iso_date
+from storm_pipeline.text.plain import find_year, iso_date
 from storm_pipeline.types import Work
 
 _CONTAINER = "META-INF/container.xml"
@@ -61,7 +61,7 @@ def _record(package: Any) -> Record:
     authors = "; ".join(dict.fromkeys(filter(None, map(usable_authors, texts.get("creator", ())))))
     title, date, publisher, language = (texts.get(name, [""])[0] for name in ("title", "date", "publisher", "language"))
     work = Work(kind="book", isbn=next((isbn[0] for isbn in isbns if isbn), ""))
-    published = iso_date(date) or found_year(date[:4])
+    published = iso_date(date) or find_year(date[:4])
     return Record(title, authors, published, publisher=publisher, language=language, work=work)
 
 

@@ -9,7 +9,7 @@ from storm_pipeline.sources.documents.document import Record, usable_authors, us
 from storm_pipeline.sources.documents.pdf_layout import Block, is_numeral
 from storm_pipeline.sources.documents.untrusted import pdf_damage
 from storm_pipeline.text.person_names import person_names
-from storm_pipeline.text.plain import found_doi, found_year, iso_date, plain_text
+from storm_pipeline.text.plain import find_doi, find_year, iso_date, plain_text
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Work
 
@@ -61,10 +61,10 @@ def _xmp_record(xmp: Any) -> Record:
     return Record(
         title=usable_title(titles.get("x-default") or next(iter(titles.values()), "")),
         authors="; ".join(dict.fromkeys(filter(None, creators))),
-        published=_first(iso_date(date) or found_year(date[:4]) for date in dates),
+        published=_first(iso_date(date) or find_year(date[:4]) for date in dates),
         container=prism["publicationName"],
         publisher=publishers,
-        doi=_first(map(found_doi, identifier)),
+        doi=_first(map(find_doi, identifier)),
         language=_first(map(plain_text, xmp.dc_language or ())),
         work=work,
     )
@@ -76,7 +76,7 @@ def _properties(info: Any) -> Record:
     def text_of(*keys: str) -> str:
         return " ".join(plain_text(str(info.get(key) or "")) for key in keys)
 
-    doi = found_doi(text_of("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject"))
+    doi = find_doi(text_of("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject"))
     return Record(usable_title(text_of("/Title")), usable_authors(text_of("/Author")), doi=doi)
 
 
@@ -107,8 +107,8 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     record = Record(
         title=title,
         authors="; ".join(_authors(block.text for block in page[last:begin]) if head else ()),
-        published=_first(found_year(text, title) for text in dated_texts),
-        doi=_first(map(found_doi, used_texts)),
+        published=_first(find_year(text, title) for text in dated_texts),
+        doi=_first(map(find_doi, used_texts)),
     )
     return record, list(rest)
 

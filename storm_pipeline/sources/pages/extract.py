@@ -17,7 +17,7 @@ from storm_pipeline.sources.search.papers import MAX_AUTHORS
 from storm_pipeline.text.chunks import count_words
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.identity import LONGEST_ADDRESS, canonical_url
-from storm_pipeline.text.plain import found_doi, iso_date, plain_text, readable_title, stated_date, web_address
+from storm_pipeline.text.plain import find_doi, iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.text.words import folded_words
 
 _MAX_META_TAGS = 500
@@ -186,7 +186,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
         return next((tags[name] for name in names if name in tags), [])
 
     authors = [author.replace(";", ",") for author in values_of(_AUTHORS)[:MAX_AUTHORS]]
-    dois = (found_doi(text) for name in _DOI for text in tags.get(name, []))
+    dois = (find_doi(text) for name in _DOI for text in tags.get(name, []))
     return {
         "published": next((day for text in values_of(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
         "author": "; ".join(dict.fromkeys(authors)) or None,

@@ -17,7 +17,7 @@ from storm_pipeline.sources.reliable.catalogue import (
     pattern_of,
 )
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
-from storm_pipeline.text.plain import found_year
+from storm_pipeline.text.plain import find_year
 from storm_pipeline.text.quantities import month_names
 from storm_pipeline.types import Exclusion, Snippet
 
@@ -208,9 +208,7 @@ def date_in_address(url: str) -> str | None:
             folder.
     """
     parts = url.partition("://")[2].partition("?")[0].partition("#")[0].lower().split("/")
-    after_years = [
-        parts[i + 1 :] for i, part in enumerate(parts) if i and len(part) == 4 and found_year(part) >= "1900"
-    ]
+    after_years = [parts[i + 1 :] for i, part in enumerate(parts) if i and len(part) == 4 and find_year(part) >= "1900"]
     dates = [(parts[-len(rest) - 1], *rest[:2]) for rest in after_years if rest and _month(rest[0])]
     if len(dates) != 1 or not _UPLOADS.isdisjoint(parts[1:-1]):
         return None
