@@ -67,7 +67,13 @@ def test_wikitext() -> None:
         ("Then it grew.", []),
         ("One.", [DAM]),
         ("Two.", []),
+        ("A note.", []),
+        ("This is a note.", []),
         ("Ospreys nest.", [BIRDS]),
+    ]
+    assert [problem.detail for problem in article.report.problems] == [
+        "1 × table with 0 references",
+        "1 × {{infobox lake}} with 1 reference",
     ]
     assert headings(article.sections) == [("History", [("Birds", [])])]
     assert article.report.unavailable_citations == 1, "the book"
@@ -90,6 +96,18 @@ PIECES = st.sampled_from(
             *(DAM, LAKE),
         ),
         *("[[", "]]", "[", "]", "[[File:a.png|", "{|", "|}", "|", "\n", "\n\n", "== A ==\n", "*", "'''", "<!--", "-->"),
+        *(
+            "{{sfn|a|1990}}",
+            "{{efn|",
+            "{{refn|group=n|",
+            "{{r|a}}",
+            "{{convert|",
+            "{{val|1|u=",
+            "{{ref=",
+            "1a1=",
+            "{{x",
+        ),
+        *("{{cite book|title=a|last=b|year=1990|ref={{harvid|a|1990}}", "<gallery>", "{{blockquote|", "{{Infobox|"),
         *("&#91;", "&nbsp;", "&#x110000;", "<b>", "</b>", "<nowiki>", "</nowiki>", "A sentence.", "[1]", "\ufdd0"),
     ]
 )
@@ -141,7 +159,7 @@ JSON = [
 ]
 DAMAGED = [
     *(("42.json", text, said) for text, said in JSON),
-    ("42.wiki", "<ref>" * 20_000, "more than 200 tags, tables or links are not closed"),
+    ("42.wiki", "{{a|" * 20_000, r"takes more than \d+ s to read"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Thirty pages as Wikipedia has them: no citation is misread in MediaWiki's HTML."""
+"""Thirty pages as Wikipedia has them: no citation template is misread, in wikitext or in MediaWiki's HTML."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -8,10 +8,12 @@ from wiki_pages import Page, pages
 
 from storm_pipeline.output.articles.page import page_article
 from storm_pipeline.output.articles.pages import NumberedArticle
+from storm_pipeline.output.articles.wikitext import wikitext_article
 from storm_pipeline.text.words import folded_words
 
 PAGES = pages()
 FORMS: dict[str, Callable[[Page], NumberedArticle]] = {
+    "wikitext": lambda page: wikitext_article("A thing", page.wikitext),
     "html": lambda page: page_article("A thing", page.html.encode()),
 }
 MOST_USED = [
@@ -58,4 +60,5 @@ def test_each_citation_is_read_to_its_works(number: int, form: str) -> None:
 
 def test_parts_without_sentences_are_named() -> None:
     for page in PAGES:
+        assert FORMS["wikitext"](page).left_out == [("{{infobox lake}}", 1)]
         assert FORMS["html"](page).left_out == [("infobox", 0)]
