@@ -15,21 +15,21 @@ _LONGEST_NAME = 250  # bytes of a name without its suffix; file systems allow 25
 _SHARED = 0.5  # minimum share of a statement's content words in the sentence that states it
 
 
-def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
+def system_article(topic: Topic, system: str) -> Article:
     """Return a system's article from the data set, with the citations that can be resolved.
 
     The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
     to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
     of up to 150 words on the cited page with most of the statement's content words. Citations of pages that are not
-    among the topic's documents are dropped, and counted in the report. ``passages``: of each page, at most. Raises
-    DatasetError: the system wrote nothing on this topic.
+    among the topic's documents are dropped, and counted in the report. Raises DatasetError: the system wrote nothing on
+    this topic.
     """
     written = topic.written_by(system)
     if written is None:
         known = ", ".join(article.system for article in topic.system_articles) or "none"
         raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
     article = _uncited_article(topic.title, written.text)
-    pages = pages_of(topic, passages)
+    pages = pages_of(topic)
     cited: dict[int, list[Snippet]] = {}
     unavailable = 0
     places = _sentence_indices(written.statements, [sentence.text for sentence in article.sentences()])
@@ -42,9 +42,9 @@ def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
     return with_citations(replace(article, report=replace(article.report, unavailable_citations=unavailable)), cited)
 
 
-def pages_of(topic: Topic, passages: int = 1) -> AvailablePages:
-    """Return a topic's documents as pages that an article can cite. ``passages``: maximum per page and statement."""
-    return AvailablePages((Reference(d.url, d.title, d.text) for d in topic.documents), passages)
+def pages_of(topic: Topic) -> AvailablePages:
+    """Return a topic's documents as pages that an article can cite."""
+    return AvailablePages(Reference(d.url, d.title, d.text) for d in topic.documents)
 
 
 def file_names(topic: Topic) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from storm_pipeline import SettingsError
 from storm_pipeline.api import Guard, SettingsCommand, say, tell
 
 if TYPE_CHECKING:
-    from storm_bench.datasets.dataset import DataSet
     from storm_pipeline.sources.search.base import Search
 
 _ABOUT = "Fetch a published data set, or build a new one for given months."
@@ -56,7 +55,7 @@ def freshwiki(
         from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
 
         plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance)
-        _print_size(build_freshwiki(plan, Build(to, on_progress=to_stderr)), to)
+        say(f"{len(build_freshwiki(plan, Build(to, on_progress=tell)).topics)} topics in {to}")
 
 
 @data_app.command(
@@ -80,7 +79,8 @@ def wikigenbench(
         from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 
         plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
-        _print_size(build_wikigenbench(plan, Build(to, _engine(ctx.obj), on_progress=to_stderr)), to)
+        built = build_wikigenbench(plan, Build(to, _engine(ctx.obj), on_progress=tell))
+        say(f"{len(built.topics)} topics in {to}")
 
 
 def _engine(values: dict[str, Any]) -> "Search":
@@ -88,12 +88,3 @@ def _engine(values: dict[str, Any]) -> "Search":
     from storm_pipeline.api import open_engine
 
     return open_engine(Settings.build(values)).search
-
-
-def _print_size(dataset: "DataSet", folder: Path) -> None:
-    say(f"{len(dataset.topics)} topics in {folder}")
-
-
-def to_stderr(line: str) -> None:
-    """Print a line of progress."""
-    tell(line)

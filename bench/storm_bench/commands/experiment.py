@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from storm_bench.commands.datasets import data_app, to_stderr
-from storm_pipeline.api import Guard, SettingsCommand, say, stop_on_interrupt
+from storm_bench.commands.datasets import data_app
+from storm_pipeline.api import Guard, SettingsCommand, say, stop_on_interrupt, tell
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -76,7 +76,7 @@ def run(
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
-        log = (lambda _: None) if quiet else to_stderr
+        log = (lambda _: None) if quiet else tell
         with (
             open_executor(executor, at_once=at_once, address=address) as work,
             Experiment(chosen, folder, work, cache=cache, on_progress=log) as experiment,
@@ -85,7 +85,7 @@ def run(
             expected = forecast(experiment.config, experiment.topics, experiment.missing, experiment.unscored)
             log(_forecast_lines(expected))
             for warning in _warnings(expected) if quiet else ():
-                to_stderr(warning)
+                tell(warning)
             with stop_on_interrupt(experiment):
                 results = experiment.run()
             report = write_report(folder / "report", results)

@@ -46,23 +46,18 @@ class ClosedCorpus:
         return best_passages(self._ranker.rank(query, self._chunks, len(self._chunks)), k, self._passages)
 
 
-def topic_chunks(
-    topic: Topic, *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
-) -> tuple[Snippet, ...]:
-    """Return the distinct chunks of a topic's documents, in order.
+def topic_chunks(topic: Topic, *, sources: Sources = "mixed", words: int = WORDS) -> tuple[Snippet, ...]:
+    """Return the distinct chunks of a topic's documents but for copies of its article, in order.
 
-    ``topic``: a topic with documents; ``sources``: which documents; ``words``: maximum words per chunk, >= 1;
-    ``guarded``: whether to leave out copies of the topic's article (:func:`leakage.without_copies`).
+    ``topic``: a topic with documents; ``sources``: which documents; ``words``: maximum words per chunk, >= 1.
     """
-    held = without_copies(topic) if guarded else topic
-    return _chunks((document for document in held.documents if sources in {"mixed", document.origin}), words)
+    documents = without_copies(topic).documents
+    return _chunks((document for document in documents if sources in {"mixed", document.origin}), words)
 
 
-def pooled_chunks(
-    topics: Iterable[Topic], *, sources: Sources = "mixed", words: int = WORDS, guarded: bool = True
-) -> tuple[Snippet, ...]:
+def pooled_chunks(topics: Iterable[Topic], *, sources: Sources = "mixed") -> tuple[Snippet, ...]:
     """Return the distinct chunks of all topics' documents, without copies of each document's own topic article."""
-    pooled = (topic_chunks(topic, sources=sources, words=words, guarded=guarded) for topic in topics)
+    pooled = (topic_chunks(topic, sources=sources) for topic in topics)
     return tuple({chunk.id: chunk for chunks in pooled for chunk in chunks}.values())
 
 

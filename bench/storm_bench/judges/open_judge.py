@@ -1,8 +1,5 @@
 """Opens judges of support by name."""
 
-from collections.abc import Callable
-from functools import partial
-
 from storm_bench.judges.base import ScoringJudge
 from storm_bench.judges.model_judge import LanguageModelJudge, open_judge
 from storm_bench.judges.pretrained import TrueJudge
@@ -12,7 +9,7 @@ from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
 
 
-def open_support_judge(name: str, settings: Settings, *, threshold: float | None = None) -> ScoringJudge:
+def open_support_judge(name: str, settings: Settings) -> ScoringJudge:
     """Open a support judge by name.
 
     Args:
@@ -20,7 +17,6 @@ def open_support_judge(name: str, settings: Settings, *, threshold: float | None
             TRUE's (:class:`.pretrained.TrueJudge`); or ``lm:`` and a language model as in the settings, such as
             ``lm:embedded``.
         settings: embedder, cache, and how to call language models.
-        threshold: minimum score of a supported claim; None: the judge's default.
 
     Raises:
         SettingsError: the name is unknown, or the model cannot be opened.
@@ -28,13 +24,10 @@ def open_support_judge(name: str, settings: Settings, *, threshold: float | None
     """
     kind, _, model = name.partition(":")
     hub = settings.cache / "models" / "hub"
-    open_: Callable[..., ScoringJudge]
     if name == "screen":
-        open_ = partial(SimilarityJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
-    elif kind in {"nli", "true"} and model:
-        open_ = partial(CrossEncoderJudge if kind == "nli" else TrueJudge, model, cache=hub)
-    elif kind == "lm" and model:
-        open_ = partial(LanguageModelJudge, open_judge(model, settings))
-    else:
-        raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, true:FOLDER-OR-NAME, or lm:MODEL")
-    return open_() if threshold is None else open_(threshold=threshold)
+        return SimilarityJudge(CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
+    if kind in {"nli", "true"} and model:
+        return (CrossEncoderJudge if kind == "nli" else TrueJudge)(model, cache=hub)
+    if kind == "lm" and model:
+        return LanguageModelJudge(open_judge(model, settings))
+    raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, true:FOLDER-OR-NAME, or lm:MODEL")

@@ -41,17 +41,16 @@ def rubric_fingerprint(rubrics: Sequence[Rubric]) -> str:
     return fingerprint([(rubric.name, rubric.criterion, rubric.scale) for rubric in rubrics])[:12]
 
 
-def rubric_grades(grader: LanguageModelGrader, *, longest: int = LONGEST_GRADED) -> BatchMetric:
+def rubric_grades(grader: LanguageModelGrader) -> BatchMetric:
     """Return four grades of 1 to 5, without a reference article; None for an article without text.
 
-    Departures: the wording of the rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with
-    ``form="prometheus"`` prompts have that model's format).
-
-    ``longest``: maximum words graded, >= 1; longer articles are trimmed as in appendix C.2.
+    Articles of more than :data:`LONGEST_GRADED` words are trimmed as in appendix C.2. Departures: the wording of the
+    rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with ``form="prometheus"`` prompts
+    have that model's format).
     """
 
     def score(cases: Sequence[Case]) -> list[Score]:
-        texts = [as_shown(case.article, longest) for case in cases]
+        texts = [as_shown(case.article, LONGEST_GRADED) for case in cases]
         requests = [
             GradingRequest(writing_task(case.topic.title), text, rubric)
             for case, text in zip(cases, texts, strict=True)
@@ -66,7 +65,7 @@ def rubric_grades(grader: LanguageModelGrader, *, longest: int = LONGEST_GRADED)
         RUBRIC_MEASURES,
         "Shao et al. 2024 (STORM), appendix C.2 and Table 8",
         score,
-        {"grader": grader.name, **grader.parameters, "rubrics": rubric_fingerprint(RUBRICS), "longest": longest},
+        {"grader": grader.name, **grader.parameters, "rubrics": rubric_fingerprint(RUBRICS), "longest": LONGEST_GRADED},
         (("grader", RUBRIC_MEASURES),),
     )
 
@@ -86,7 +85,7 @@ _RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
 QUALITY_MEASURES = tuple(Measure(f"{own}_0_5", low=0, high=5) for own in (*_WRITING, *(r.name for r in _RUBRICS)))
 
 
-def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader, *, longest: int = LONGEST_READ) -> BatchMetric:
+def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader) -> BatchMetric:
     """Return six grades of 0 to 5 for writing quality and informativeness.
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
@@ -97,18 +96,17 @@ def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader, *, longest: 
     Departures: the wording is ours; v1 gives no scale for the outline. Focus is v1's: v2 uses STORM's relevance rubric
         on the whole article, so its tables are not comparable with ``focus_0_5``.
 
-    Args:
-        grader: gives the other grades; may be the same model.
-        longest: maximum words graded; longer articles and sections are trimmed as in :func:`rubric_grades`.
+    ``grader``: gives the other grades; may be the same model. It and the model see :data:`LONGEST_READ` words at most;
+    longer articles and sections are trimmed as in :func:`rubric_grades`.
     """
     program = Program(GradeWriting, token_limit=40, greedy=True)
 
     def score(cases: Sequence[Case]) -> list[Score]:
         """Grade all cases in two batches."""
-        texts = [as_shown(case.article, longest) for case in cases]
+        texts = [as_shown(case.article, LONGEST_READ) for case in cases]
         written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
         writing = iter(model.ask(program, [{"topic": case.topic.title, "text": text} for case, text in written]))
-        requests = [_requests(case, text, longest) for case, text in written]
+        requests = [_requests(case, text) for case, text in written]
         grades = iter(grader.grades([request for own in requests for request in own]))
         scores = iter(
             [
@@ -119,7 +117,7 @@ def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader, *, longest: 
         return [next(scores) if text else {m.name: None for m in QUALITY_MEASURES} for text in texts]
 
     writer = {f"writing_{n}": v for n, v in {"model": model.name, **model.parameters(program)}.items()}
-    own = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": longest, **writer}
+    own = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": LONGEST_READ, **writer}
     return BatchMetric(
         "wikigen_quality",
         QUALITY_MEASURES,
@@ -130,7 +128,7 @@ def wikigen_quality(model: JudgeModel, grader: LanguageModelGrader, *, longest: 
     )
 
 
-def _requests(case: Case, text: str, longest: int) -> list[GradingRequest]:
+def _requests(case: Case, text: str) -> list[GradingRequest]:
     article, asked = case.article, writing_task(case.topic.title)
     requests = [GradingRequest(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
     if not body_headings(article):
@@ -138,7 +136,7 @@ def _requests(case: Case, text: str, longest: int) -> list[GradingRequest]:
     requests.append(
         GradingRequest(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE)
     )
-    texts = [(s.heading, as_shown(Article(article.title, sections=(s,)), longest)) for s in article.sections]
+    texts = [(s.heading, as_shown(Article(article.title, sections=(s,)), LONGEST_READ)) for s in article.sections]
     sections = (
         GradingRequest(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own
     )
@@ -161,7 +159,7 @@ def _outline(article: Article) -> str:
     return "\n".join(f"{'#' * level} {heading}" for level, heading in found if words(heading))
 
 
-def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
+def ib_score(model: JudgeModel) -> BatchMetric:
     """Return the share of the infobox's fields that the article states.
 
     Each field becomes a question, which is answered from the article alone; the answer is compared with the field's
@@ -169,9 +167,8 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
     generated one has no text.
 
     Departures: the papers print no prompt for generating questions, so a fixed template is used; fields that do not
-    describe the subject (coordinates, website …) are left out.
-
-    ``longest``: maximum words shown; longer articles are trimmed as in :func:`rubric_grades`.
+    describe the subject (coordinates, website …) are left out. :data:`LONGEST_READ` words are shown at most; longer
+    articles are trimmed as in :func:`rubric_grades`.
     """
     answer = Program(AnswerFromArticle, token_limit=60, greedy=True)
     compare = Program(CompareAnswers, token_limit=10, greedy=True)
@@ -180,7 +177,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
         """Answer the questions of all cases in one batch, then compare all answers in another."""
         asked = [
             (i, question, value, text)
-            for i, (case, text) in enumerate((case, as_shown(case.article, longest)) for case in cases)
+            for i, (case, text) in enumerate((case, as_shown(case.article, LONGEST_READ)) for case in cases)
             for question, value in questions(case.topic)
         ]
         shown = [(i, question, value, text) for i, question, value, text in asked if text]
@@ -200,7 +197,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST_READ) -> BatchMetric:
         IB_MEASURES,
         "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3",
         score,
-        {"model": model.name, **model.parameters(answer, compare), "question": QUESTION, "longest": longest},
+        {"model": model.name, **model.parameters(answer, compare), "question": QUESTION, "longest": LONGEST_READ},
         (("model", IB_MEASURES),),
     )
 

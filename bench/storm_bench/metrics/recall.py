@@ -17,19 +17,18 @@ ARTICLE_MEASURES = (Measure("article_entity_recall"), Measure("article_entities"
 
 
 def heading_soft_recall(
-    embedder: Embedder, *, clip: bool = False, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
+    embedder: Embedder, *, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
 ) -> CaseMetric:
     """Return :func:`soft_recall` of an article's outline; None where that is None.
 
     Args:
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
-        clip: set negative cosines to 0.
         truth: where the human headings come from, and where both lists end.
     """
 
     def score(case: Case) -> Score:
         both = heading_pair(case.topic.human, case.article, truth, headings_of)
-        return {"heading_soft_recall": soft_recall(*both, embedder.embed, clip=clip)}
+        return {"heading_soft_recall": soft_recall(*both, embedder.embed)}
 
     return CaseMetric(
         "heading_soft_recall",
@@ -39,7 +38,7 @@ def heading_soft_recall(
         {
             "embedder": embedder.name,
             "embedder_of_the_paper": PUBLISHED,
-            "cosines": "clipped at 0" if clip else "as they are",
+            "cosines": "as they are",
             "headings": describe_headings(headings_of),
             "truth": truth,
         },

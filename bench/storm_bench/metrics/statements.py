@@ -18,7 +18,6 @@ from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.metrics.texts import generated_text
 from storm_bench.signatures.judging import PASSAGE_WORDS, TOP_PASSAGES, FindStatement, Stated
 from storm_bench.types import Case, CitedStatement, Topic, TopicDocument
-from storm_pipeline import Article
 from storm_pipeline.api import LexicalIndex, Program, chunks, source_id, words
 
 _CACHED_TOPICS = 32  # topics whose passages are cached: chunking a topic's documents takes seconds
@@ -60,11 +59,6 @@ Reader = Callable[[Sequence[StatementPassages]], list[Stated]]
 def find_in_text(text: str, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
     """Return each statement with its passages of a plain text, in order."""
     return _best_passages(statements, chunks(text, PASSAGE_WORDS))
-
-
-def find_in_article(article: Article, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
-    """Return each statement with its passages of an article's lead and body, in order."""
-    return find_in_text(generated_text(article), statements)
 
 
 @lru_cache(_CACHED_TOPICS)
@@ -136,7 +130,7 @@ def _coverage(name: str, measures: tuple[Measure, ...], read: Reader, parameters
         return share([verdict == "stated" for verdict in read(find_in_documents(topic))])
 
     def score(case: Case) -> Score:
-        verdicts = read(find_in_article(case.article, case.topic.human.statements))
+        verdicts = read(find_in_text(generated_text(case.article), case.topic.human.statements))
         stated, conflict = (share([verdict == one for verdict in verdicts]) for one in ("stated", "contradicted"))
         with lock:  # a second thread waits for the cached ceiling
             most = ceiling(case.topic) if case.topic.documents else None

@@ -104,7 +104,7 @@ def test_a_larger_draw_holds_the_smaller(name: str, seed: int, some: set[int], m
 @given(st.integers(1, 300))
 def test_chunks_hold_what_was_asked_at_most(words: int) -> None:
     flat = TopicDocument("https://a.example/1", "Flat", said(1, 30).lower().replace(".", ""))
-    chunks = topic_chunks(replace(TOPIC, documents=(flat,)), words=words, guarded=False)
+    chunks = topic_chunks(replace(TOPIC, documents=(flat,)), words=words)
     assert all(len(chunk.text.split()) <= words for chunk in chunks)
     assert {word for chunk in chunks for word in chunk.text.split()} == set(flat.text.split())
 
@@ -142,5 +142,4 @@ def test_copies_are_left_out_and_sources_are_not(document: TopicDocument, leaks:
     assert [copy.document for copy in copies(topic)] == ([document] if leaks else [])
     assert without_copies(topic).documents == (TOPIC.documents if leaks else topic.documents)
     assert any(chunk.url == document.url for chunk in topic_chunks(topic)) != leaks
-    assert any(chunk.url == document.url for chunk in topic_chunks(topic, guarded=False))
     assert all(copy.reason for copy in copies(topic))
