@@ -114,7 +114,7 @@ class Build:
             "excluded": [{"title": title, "reason": reason} for title, reason in sorted(self._left_out)],
         }
         write_json(self.folder / MANIFEST, manifest)
-        return read_built(name, self.folder, strict=True) or DataSet(name, ())
+        return read_built(name, self.folder) or DataSet(name, ())
 
 
 class DocumentCollector:

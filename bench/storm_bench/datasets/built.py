@@ -45,7 +45,7 @@ def write_topics(folder: Path, topics: Iterable[Topic]) -> None:
         write_json(file, asdict(topic))
 
 
-def read_built(name: str, folder: Path, *, strict: bool = False) -> DataSet | None:
+def read_built(name: str, folder: Path) -> DataSet | None:
     """Read the topics of a data set that was built here, ordered by number or name; None if the folder has none.
 
     Raises DatasetError: as :func:`read_topics`.
@@ -53,7 +53,7 @@ def read_built(name: str, folder: Path, *, strict: bool = False) -> DataSet | No
     files = {file.name.removesuffix(_SUFFIX): file for file in folder.glob(f"{TOPICS}/[!.]*{_SUFFIX}")}
     order = sorted(files, key=lambda own: (int(own) if own.isdecimal() else 0, own))
     read = (files[own] for own in order)
-    return read_topics(name, folder, read, lambda file: (_topic(file), ()), strict=strict) if files else None
+    return read_topics(name, folder, read, lambda file: (_topic(file), ())) if files else None
 
 
 def _topic(file: Path) -> Topic:

@@ -63,15 +63,12 @@ def read_topics(
     folder: Path,
     files: Iterable[Path],
     read: Callable[[Path], tuple[Topic | None, Sequence[str]]],
-    *,
-    strict: bool,
     empty: str = "it is empty",
 ) -> DataSet:
     """Return the topics of a data set's files, in their order.
 
-    ``read``: a file's topic, or None for one that is left out, and what was repaired of it; ``strict``: fail on a
-    damaged file instead of skipping it; ``empty``: why there is no topic, where no file is damaged. Raises
-    DatasetError: nothing can be read, or, if strict, a file is damaged.
+    A damaged file is skipped. ``read``: a file's topic, or None for one that is left out, and what was repaired of it;
+    ``empty``: why there is no topic, where no file is damaged. Raises DatasetError: nothing can be read.
     """
     topics: list[Topic] = []
     problems: list[str] = []
@@ -79,8 +76,6 @@ def read_topics(
         try:
             topic, repairs = read(file)
         except DatasetError as error:
-            if strict:
-                raise
             problems.append(f"skipped: {error}")
             continue
         topics += [topic] if topic else []

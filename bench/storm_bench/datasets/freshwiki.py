@@ -51,20 +51,19 @@ class _Page(BaseModel):
     flair_entities: list[str] = []
 
 
-def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
+def read_freshwiki(folder: Path) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     Two errors of the original extraction are repaired: sentences lost their full stops, and headings of the same name
-    all contain the last one's text (kept only there, and listed in ``problems``). ``folder``: contains ``json/``, is a
-    copy of the repository that publishes it (``FreshWiki/json/``), or was built here; ``strict``: fail on a damaged
-    file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if
-    strict, a file is damaged.
+    all contain the last one's text (kept only there, and listed in ``problems``). Damaged files are skipped, and listed
+    too. ``folder``: contains ``json/``, is a copy of the repository that publishes it (``FreshWiki/json/``), or was
+    built here. Raises DatasetError: the folder is not such a data set, or nothing can be read.
     """
     folder = without_links(folder)
-    if built := read_built(NAME, folder, strict=strict):
+    if built := read_built(NAME, folder):
         return built
     articles = folder_of(folder, NAME, "json", "FreshWiki/json")
-    return read_topics(NAME, folder, sorted(articles.glob("[!.]*.json")), _topic, strict=strict)
+    return read_topics(NAME, folder, sorted(articles.glob("[!.]*.json")), _topic)
 
 
 def _topic(file: Path) -> tuple[Topic, list[str]]:

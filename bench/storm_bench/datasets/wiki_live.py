@@ -87,13 +87,12 @@ class _SystemFile(BaseModel):
     query: _Query
 
 
-def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
+def read_wiki_live(folder: Path) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
-    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, or is a copy of the
-    repository; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError:
-    nothing can be read, or, if strict, a file is damaged.
+    are removed when a corpus is built (:mod:`.leakage`). Damaged files are skipped, and listed in ``problems``.
+    ``folder``: contains ``NAME.json.gz``, or is a copy of the repository. Raises DatasetError: nothing can be read.
     """
     folder = without_links(folder)
     benchmarks = (folder, *sorted(folder.glob("data/*")))
@@ -101,7 +100,7 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     files = [*sorted(folder.glob(f"[!.]*{SUFFIX}")), *published]
     if not files:
         raise DatasetError(not_such(folder, NAME, f"it has no {SUFFIX} file and no {ARTICLES}/"))
-    return read_topics(NAME, folder, files, lambda file: (_topic(file), ()), strict=strict)
+    return read_topics(NAME, folder, files, lambda file: (_topic(file), ()))
 
 
 def _topic(file: Path) -> Topic:

@@ -45,18 +45,17 @@ class _Hit(BaseModel):
     text: str = ""
 
 
-def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = False) -> DataSet:
+def read_wikigenbench(folder: Path, *, core_only: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by number.
 
     A topic's ``documents`` are the usable pages, each once, cited ones (``origin`` human) first; in the original data
     those have lost capitals and punctuation. ``human.references`` has all citations. ``folder``: contains ``wiki/``
     and, for pages found by search, ``google/``, is a copy of the repository, or was built here; ``core_only``: only
-    topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`; ``strict``: fail on a
-    damaged file instead of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read,
-    or, if strict, a file is damaged.
+    topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`. Damaged files are skipped,
+    and listed in ``problems``. Raises DatasetError: the folder is not such a data set, or nothing can be read.
     """
     folder = without_links(folder)
-    if built := read_built(NAME, folder, strict=strict):
+    if built := read_built(NAME, folder):
         return built  # all of the core: the plan's limits have excluded the others
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)
@@ -68,7 +67,7 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
         return (topic if rows or not core_only or in_core(topic) else None), ()
 
     why = "it has no topic of the core" if core_only else "it is empty"
-    return read_topics(NAME, folder, (articles / f"{name}.json" for name in wanted), read, strict=strict, empty=why)
+    return read_topics(NAME, folder, (articles / f"{name}.json" for name in wanted), read, empty=why)
 
 
 def _manifest(file: Path) -> Mapping[str, str]:

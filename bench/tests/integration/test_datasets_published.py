@@ -73,7 +73,7 @@ def test_wiki_live_is_read_as_published(tmp_path: Path) -> None:
     assert asked.path == f"/{published.repository}/archive/{published.revision}.tar.gz"
     assert number == 5
     assert not (tmp_path / "README.md").exists()
-    (topic,) = read_wiki_live(tmp_path, strict=True).topics
+    (topic,) = read_wiki_live(tmp_path).topics
     assert (topic.id, topic.title) == ("Lake_Orrin", "Lake Orrin")
     assert topic.human.lead == "Lake Orrin is a reservoir in Valmere. It was filled in 1931."
     assert topic.human.headings() == ("History", "Villages")
@@ -88,7 +88,7 @@ def test_a_damaged_file_of_a_system_is_named(tmp_path: Path) -> None:
     (name,) = [name for name in broken if "beta" in name]
     fetched("wiki_live", tmp_path, Reply(body=archive(broken | {name: '{"query": 3}'})))
     with pytest.raises(DatasetError, match=r"beta.*Lake_Orrin\.json is damaged at query"):
-        read_wiki_live(tmp_path, strict=True)
+        read_wiki_live(tmp_path)
 
 
 def test_wikigenbench_is_read_as_published(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_wikigenbench_is_read_as_published(tmp_path: Path) -> None:
         "generation/run.py": "1",
     }
     fetched("wikigenbench", tmp_path, Reply(body=archive(files)))
-    every = read_wikigenbench(tmp_path, strict=True)
+    every = read_wikigenbench(tmp_path)
     assert [(topic.title, len(topic.documents)) for topic in every.topics] == [
         *(("Storm Ada", 5), ("List of storms", 5), ("Storm Bo", 4))
     ]

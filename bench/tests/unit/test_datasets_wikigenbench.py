@@ -1,6 +1,7 @@
 """WikiGenBench as published: one article from two forms, documents with and without text, and what is damaged."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +136,6 @@ def test_the_core_is_what_the_manifest_marks(tmp_path: Path) -> None:
     core = read_wikigenbench(folder, core_only=True)
     assert [topic.id for topic in core.topics] == ["7"]
     assert "10.json cannot be read" in core.problems[0]
-    with pytest.raises(DatasetError, match=r"10\.json cannot be read"):
-        read_wikigenbench(folder, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -151,13 +150,11 @@ def test_the_core_is_what_the_manifest_marks(tmp_path: Path) -> None:
         (PAGE, "{}"),
     ],
 )
-def test_damaged_files_are_named_and_skipped_or_refused(page: Any, hits: Any, tmp_path: Path) -> None:
+def test_damaged_files_are_named_and_skipped(page: Any, hits: Any, tmp_path: Path) -> None:
     folder = tree(tmp_path, {"7": PAGE, "9": page}, {} if hits is None else {"9": hits})
     data = read_wikigenbench(folder)
     assert [topic.id for topic in data.topics] == ["7"]
-    assert "9.json" in data.problems[0]
-    with pytest.raises(DatasetError, match=r"9\.json .*download"):
-        read_wikigenbench(folder, strict=True)
+    assert re.search(r"9\.json .*download", data.problems[0])
 
 
 @pytest.mark.parametrize("name", ["../../secret", "/etc/secret", "", ".secret"])
