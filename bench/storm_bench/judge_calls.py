@@ -36,7 +36,6 @@ class ExpectedArticle:
     sections: int  # sections of the article
     fields: int  # infobox fields of the human article
     statements: int  # statements of the human article
-    human_words: int  # words of the human article
     covered: float  # share of the infobox fields that the article covers
     in_article: float  # share of the statements looked up in the article; those without a common word need no call
     on_pages: float  # share of the statements also looked up on the pages, once per topic
@@ -134,11 +133,6 @@ ASKS_MODEL: Mapping[str, Calls] = {
         _found(article.statements * article.in_article, article.words, 12),
         _found(article.statements * article.on_pages, _SHOWN, 12),  # for the first article of a topic
     ),
-    "own_statements_lm": lambda article: (
-        _found(
-            article.sentences * article.in_article * bool(article.human_words), article.human_words, article.sentence
-        ),
-    ),
 }
 """Metric → its calls to the model that grades."""
 ASK_JUDGE: Mapping[str, Calls] = {
@@ -158,7 +152,6 @@ def estimate_judging(
     judged_support: Iterable[str] = (),
     fields: int = 0,
     statements: int = 0,
-    human_words: int = 0,
 ) -> JudgingEstimate:
     """Estimate the usage of judging one article; no service is called.
 
@@ -173,7 +166,7 @@ def estimate_judging(
     for rate, (max_sections, written, assumed) in zip(_ENDS, _SCENARIOS, strict=True):
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * _SECTION_WORDS * written))
-        article = ExpectedArticle(words, sections, fields, statements, human_words, *assumed)
+        article = ExpectedArticle(words, sections, fields, statements, *assumed)
         questions = [question for ask in asking for question in ask(article)]
         sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
         usages.append((sum(question.calls for question in questions), sent * rate, replied * rate))

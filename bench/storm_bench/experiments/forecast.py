@@ -11,7 +11,6 @@ from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, esti
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
-from storm_pipeline.api import words
 from storm_pipeline.interfaces.estimate.estimating import Estimate, Range, estimate
 from storm_pipeline.recipes import DEFAULT
 
@@ -124,15 +123,15 @@ def _judging_forecasts(
     if kind == "lm":
         metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE.keys()
     for model, model_metrics in metrics_by_model.items():
-        # A method's articles differ only in the topic's infobox, number of human statements, and human words.
-        estimates: dict[tuple[str, int, int, int, tuple[str, ...]], JudgingEstimate] = {}
+        # A method's articles differ only in the topic's infobox and number of human statements.
+        estimates: dict[tuple[str, int, int, tuple[str, ...]], JudgingEstimate] = {}
         judged = []
         for unit, names in unscored.items():
             metrics = tuple(name for name in names if name in model_metrics)
             if not metrics:
                 continue
             human = topics[unit.topic].human
-            key = unit.method, len(human.infobox), len(human.statements), len(words(human.text())), metrics
+            key = unit.method, len(human.infobox), len(human.statements), metrics
             if key not in estimates:
                 estimates[key] = estimate_judging(
                     settings_of(config, topics[unit.topic], unit),
@@ -141,7 +140,6 @@ def _judging_forecasts(
                     judged_support=metrics if kind == "lm" and model == support_model else (),
                     fields=key[1],
                     statements=key[2],
-                    human_words=key[3],
                 )
             judged.append(estimates[key])
         if judged:

@@ -26,7 +26,7 @@ ERROR_MEASURES = (
 )
 
 
-def citation_alce(judge: ScoringJudge, *, expand: bool = False) -> BatchMetric:
+def citation_alce(judge: ScoringJudge) -> BatchMetric:
     """Return citation recall and precision (ALCE): the citation quality in STORM's Table 4.
 
     Recall is the share of all sentences supported by their citations, concatenated in order; a sentence without
@@ -36,21 +36,18 @@ def citation_alce(judge: ScoringJudge, *, expand: bool = False) -> BatchMetric:
 
     Departures: sentences are split by our own rules instead of NLTK; the first condition of precision asks the same
     question as recall, where the official STORM code asks whether the source *partially* supports the claim.
-
-    ``expand``: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """
     cached = CachingJudge.of(judge)
 
     def score(cases: Sequence[Case]) -> list[Score]:
-        articles = [cited_sentences(case.article, expand=expand) for case in cases]
+        articles = [cited_sentences(case.article) for case in cases]
         asked = [Question(sentence.text, sentence.passages) for article in articles for sentence in article]
         verdicts = iter(judge_alce(cached, asked))
         return [_alce_score([next(verdicts) for _ in article]) for article in articles]
 
     reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
     own: Parameters = {"citation": UNIT, "lead": 1, "most_citations": "all"}
-    expansion = {"expansion": "official -p"} if expand else {}
-    parameters: Parameters = {"judge": judge.name, **judge.parameters, **own, **expansion}
+    parameters: Parameters = {"judge": judge.name, **judge.parameters, **own}
     return BatchMetric("citation_alce", ALCE_MEASURES, reference, score, parameters, (("judge", ALCE_MEASURES),))
 
 

@@ -4,7 +4,7 @@ import math
 
 from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.taggers import EntityTagger, entities_of, entity_recall
-from storm_bench.metrics.texts import HeadingsOf, HeadingTruth, describe_headings, generated_text, heading_pair
+from storm_bench.metrics.texts import HeadingsOf, describe_headings, generated_text, heading_pair
 from storm_bench.types import Case
 from storm_pipeline.api import soft_recall, split_sentences
 from storm_pipeline.evidence.retrieval.embedder import Embedder
@@ -16,18 +16,15 @@ HEADING_MEASURES = (Measure("heading_entity_recall"), Measure("heading_entities"
 ARTICLE_MEASURES = (Measure("article_entity_recall"), Measure("article_entities", high=math.inf, better="neither"))
 
 
-def heading_soft_recall(
-    embedder: Embedder, *, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
-) -> CaseMetric:
+def heading_soft_recall(embedder: Embedder, *, headings_of: HeadingsOf = "outline") -> CaseMetric:
     """Return :func:`soft_recall` of an article's outline; None where that is None.
 
     Args:
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
-        truth: where the human headings come from, and where both lists end.
     """
 
     def score(case: Case) -> Score:
-        both = heading_pair(case.topic.human, case.article, truth, headings_of)
+        both = heading_pair(case.topic.human, case.article, headings_of)
         return {"heading_soft_recall": soft_recall(*both, embedder.embed)}
 
     return CaseMetric(
@@ -40,25 +37,22 @@ def heading_soft_recall(
             "embedder_of_the_paper": PUBLISHED,
             "cosines": "as they are",
             "headings": describe_headings(headings_of),
-            "truth": truth,
+            "truth": "txt",
         },
     )
 
 
-def heading_entity_recall(
-    tagger: EntityTagger, *, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
-) -> CaseMetric:
+def heading_entity_recall(tagger: EntityTagger, *, headings_of: HeadingsOf = "outline") -> CaseMetric:
     """Return |G ∩ P| / |G| over the sets of lower-cased entities of the human headings and of an outline's headings.
 
     The recall is None if the human headings have no entity.
 
     Args:
         tagger: finds entities, one heading at a time.
-        truth: where the human headings come from, and where both lists end.
     """
 
     def score(case: Case) -> Score:
-        both = heading_pair(case.topic.human, case.article, truth, headings_of)
+        both = heading_pair(case.topic.human, case.article, headings_of)
         wanted, found = (entities_of(tagger, headings) for headings in both)
         return {"heading_entity_recall": entity_recall(wanted, found), "heading_entities": len(wanted)}
 
@@ -67,7 +61,7 @@ def heading_entity_recall(
         HEADING_MEASURES,
         "Shao et al. 2024 (STORM), section 2.2",
         score,
-        {"tagger": tagger.name, "headings": describe_headings(headings_of), "truth": truth},
+        {"tagger": tagger.name, "headings": describe_headings(headings_of), "truth": "txt"},
     )
 
 

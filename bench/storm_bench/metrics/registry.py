@@ -18,7 +18,7 @@ class Row(NamedTuple):
     options: Mapping[str, str] = {}
 
 
-_HEADINGS = {"truth": "heading_truth", "headings_of": "headings"}
+_HEADINGS = {"headings_of": "headings"}
 METRICS = {
     "heading_soft_recall": Row("recall:heading_soft_recall", ("heading_vectors",), _HEADINGS),
     "heading_entity_recall": Row("recall:heading_entity_recall", ("entity_tagger",), _HEADINGS),
@@ -29,11 +29,10 @@ METRICS = {
     "meteor": Row("overlap:meteor", ("wordnet",)),
     "statement_coverage": Row("statements:statement_coverage", ("statement_screen",)),
     "statement_coverage_lm": Row("statements:statement_coverage_lm", ("judge_model",)),
-    "own_statements_lm": Row("statements:own_statements_lm", ("judge_model",)),
     "research": Row("counts:RESEARCH"),
     "shape": Row("counts:SHAPE"),
     "density": Row("counts:density", ("vectors",)),
-    "citation_alce": Row("citations:citation_alce", ("support_judge",), {"expand": "expand_citations"}),
+    "citation_alce": Row("citations:citation_alce", ("support_judge",)),
     "citation_wikigenbench": Row("citations:citation_wikigenbench", ("support_judge",)),
     "citation_wiki_live": Row("statements:citation_wiki_live", ("support_judge",)),
     "support_errors": Row("citations:support_errors", ("support_judge", "judge_model")),

@@ -52,12 +52,9 @@ class Resources:
     # ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
     # :func:`storm_bench.metrics.conner.open_models`
     conner: Mapping[str, str] = field(default_factory=dict)
-    heading_truth: Literal["txt", "json"] = "txt"  # ``txt`` (official) or ``json``, see :data:`.texts.HeadingTruth`
     # which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods make
     # no outline
     headings: Literal["outline", "article"] = "outline"
-    # let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation
-    expand_citations: bool = False
     # other settings of judges; endpoint and key apply only to the model ``lm``
     settings: Mapping[str, object] = field(default_factory=dict)
 

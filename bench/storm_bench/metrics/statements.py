@@ -1,4 +1,4 @@
-"""Statements looked up in their best-matching passages: the human article's, an article's, and those that cite a page.
+"""Statements looked up in their best-matching passages: the human article's, and an article's that cite a page.
 
 As Wiki Live Challenge defines them. The screen (``statement_coverage``) finds stated statements; a language model also
 contradicted ones.
@@ -26,13 +26,11 @@ STATED = 0.65
 finds stated, and 9 % of the rest (160 labels). Higher than for citations, because all passages are on the topic."""
 COVERAGE_MEASURES = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
 _CACHED_CEILINGS = 256  # topics
-_OWN_SUPPORT, _OWN_CONFLICT = (f"own_statement_{name}_lm" for name in ("support", "conflict"))
 LM_MEASURES = (
     Measure("statement_coverage_lm"),
     Measure("statement_conflict_lm", better="lower"),
     Measure("statement_ceiling_lm", better="neither"),
 )
-OWN_MEASURES = (Measure(_OWN_SUPPORT), Measure(_OWN_CONFLICT, better="lower"))
 _SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
     f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
 )
@@ -157,29 +155,6 @@ def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
     Departures: the benchmark shows the whole article; passages keep prompts short and allow documents of any length.
     """
     return _coverage("statement_coverage_lm", LM_MEASURES, *_reader(model), "model")
-
-
-def own_statements_lm(model: JudgeModel) -> CaseMetric:
-    """Return the shares of an article's statements that the human article states, and that it contradicts.
-
-    The counterpart of :func:`statement_coverage_lm`, which looks up the human article's statements. The statements of a
-    system's published article are those published with it; of any other article its sentences, which hold more than one
-    fact and point back, so that fewer are supported. A statement that the human article does not mention is not an
-    error. Both are None for an article without statements, and without a human text.
-
-    Departures: the benchmark shows the ten nearest statements of the human article; here its five best-matching
-    passages (up to 120 words).
-    """
-    read, parameters = _reader(model)
-
-    def score(case: Case) -> Score:
-        human = case.topic.human.text()
-        verdicts = read(find_in_text(human, [statement.text for statement in own_statements(case)] if human else []))
-        support, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
-        return {_OWN_SUPPORT: support, _OWN_CONFLICT: conflict}
-
-    reference = "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: support and conflict of the article's statements"
-    return CaseMetric("own_statements_lm", OWN_MEASURES, reference, score, parameters, (("model", OWN_MEASURES),))
 
 
 def _reader(model: JudgeModel) -> tuple[Reader, Parameters]:

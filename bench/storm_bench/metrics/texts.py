@@ -17,10 +17,6 @@ from storm_pipeline.types import UNTITLED, Paragraph
 HeadingsOf = Literal["outline", "article"]
 """``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""
 
-HeadingTruth = Literal["txt", "json"]
-"""``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's
-tree, without back matter at any place."""
-
 _BACK_MATTER = ("references", "external links", "see also", "notes")
 _REFERENCES = "# References"
 _URL = re.compile(r"(?:http|www)\S+")
@@ -66,12 +62,13 @@ def is_undivided(article: Article) -> bool:
 
 
 def heading_pair(
-    human: HumanArticle, article: Article, truth: HeadingTruth, headings_of: HeadingsOf = "outline"
+    human: HumanArticle, article: Article, headings_of: HeadingsOf = "outline"
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the headings to compare: those of the ground truth and those generated, depth first."""
+    """Return the headings to compare, those of the ground truth and those generated, depth first.
+
+    As official: from the human article's text, and both cut at the first heading of back matter.
+    """
     produced = generated_headings(article, headings_of)
-    if truth == "json":
-        return human.headings(), produced
     lines = (line.strip() for line in human_text(human).splitlines())
     return cut_headings([line.strip("#").strip() for line in lines if line.startswith("#")]), cut_headings(produced)
 

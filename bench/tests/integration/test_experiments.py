@@ -188,7 +188,8 @@ JUDGING: dict[str, Answer] = {
 def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     metrics = [*ASKS_MODEL, *(name for name in ASK_JUDGE if name not in ASKS_MODEL), "shape"]
     known = tuple((f"Field {n}", f"value {n}") for n in range(5))
-    write_topics(data, [replace(told, human=replace(told.human, infobox=known)) for told in map(topic, NAMES)])
+    facts = {"infobox": known, "statements": tuple(f"Silk was sold in town {n}." for n in range(5))}
+    write_topics(data, [replace(told, human=replace(told.human, **facts)) for told in map(topic, NAMES)])
     with FakeModel(JUDGING) as model:
         judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
         config = described(model, "rr storm", metrics=metrics, resources=judges)

@@ -22,9 +22,9 @@ from storm_bench.metrics.citations import support_errors
 from storm_bench.metrics.grades import ib_score, questions, rubric_grades, wikigen_quality
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statements import own_statements_lm, statement_coverage_lm
+from storm_bench.metrics.statements import statement_coverage_lm
 from storm_bench.reporting import judges_of
-from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
+from storm_bench.types import HumanArticle, TopicDocument
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -189,23 +189,6 @@ def test_statements_that_an_article_states_contradicts_or_leaves_out() -> None:
         assert metric.score([bare, ARTICLE]) == [{**first, "statement_ceiling_lm": None}, dict.fromkeys(first)]
 
 
-def test_an_articles_own_statements_against_the_human_article() -> None:
-    human = replace(ARTICLE.topic.human, lead="The dam was begun in 1929. 400 moved away. Herons nest there.")
-    published = tuple(map(CitedStatement, ("Herons nest there.", "The dam was red.", "Quartz glitters.")))
-    topic = replace(ARTICLE.topic, human=human, system_articles=(SystemArticle("alpha", "Text.", published),))
-    # Sentences: another year, the same words, and neither. Statements: the same words, neither, and no word in common.
-    ours, theirs = replace(ARTICLE, topic=topic), replace(ARTICLE, topic=topic, system="alpha")
-    with FakeModel({"FindStatement": found}) as server:
-        metric = own_statements_lm(open_judge(server.lm, FAST))
-        first, second, empty, bare = metric.score([ours, theirs, replace(EMPTY, topic=topic), ARTICLE])
-        asked = [re.findall(r"Statement: (.*?)(?:\n|$)", one.prompt)[-1] for one in server.of("FindStatement")]
-    assert first == {"own_statement_support_lm": 1 / 3, "own_statement_conflict_lm": 1 / 3}
-    assert second == {"own_statement_support_lm": 1 / 3, "own_statement_conflict_lm": 0}
-    assert empty == bare == dict.fromkeys(first)
-    assert "The dam was red." in asked
-    assert "Quartz glitters." not in asked, "what shares no word with a passage is not asked about"
-
-
 @dataclass(frozen=True)
 class Shared:
     """What an evaluation offers."""
@@ -213,14 +196,13 @@ class Shared:
     support_judge: ScoringJudge
     judge_model: JudgeModel
     grader: LanguageModelGrader
-    expand_citations: bool = False
 
 
 COUNTS = {"citation_pairs_wiki_live", "citation_pages_held_wiki_live"}
 """Measures of judged metrics that depend on no judge."""
 JUDGED = (
     "citation_alce citation_wikigenbench citation_wiki_live support_errors rubric wikigen_quality ib_score "
-    "statement_coverage_lm own_statements_lm".split()
+    "statement_coverage_lm".split()
 )
 
 

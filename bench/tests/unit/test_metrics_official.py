@@ -4,14 +4,9 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from articles import section, sentence, source
 from cases import case, generated, human
-from judge_doubles import ScriptedSupportJudge
 from list_tagger import ListTagger
-from scored_articles import case as written
 
-from storm_bench.cited_sentences import cited_sentences
-from storm_bench.metrics.citations import citation_alce
 from storm_bench.metrics.overlap import rouge, rouge_body
 from storm_bench.metrics.recall import article_entity_recall, heading_entity_recall
 from storm_bench.metrics.texts import HeadingsOf, generated_headings, heading_pair, plain
@@ -46,10 +41,9 @@ HUMAN = HumanArticle(
 
 def test_headings_come_from_the_published_text_up_to_the_first_back_matter_word() -> None:
     article = generated({"History": "", "See also": "", "Legacy": ""})
-    assert heading_pair(HUMAN, article, "txt") == (("History",), ("History",))
-    assert heading_pair(HUMAN, article, "json") == (("History", "Dam", "Legacy"), ("History", "See also", "Legacy"))
+    assert heading_pair(HUMAN, article) == (("History",), ("History",))
     unpublished = replace(HUMAN, published_text="")
-    assert heading_pair(unpublished, article, "txt")[0] == ("History", "Dam", "Legacy")
+    assert heading_pair(unpublished, article)[0] == ("History", "Dam", "Legacy")
 
 
 def test_texts_are_cleaned_as_officially() -> None:
@@ -75,25 +69,6 @@ def test_published_entities_are_the_truth_where_there_are_any() -> None:
     article = generated({"One": "Rome and China."})
     scores = metric.score([case(people, article), case(published, article)])
     assert [(own["article_entity_recall"], own["article_entities"]) for own in scores] == [(1.0, 1), (0.5, 4)]
-
-
-A, B = (source(name, text) for name, text in (("a", "alpha"), ("b", "beta")))
-
-
-def test_uncited_sentences_inherit_a_neighbours_citations_by_hand() -> None:
-    judged = written(
-        section("One", "Alpha.", sentence("alpha.", A), "beta.", sentence("beta.", B), "alpha."),
-        section("Two", "alpha."),
-        sources=(A, B),
-    )
-    expanded = [s.passages for s in cited_sentences(judged.article, expand=True)]
-    assert expanded == [("a\nalpha",), ("a\nalpha",), ("b\nbeta",), ("b\nbeta",), ("b\nbeta",), ()]
-    supports = ScriptedSupportJudge(lambda passage, claim: claim.rstrip(".").lower() in passage)
-    found = citation_alce(supports).score([judged])[0]
-    assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (2 / 6, 1.0)
-    found = citation_alce(supports, expand=True).score([judged])[0]
-    assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (4 / 6, 4 / 5)
-    assert citation_alce(supports, expand=True).parameters != citation_alce(supports).parameters
 
 
 def test_headings_of_the_article_are_not_those_that_its_outline_only_planned() -> None:
