@@ -86,7 +86,7 @@ def by_pybtex(text: str, keys: Iterable[str] = ()) -> Works:
             role: [plain(Text.from_latex(str(person))) for person in entry.persons.get(role, ())]
             for role in ("author", "editor")
         }
-        year = known.get("date", known.get("year"))[:4]
+        year = str(known.get("date") or known["year"])[:4]
         works[known["title"]] = {name: known[name] for name in PLAIN if name in known} | people | {"year": year}
     return works
 
