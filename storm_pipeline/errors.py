@@ -70,7 +70,11 @@ class CorpusError(SearchError):
 
 
 class PageError(SearchError):
-    """A web page could not be fetched: refused, unreachable, too large, too slow, or without text."""
+    """A source could not be read: its page was refused, unreachable, too large, too slow or without text."""
+
+    def __init__(self, message: str, *, is_gone: bool = False) -> None:
+        super().__init__(message)
+        self.is_gone = is_gone  # whether there is no such page (HTTP 404 or 410) or host
 
 
 class DatasetError(StormError):

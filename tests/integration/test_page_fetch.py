@@ -79,9 +79,12 @@ def test_other_kinds_are_refused_before_their_body_is_read(kind: str) -> None:
     refused(Reply(body=b"x" * 50, pieces=0.2, headers={"Content-Type": kind}), limits=HASTY, says="only HTML")
 
 
-@pytest.mark.parametrize("status", [204, 304, 401, 403, 404, 429, 500, 503])
+@pytest.mark.parametrize("status", [204, 304, 401, 403, 404, 410, 429, 500, 503])
 def test_other_answers_are_no_page(status: int) -> None:
-    refused(Reply(status, headers=HTML), says=f"answered {status}")
+    with ScriptedServer(Reply(status, headers=HTML)) as server, pytest.raises(PageError) as raised:
+        fetch_page(server.url, BRISK, HERE)
+    assert f"answered {status}" in str(raised.value)
+    assert raised.value.is_gone == (status in {404, 410})
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -1,6 +1,7 @@
 """robots.txt asked once and heeded, few requests to one site at once."""
 
 import contextlib
+import socket
 import threading
 import time
 import tracemalloc
@@ -67,6 +68,15 @@ def test_rules_are_heeded(path: str, allowed: bool) -> None:
             with pytest.raises(PageError, match=r"robots\.txt of 127.* forbids /"):
                 read(server.url + path, polite())
     assert [request.path for request in server.requests] == ["/robots.txt", path.partition("?")[0]][: 1 + allowed]
+
+
+def test_a_site_whose_host_is_unknown_is_gone() -> None:
+    def unknown(_: str) -> list[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "no such host")
+
+    with pytest.raises(PageError, match="is closed for now") as raised:
+        fetch_page("http://gone.example/a", BRISK, HERE, Politeness(BRISK, Access(resolve=unknown)).visit)
+    assert raised.value.is_gone
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
 
 
 def refresh(*options: str, files: str = ".") -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", "--files", files, *options])
+    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", "--pages", files, *options])
     return done.exit_code, done.output
 
 
@@ -76,6 +76,15 @@ def test_a_file_that_is_gone_is_named_and_its_sentence_stays(folder: Path) -> No
     assert sentences(folder / "new" / "article.json") == sentences(folder / "run" / "article.json")
 
 
+def test_an_article_from_elsewhere_is_refreshed_with_its_folder(folder: Path) -> None:
+    (folder / "mine.md").write_text(f"{SENTENCES[0]}[^1] It is old.[^2]\n\n[^1]: dam.txt\n[^2]: A lost book.\n")
+    done = CliRunner().invoke(app, ["refresh", "mine.md", "--to", "new"])
+    assert done.exit_code == 0
+    assert "1 sentence with a passage that changed or vanished, 0 fail" in done.output
+    assert "the article gives no address of it" in done.output
+    assert DAM in (folder / "new" / "article.json").read_text()
+
+
 def test_what_is_no_run_is_told(folder: Path) -> None:
     (folder / "run" / "article.json").unlink()
     assert refresh()[0] == 1
@@ -93,8 +102,8 @@ def rests_on(path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "files", "why"),
     [
-        ("dam.txt", "elsewhere", "folders that you name: --files DIR"),
-        ("elsewhere/link.txt", "elsewhere", "folders that you name: --files DIR"),
+        ("dam.txt", "elsewhere", "folder that you name: --pages PATH"),
+        ("elsewhere/link.txt", "elsewhere", "folder that you name: --pages PATH"),
         ("elsewhere", ".", "the file is gone or unreadable"),
     ],
 )

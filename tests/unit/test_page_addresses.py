@@ -1,6 +1,7 @@
 """Which addresses may be fetched: the public internet's, however another is written, embedded or resolved."""
 
 import ipaddress
+import socket
 import time
 
 import pytest
@@ -114,15 +115,16 @@ def test_a_private_literal_is_refused_without_a_look_up(address: str) -> None:
         require_allowed_addresses(host, Access(resolve=lambda _: pytest.fail("looked up")), SECONDS)
 
 
-def failing(_: str) -> list[str]:
-    raise OSError("no such host")
+@pytest.mark.parametrize(("code", "is_gone"), [(socket.EAI_NONAME, True), (socket.EAI_AGAIN, False)])
+def test_names_that_cannot_be_resolved(code: int, is_gone: bool) -> None:
+    def failing(_: str) -> list[str]:
+        raise socket.gaierror(code, "no such host")
 
-
-def test_names_that_cannot_be_resolved() -> None:
     with pytest.raises(PageError, match="has no address"):
         require_allowed_addresses("example.org", access(), SECONDS)
-    with pytest.raises(PageError, match="could not be resolved"):
+    with pytest.raises(PageError, match="could not be resolved") as raised:
         require_allowed_addresses("example.org", Access(resolve=failing), SECONDS)
+    assert raised.value.is_gone == is_gone
 
 
 def test_a_resolver_that_hangs_is_not_waited_for() -> None:

@@ -15,6 +15,7 @@ from storm_pipeline.evidence.copies import same_texts
 from storm_pipeline.evidence.editions import one_source_per_text
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.refreshing import refresh
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.run.article_json import from_json
@@ -163,5 +164,5 @@ def test_a_refreshed_article_reads_the_page_that_a_passage_is_from() -> None:
     more = Snippet(HOSTS[1], "The decision", own, origin="page")
     article = written(index(a, b, more), cited(more, told="The farmers have their land back."))
     now = {HOSTS[0]: shared, HOSTS[1]: f"{shared} {own}"}
-    found = refresh(article, YearJudge(), lambda url: Page(url, "", ((None, now[url]),)))
+    found = refresh(Read(article, {}), YearJudge(), lambda url: Page(url, "", ((None, now[url]),)))
     assert (found.changes, found.checked.article) == ((), article)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.errors import DatasetError, SettingsError
-from storm_pipeline.interfaces.cli.export import article_of
 from storm_pipeline.interfaces.cli.guard import with_guard
-from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
+from storm_pipeline.interfaces.cli.options import Json, argument, flag, option
 from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
 from storm_pipeline.text.files import write_atomically
 from storm_pipeline.text.formatting import with_noun
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 _FAILED, _NOT_READ = typer.Exit(3), typer.Exit(4)  # status 1: an error, 2: a setting or an option is wrong
 _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
+_PAGES = "Folder, file or .jsonl of the works that it cites."
 _VERDICTS = "Of the verdicts, such as partly, 'not found', uncited or unread: which end with 3."
 
 
@@ -29,9 +29,7 @@ def check(
     ctx: typer.Context,
     article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
     *,
-    pages: Annotated[
-        Path | None, option("--pages", "PATH", "Folder, file or .jsonl of the works that it cites.")
-    ] = None,
+    pages: Annotated[Path | None, option("--pages", "PATH", _PAGES)] = None,
     offline: Annotated[bool, flag("--offline", "Fetch no page.")] = False,
     fail_on: Annotated[str, option("--fail-on", "VERDICTS", _VERDICTS)] = "not,contradicted",
     to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
@@ -53,11 +51,13 @@ def check(
     settings = load_settings(ctx.obj)
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     read = read_for_check(article, pages, None if offline else kept_pages(settings))
-    checked = replace(check_article(read.article, judge, read.unread), matches=read.matches)
+    checked = replace(check_article(read.article, judge, read.unread), matches=read.matches, notes=read.notes)
     if to is not None:
         _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
     if read.matches and not as_json:
         show_table(report.MATCH_COLUMNS, report.match_rows(read.matches))
+    if (rows := report.source_rows(checked)) and not as_json:
+        show_table(report.SOURCE_COLUMNS, rows)
     nothing_read = bool(checked.unread) and len(checked.failing({"uncited", "unread"})) == len(checked.sentences)
     if as_json:
         say(report.to_json(checked))
@@ -95,54 +95,48 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         write_atomically(folder / name, text)
 
 
-_FILES = "Folder whose files may be read again; may be repeated."
-
-
 @with_guard
 def refresh(
     ctx: typer.Context,
-    run: Run,
+    article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
     *,
-    files: Annotated[list[Path] | None, option("--files", "DIR", _FILES)] = None,
+    pages: Annotated[Path | None, option("--pages", "PATH", _PAGES)] = None,
     to: Annotated[Path | None, option("--to", "DIR", "Write the refreshed article into this folder.")] = None,
 ) -> None:
-    """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
+    """Read the sources of ARTICLE again, and print the sentences whose passages changed or vanished.
 
-    Changed sentences are judged anew, as by `storm check`.
-
-    Local files are read only in the folders given by --files, since an untrusted article may cite any file.
+    An article without passages is compared with the pages that its last check has kept. Changed sentences are judged
+    as by `storm check`. Files that a run's article cites are read only in --pages, since it may cite any file.
 
     With --to, writes the article as JSON, Markdown and HTML: those sentences cite current passages, the others are
     unchanged. Exit status 3 if a changed sentence fails.
     """
     from storm_pipeline.evidence.judges.opening import open_judge
     from storm_pipeline.evidence.page_reading import kept_pages
+    from storm_pipeline.output.check.reading import read_for_check, with_files
     from storm_pipeline.output.check.refreshing import refresh as refreshed
 
     settings = load_settings(ctx.obj)
-    article = article_of(run)
+    read = read_for_check(article, pages, kept_pages(settings.model_copy(update={"search_cache": "replay"})))
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
-    changed = refreshed(article, judge, fetch, files or ())
+    changed = refreshed(read, judge, with_files(fetch, pages))
     _print_changes(changed)
-    failing = [s for s in changed.checked.sentences if s.place in changed.failing]
     result = changed.checked.article
     if to is not None:
-        texts = {
-            "article.json": result.to_json(),
-            "article.md": result.to_markdown(),
-            "article.html": result.to_html(),
-        }
+        made = {"json": result.to_json(), "md": result.to_markdown(), "html": result.to_html()}
+        texts = {f"article.{suffix}": text for suffix, text in made.items()}
         _write(to, texts)
         say("\n".join(str(to / name) for name in texts))
-    if failing:
+    if changed.failing:
         raise _FAILED
 
 
 def _print_changes(result: "Refreshed") -> None:
-    from storm_pipeline.output.check.refreshing import NOT_NAMED
-    from storm_pipeline.output.check.report import NOTHING_READ
+    from storm_pipeline.output.check.report import NOTHING_READ, SOURCE_COLUMNS, source_rows
 
+    if gone_or_rated := source_rows(result.checked):
+        show_table(SOURCE_COLUMNS, gone_or_rated)
     verdicts = {sentence.place: sentence.status for sentence in result.checked.sentences}
     rows = [(str(c.place + 1), c.kind, verdicts.get(c.place, ""), c.source, c.text, c.reason) for c in result.changes]
     if rows:
@@ -150,7 +144,5 @@ def _print_changes(result: "Refreshed") -> None:
     sentences = len({change.place for change in result.changes})
     note = f"; {NOTHING_READ}" if verdicts and not result.checked.read else ""
     say(f"{with_noun(sentences, 'sentence')} with a passage that changed or vanished, {len(result.failing)} fail{note}")
-    if any(change.reason == NOT_NAMED for change in result.changes):
-        tell("files are read only in the folders that you name: --files DIR")
     if result.uncompared:
         tell(f"not compared, since the words are a search engine's: {with_noun(result.uncompared, 'citation')}")

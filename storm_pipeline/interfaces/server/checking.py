@@ -85,6 +85,9 @@ class CitedSource(BaseModel):
     url: str
     also: list[str] = Field(description="Other addresses of the same text.")
     unread: str | None = Field(description="Why it was not read; null if it was.")
+    rated: str = Field(description="Why Wikipedia's list of perennial sources is against it; empty if it is not.")
+    gone: str = Field(description="Why its page no longer exists; empty if it does, or was not fetched.")
+    archive: str = Field(description="Address of an archived copy that the article gives; may be empty.")
 
 
 class CheckRecord(BaseModel):

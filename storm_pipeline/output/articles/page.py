@@ -10,7 +10,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles.markdown import markdown_article, numbered_article
 from storm_pipeline.output.articles.markdown_blocks import TextBlock
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, reference_of, short_notes
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, reference_of, short_notes, with_archive
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode
 from storm_pipeline.sources.documents.docx import docx_tree
 from storm_pipeline.sources.documents.inline_markup import local_name, replace
@@ -137,7 +137,8 @@ def _of_coins(span: Any) -> tuple[Any, Reference | None]:
     titles = values("atitle", "btitle", "title")
     people = [", ".join(values("aulast", "aufirst")), *values("au")]
     entry = [*people, *(date[:4] for date in values("date")), *titles, *values("jtitle", "pub")]
-    return cite, Reference(url, next(iter(titles), _text(cite)), entry=". ".join(filter(None, entry)))
+    work = Reference(url, next(iter(titles), _text(cite)), entry=". ".join(filter(None, entry)))
+    return cite, with_archive(work, (link.get("href") or "" for link in cite.iter("a")))
 
 
 def _classes(element: Any) -> list[str]:
@@ -180,7 +181,8 @@ def _references(entry: Any, passages: dict[str, None], works: Sequence[Reference
         links = [link for link in links if "external" in _classes(link)]
     text = tidy("".join(entry.xpath(f".//text()[not({_NOT_OF_ENTRY})]")))
     if links:
-        return [Reference(hrefs[links[0]], _text(links[0]) or text, "\n\n".join(passages), text)]
+        stated = Reference(hrefs[links[0]], _text(links[0]) or text, "\n\n".join(passages), text)
+        return [with_archive(stated, (hrefs[link] for link in links))]
     stated = reference_of(text)
     if passages:
         return [Reference(stated.url or f"document:{text}", stated.title, "\n\n".join(passages), stated.entry)]

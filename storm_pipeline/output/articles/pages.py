@@ -26,6 +26,7 @@ class Reference:
     title: str = ""  # its title; may be empty
     text: str = ""  # the page as plain text; empty if unknown
     entry: str = field(default="", compare=False)  # all that the article states of it, as plain text; empty if unknown
+    archive: str = field(default="", compare=False)  # address of an archived copy that the article gives; may be empty
 
 
 @dataclass(frozen=True)

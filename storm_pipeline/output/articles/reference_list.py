@@ -7,8 +7,9 @@ address also in the last lines of the text.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import permutations, takewhile
 
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import first_link, markdown_block, plain_markdown
@@ -127,13 +128,26 @@ def _number_notes(notes: dict[str, Reference], references: dict[int, Reference])
 
 
 def reference_of(text: str) -> Reference:
-    """Return the page that an entry names."""
+    """Return the page that an entry names, and its archived copy."""
+    return with_archive(_reference_of(text), map(_trim, _ADDRESS.findall(text)))
+
+
+def with_archive(reference: Reference, urls: Iterable[str]) -> Reference:
+    """Return a reference with the address of an archived copy, which ends with that of the page, if both are given."""
+    pages = {url.partition("://")[2].rstrip("/"): url for url in (reference.url, *urls) if "://" in url}
+    for copy, page in permutations(pages, 2):
+        if copy.endswith(f"/{page}"):
+            return replace(reference, url=pages[page], archive=pages[copy])
+    return reference
+
+
+def _reference_of(text: str) -> Reference:
     url, title = first_link(text)
     entry = _plain(text)
     if url:
         return Reference(url, _plain(title), entry=entry)
     if address := _ADDRESS.search(text):
-        rest = f"{text[: address.start()]} {text[address.end() :]}"
+        rest = _ADDRESS.sub(" ", text)
         quoted = _QUOTED.search(rest)
         return Reference(_trim(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest), entry=entry)
     title, separator, place = text.rpartition(" — ")

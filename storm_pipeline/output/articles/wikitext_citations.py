@@ -93,7 +93,7 @@ def _work(template: Any) -> tuple[str, Reference] | None:
     ref = template.get("ref").value.filter_templates() if template.has("ref") else []
     names = [*(stated["family"] or stated["editor"])[:_MOST_NAMES], *stated["date"][:1]]
     anchor = _anchor([*(words for inner in ref for words in _short(inner)), names][0])
-    return anchor, Reference(url, [*titles, url][0], entry=", ".join(entry))
+    return anchor, Reference(url, [*titles, url][0], entry=", ".join(entry), archive=[*stated["archive"], ""][0])
 
 
 def _anchor(words: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal, get_args
 
@@ -13,6 +13,7 @@ from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.output.check.matching import Match
+from storm_pipeline.output.check.reading import SourceNote
 from storm_pipeline.output.render.links import MOST_CITED, require_presentable
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Article, Citation, Section, Sentence, Snippet
@@ -45,6 +46,7 @@ class Checked:
     judge: str  # name of the judge
     unread: Mapping[str, str]  # source id → why it was not read
     matches: tuple[Match, ...] = ()  # its references and the documents that fit them; empty without documents
+    notes: Mapping[str, SourceNote] = field(default_factory=dict)  # by source id
 
     @property
     def counts(self) -> dict[Status, int]:

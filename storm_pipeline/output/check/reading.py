@@ -1,27 +1,38 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.output.check.matching import Library, Match
+from storm_pipeline.output.render.links import NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.document import Document
 from storm_pipeline.sources.documents.reader import read_documents, stays_below
 from storm_pipeline.sources.pages.extract import Page
+from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.identity import source_id
-from storm_pipeline.text.plain import web_address
 from storm_pipeline.types import Article, Snippet
 
-PASSAGES = 3
-"""Maximum passages of a page by which a sentence is judged."""
+PASSAGES = 3  # maximum passages of a page by which a sentence is judged
 OFFLINE = "it is not in the folder, and nothing was fetched"
-WORKERS = 8
-"""Pages read concurrently."""
+Reading = tuple[Reference | None, PageError | None]  # a source's text, and why its page is unread; both by a copy
+_WORKERS = 8  # pages read at the same time
 _RUN = "article.json"
+
+
+@dataclass(frozen=True)
+class SourceNote:
+    """Facts about a cited source that an editor needs."""
+
+    rated: str = ""  # why Wikipedia's editors would not accept it; empty if they may
+    gone: str = ""  # why its page is gone; empty if it is there, or was not looked at
+    archive: str = ""  # address of an archived copy that the article gives; empty if none
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,8 @@ class Read:
     article: Article  # passages of unread sources contain the reason
     unread: Mapping[str, str]  # source id → why, a clause
     matches: tuple[Match, ...] = ()  # its references and the documents that fit them; empty without documents
+    notes: Mapping[str, SourceNote] = field(default_factory=dict)  # by source id
+    documents: frozenset[str] = frozenset()  # ids of the sources whose text is that of a document
 
 
 def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Read:
@@ -48,13 +61,17 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
     library = Library(_documents(path, file, sources), file.parent)
     pages = _Pages(library, (), {})
     article = read_article(file, title_of(file), pages)
-    if not pages.missing:
-        return Read(article, {}, library.matches)
-    fetched, unread = _fetched(pages.missing, fetch)
+    missing = pages.missing
+    readings = read_sources(fetch, missing)
+    unread = {name: str(error) for name, (page, error) in readings.items() if not page}
     for name in unread:
-        if fitting := library.find(pages.missing[name])[0].documents:
+        if fitting := library.find(missing[name])[0].documents:
             unread[name] = f"several documents fit it: {', '.join(fitting)}"
-    return Read(read_article(file, title_of(file), _Pages(library, fetched, unread)), unread, library.matches)
+    if missing:
+        pages = _Pages(library, (page for page, _ in readings.values() if page), unread)
+        article = read_article(file, title_of(file), pages)
+    notes = source_notes(article, readings, pages.archives)
+    return Read(article, unread, library.matches, notes, frozenset(pages.documents))
 
 
 class _Pages(AvailablePages):
@@ -63,14 +80,19 @@ class _Pages(AvailablePages):
     def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)
         self.missing: dict[str, Reference] = {}
+        self.archives: dict[str, str] = {}
+        self.documents: set[str] = set()
         self._library = library
         self._unread = unread
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         document = None if reference.text.strip() else self._library.find(reference)[1]
-        if passages := super().passages(statement, document or reference):
+        passages = super().passages(statement, document or reference)
+        self.archives[source_id(reference.url)] = reference.archive
+        if passages:
+            self.documents |= {passage.source_id for passage in passages if document}
             return passages
-        url = reference.url or f"reference:{reference.title}"
+        url = reference.url or f"{NO_ADDRESS}{reference.title}"
         missing = Snippet(url, reference.title, f"Not read: {self._unread.get(source_id(url), OFFLINE)}.")
         self.missing[missing.source_id] = reference
         return (missing,)
@@ -104,28 +126,50 @@ def _documents(path: Path, article: Path, sources: Path | None) -> Iterator[Docu
                 yield document
 
 
-def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
-    """Read a web page; return the reference with its text, or the reason for a failure."""
+def read_source(fetch: Callable[[str], Page] | None, reference: Reference) -> Reading:
+    """Read the page of a source, or its archived copy if the page is gone."""
+    if not reference.url or reference.url.startswith(NO_ADDRESS):
+        return None, PageError("the article gives no address of it")
+    if fetch is None:
+        return None, PageError(OFFLINE)
     try:
         page = fetch(reference.url)
     except PageError as error:
-        return str(error)
-    return Reference(reference.url, page.title or reference.title, joined_text(page.pages))
+        copy = reference.archive if error.is_gone else ""
+        archived = read_source(fetch, replace(reference, url=copy, archive=""))[0] if copy else None
+        return archived and replace(archived, url=reference.url), error
+    return replace(reference, title=page.title or reference.title, text="\n\n".join(t for _, t in page.pages)), None
 
 
-def joined_text(pages: Iterable[tuple[object, str]]) -> str:
-    """Join the texts of numbered pages."""
-    return "\n\n".join(text for _, text in pages)
+def read_sources(fetch: Callable[[str], Page] | None, sources: Mapping[str, Reference]) -> dict[str, Reading]:
+    """Read sources at the same time; see :func:`read_source`."""
+    return dict(
+        zip(sources, parallel_map(partial(read_source, fetch), sources.values(), workers=_WORKERS), strict=True)
+    )
 
 
-def _fetched(
-    missing: Mapping[str, Reference], fetch: Callable[[str], Page] | None
-) -> tuple[list[Reference], dict[str, str]]:
-    def fetched(reference: Reference) -> Reference | str:
-        if not web_address(reference.url):
-            return "the article gives no address of it" if not reference.url else "it is no page of the web"
-        return OFFLINE if fetch is None else read_page(reference, fetch)
+def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[str], Page]:
+    """Return a function that reads pages, and files of a folder; links out of it are not followed."""
 
-    results = dict(zip(missing, parallel_map(fetched, missing.values(), workers=WORKERS), strict=True))
-    pages = [result for result in results.values() if isinstance(result, Reference)]
-    return pages, {name: result for name, result in results.items() if isinstance(result, str)}
+    def read(url: str) -> Page:
+        if not url.startswith("file:"):
+            return fetch(url)
+        file = Path(unquote(urlsplit(url).path))
+        if folder is None or not stays_below(file, folder):
+            raise PageError("files are read only in the folder that you name: --pages PATH")
+        documents = [item for item in (read_documents(file) if file.is_file() else ()) if isinstance(item, Document)]
+        if not documents:
+            raise PageError("the file is gone or unreadable")
+        return Page(url, "", tuple(page for document in documents for page in document.pages))
+
+    return read
+
+
+def source_notes(
+    article: Article, readings: Mapping[str, Reading], archives: Mapping[str, str]
+) -> dict[str, SourceNote]:
+    """Return the notes on the cited sources by source id, as are ``readings`` and the addresses of archived copies."""
+    verdicts = {source.id: SourcePolicy().judge(source.url) for source in article.references}
+    gone = {name: str(error) for name, (_, error) in readings.items() if error and error.is_gone}
+    rated = {name: "" if verdict.allowed else verdict.reason for name, verdict in verdicts.items()}
+    return {name: SourceNote(reason, gone.get(name, ""), archives.get(name, "")) for name, reason in rated.items()}

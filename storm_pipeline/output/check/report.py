@@ -9,14 +9,16 @@ from storm_pipeline.evidence.citations import number_references
 from storm_pipeline.output.articles.pages import READING
 from storm_pipeline.output.check.judging import Checked, CheckedSentence
 from storm_pipeline.output.check.matching import Match
+from storm_pipeline.output.check.reading import SourceNote
 from storm_pipeline.output.render.html import to_html
-from storm_pipeline.output.render.links import Remark
+from storm_pipeline.output.render.links import Remark, label
 from storm_pipeline.text.formatting import shorten, with_noun
 from storm_pipeline.text.words import encodable, tidy
 
 SCHEMA = 2
 COLUMNS = ("sentence", "verdict", "text", "why")
 MATCH_COLUMNS = ("cited", "matched by", "document")
+SOURCE_COLUMNS = ("source", "page", "Wikipedia's list", "archived copy")
 _WORDS = {
     "partly": "supported in part",
     "not": "not supported",
@@ -71,6 +73,7 @@ def to_record(checked: Checked) -> dict[str, Any]:
         **({"matches": list(map(asdict, checked.matches))} if checked.matches else {}),
         "sources": [
             {"number": n, "title": r.title, "url": r.url, "also": r.also, "unread": checked.unread.get(r.id)}
+            | vars(checked.notes.get(r.id, SourceNote()))
             for n, r in enumerate(checked.article.references, 1)
         ],
     }
@@ -79,6 +82,13 @@ def to_record(checked: Checked) -> dict[str, Any]:
 def match_rows(matches: Iterable[Match]) -> list[tuple[str, ...]]:
     """Return the references in order of citation with their documents, under :data:`MATCH_COLUMNS`."""
     return [(shorten(m.cited, _LONGEST), m.by or "nothing", " or ".join(m.documents)) for m in matches]
+
+
+def source_rows(checked: Checked) -> list[tuple[str, ...]]:
+    """Return the sources whose page is gone, or that Wikipedia rates down, under :data:`SOURCE_COLUMNS`."""
+    names = {source.id: f"[{n}] {label(source)}" for n, source in enumerate(checked.article.references, 1)}
+    notes = ((name, checked.notes.get(source, SourceNote())) for source, name in names.items())
+    return [(name, n.gone and f"gone: {n.gone}", n.rated, n.archive) for name, n in notes if n.gone or n.rated]
 
 
 def to_json(checked: Checked) -> str:

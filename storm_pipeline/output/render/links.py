@@ -19,6 +19,8 @@ _FRAGMENT_WORDS = 5  # number of first and last words in a text fragment
 Passage = tuple[tuple[tuple[str, bool], ...], str]
 """A cited passage: pieces, each with whether it supports the sentence, and its page number."""
 
+NO_ADDRESS = "reference:"  # beginning of the made-up address of a work for which an article gives none
+
 
 @dataclass(frozen=True)
 class Link:

@@ -9,7 +9,7 @@ from storm_pipeline.evidence.citations import (
     paragraphs_to_markdown,
     section_blocks,
 )
-from storm_pipeline.output.render.links import host, is_shared_link, label, one_line, shared_address
+from storm_pipeline.output.render.links import NO_ADDRESS, host, is_shared_link, label, one_line, shared_address
 from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.text.identity import PREPRINT, is_preprint
 from storm_pipeline.text.languages import references_heading
@@ -48,7 +48,8 @@ def _reference(number: int, source: Source, pages: str) -> str:
     if is_shared_link(source.url):
         return f"{number}. {_link(name, source.url)}{where}{also}"
     address = shared_address(source.url).replace(" — ", " - ")
-    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}{also}"
+    where = where if address.startswith(NO_ADDRESS) else f" — {escape(address)}{where}"
+    return f"{number}. {name}{_origin(source)}{where}{also}"
 
 
 def _link(text: str, url: str) -> str:

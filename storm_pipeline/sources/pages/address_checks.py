@@ -103,7 +103,7 @@ def require_allowed_addresses(host: str, access: Access, seconds: float) -> tupl
     literal = literal_address(host)
     addresses = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolve(host, access, seconds)))
     if not addresses:
-        raise PageError(f"the host {host} has no address; check the spelling")
+        raise PageError(f"the host {host} has no address; check the spelling", is_gone=True)
     for address in addresses:
         if not access.allow(address):
             raise PageError(f"{host} resolves to {address}, which is not a public address; such pages are not fetched")
@@ -114,7 +114,9 @@ def _resolve(host: str, access: Access, seconds: float) -> Sequence[str]:
     try:
         addresses = run_within(max(seconds, 0.001), lambda: access.resolve(host))
     except (OSError, UnicodeError) as error:
-        raise PageError(f"the host {host} could not be resolved; check the spelling and the network") from error
+        is_gone = isinstance(error, socket.gaierror) and error.errno in {socket.EAI_NONAME, socket.EAI_NODATA}
+        message = f"the host {host} could not be resolved; check the spelling and the network"
+        raise PageError(message, is_gone=is_gone) from error
     if addresses is None:
         raise PageError(f"the host {host} was not resolved within {seconds:.0f} s; check the network")
     return addresses

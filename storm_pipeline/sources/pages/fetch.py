@@ -67,7 +67,8 @@ def fetch_page(
     """
     with follow_redirects(url, limits, access, visit) as answer:
         if answer.response.status != 200:
-            raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
+            message = f"{answer.url} answered {answer.response.status}; the page cannot be fetched"
+            raise PageError(message, is_gone=answer.response.status in {404, 410})
         kind = answer.response.headers.get("Content-Type", "")
         content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF, *_UNINFORMATIVE}:
@@ -149,6 +150,7 @@ class _Site:
     limiter: Limiter
     rules: "Protego | None" = None
     closed: str = ""
+    is_gone: bool = False
 
 
 class Politeness:
@@ -179,7 +181,7 @@ class Politeness:
             raise PageError(f"the robots.txt of {parts.netloc} was not fetched in the time for the page") from error
         left -= time.monotonic() - start
         if site.closed:
-            raise PageError(f"{parts.netloc} is closed for now: {site.closed}")
+            raise PageError(f"{parts.netloc} is closed for now: {site.closed}", is_gone=site.is_gone)
         if site.rules is not None and not site.rules.can_fetch(url, _ROBOT):
             raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
         with site.limiter:
@@ -197,7 +199,7 @@ class Politeness:
         try:
             text = self._robots_text(f"{origin}/robots.txt")
         except PageError as error:
-            return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})")
+            return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})", is_gone=error.is_gone)
         if text is None:
             return _Site(limiter)
         from protego import Protego
