@@ -64,6 +64,12 @@ def test_a_caller_changes_what_is_free_and_nothing_else(owners: dict[str, None],
             remote.for_resuming(owner.model_dump(mode="json"), given)
 
 
+@pytest.mark.parametrize("page", ["https://a.org/b\x1cc", "https://a.org/\x85", "\x1fhttps://a.org"])
+def test_an_address_with_blanks_of_any_kind_is_refused_as_described(page: str) -> None:
+    with pytest.raises(SettingsError, match="write the address of a page"):
+        Settings.build({"exclude_urls": [page]})
+
+
 @given(cap=st.floats(0.01, 100), asked=st.floats(0.01, 100), again=st.floats(0.01, 100))
 def test_a_cap_is_never_exceeded(cap: float, asked: float, again: float) -> None:
     remote = RemoteSettings.build(Settings(max_cost=cap))

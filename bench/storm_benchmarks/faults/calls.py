@@ -44,7 +44,7 @@ _PATTERNS = {
     "time-out": r"timed out|did not answer in time",
     "broken off": r"[Cc]onnection reset|closed the connection|connection closed|closed connection|disconnected",
     "cut short": r"is not JSON|cut short|is no completion",
-    "10 MB": r"larger than 8 MiB|more than 10,000,000 bytes",
+    "10 MB": r"larger than (?:8 MiB|200,000 values)|more than 10,000,000 bytes",
     "of no use": r"does not parse|unknown format",
 }
 """Fault → pattern of the client's error message; the first match counts."""

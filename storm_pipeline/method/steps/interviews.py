@@ -34,7 +34,8 @@ def related_contents(ctx: RunContext) -> str:
         contents = parallel_map(lambda title: _contents_line(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in contents if isinstance(item, SearchError)]
         if errors:
-            ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
+            first = min(errors, key=len)  # others may say that the engine is left alone after it
+            ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {first}")
         lines = [item for item in contents if item and isinstance(item, str)]
         ctx.run.save_json("contents.json", lines)
         return "\n".join(lines)

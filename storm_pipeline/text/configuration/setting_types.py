@@ -43,7 +43,7 @@ def _domain(text: str) -> str:
 
 
 def _page(text: str) -> str:
-    text = text.strip()
+    text = text.strip(" \t\n\r\v\f")
     if not is_web_address(text):
         raise ValueError("write the address of a page, such as https://example.org/page")
     return text
@@ -112,9 +112,10 @@ Variable = Annotated[str | None, _optional(_variable)]
 # Patterns for clients; the validators give better messages.
 _LABEL = r"[\p{L}\p{N}_-]+"
 _Domain = Annotated[str, Field(json_schema_extra={"pattern": rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"})]
-_PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^\s\x00]*)?\s*$"
+_BLANK = r"\s\x1c-\x1f\x85"  # what Python takes for white space
+_PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^{_BLANK}\x00]*)?\s*$"
 _Page = Annotated[str, Field(json_schema_extra={"pattern": _PAGE})]
-_Text = Annotated[str, Field(json_schema_extra={"pattern": r"\S"})]
+_Text = Annotated[str, Field(json_schema_extra={"pattern": rf"[^{_BLANK}]"})]
 Domains = Annotated[tuple[_Domain, ...], _each(_domain)]
 Pages = Annotated[tuple[_Page, ...], _each(_page)]
 Texts = Annotated[tuple[_Text, ...], _each(_not_blank)]
