@@ -130,6 +130,102 @@ def test_our_own_exports_find_their_sources_again(tmp_path: Path, form: str) -> 
     assert not read.unread, match_rows(read.matches)
 
 
+LIST = """## References
+
+Ersland, Geir Atle. 1999. *The Wharf of Bryggen*. Bergen: Alma.
+
+Helle, Knut, and Anna B. Lunde. 2019. “The German Kontor at Bergen.” *Journal of Northern Trade* 12.
+
+Nedkvitne, Arnved (2008): “Fish and Debt”, in Ida Falck (ed.), *Towns of the North*.
+
+Sund, Maria. 2021. “Grain and Hunger in Bergen.” *Northern History*.
+"""
+DATED = (
+    "The Kontor was founded about 1360 (Helle and Lunde 2019, 233; Ersland 1999, 12). Sund (2021, 4) says that the "
+    "granary was filled from 1621. Nedkvitne’s (2008) courts confirmed the rule in 1580. The wharf burned in 1702 "
+    "(Ersland 1999, 12–13). Nobody burned in 1703. Castner (1987) knew the wharf (of Bergen).\n"
+)
+CASTNER = "@book{castner, title={Ships}, author={Castner, Ida}, year=1987}"
+
+
+@pytest.mark.parametrize("form", ["list", "bibliography", "docx"])
+def test_citations_by_author_and_year(tmp_path: Path, form: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "ships.bib").write_text(CASTNER)
+    text = f"# Bergen\n\n{DATED}\n{'' if form == 'bibliography' else LIST}"
+    if form == "docx":
+        pypandoc = pytest.importorskip("pypandoc")
+        pypandoc.convert_text(text, "docx", "md", outputfile=str(folder / "article.docx"))
+    else:
+        (folder / "article.md").write_text(text)
+    read = read_for_check(folder)
+    urls = {source.id: Path(source.url).name for source in read.article.sources}
+    cited = {s.text: sorted({urls[c.source_id] for c in s.citations}) for s in read.article.sentences() if s.text}
+    assert cited == {
+        "The Kontor was founded about 1360.": ["kontor.pdf", "wharf.md"],
+        "Sund says that the granary was filled from 1621.": ["granary.docx"],
+        "Nedkvitne’s courts confirmed the rule in 1580.": ["debt.txt"],
+        "The wharf burned in 1702.": ["wharf.md"],
+        "Nobody burned in 1703.": [],
+        "Castner knew the wharf (of Bergen).": ["reference:Castner 1987"],
+    }
+    assert [match.by for match in read.matches if match.cited == "Castner 1987"] == [""]
+    assert len(read.unread) == 1
+
+
+def test_works_of_one_author_and_year_are_told_apart_by_the_list(tmp_path: Path) -> None:
+    entries = [f"@book{{f{n}, title={{{n} of Bergen}}, author={{Falk, Dag}}, year=1931}}" for n in ("Dams", "Mills")]
+    (tmp_path / "library.bib").write_text("\n".join(entries))
+    (tmp_path / "Dams of Bergen.txt").write_text("The dam is old.")
+    (tmp_path / "Mills of Bergen.txt").write_text("The mill is old.")
+    text = "The mill is old (Falk 1931b). The dam is old (Falk 1931a). Both are (Falk 1931).\n"
+    listed = "- Falk, Dag. 1931a. *Dams of Bergen*.\n- Falk, Dag. 1931b. *Mills of Bergen*.\n"
+    (tmp_path / "article.md").write_text(f"{text}\n## Works cited\n\n{listed}")
+    read = read_for_check(tmp_path / "article.md")
+    found = [match.documents for match in read.matches]
+    assert found == [("Mills of Bergen.txt",), ("Dams of Bergen.txt",), ("Dams of Bergen.txt", "Mills of Bergen.txt")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 1999 Ersland went to Bergen.",
+        "Ersland died in 1999.",
+        "Ersland saw 1999 ships.[^1]",
+        "The wharf burned in 1999 (Sund 2020).",
+    ],
+)
+def test_names_and_years_that_cite_nothing(tmp_path: Path, text: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "article.md").write_text(f"{text}\n\n[^1]: recipes.txt\n\n{LIST}")
+    read = read_for_check(folder / "article.md")
+    assert {match.documents for match in read.matches} <= {("recipes.txt",)}
+    assert next(read.article.sentences()).text == text.removesuffix("[^1]")
+
+
+def test_short_notes_of_markdown_name_the_works_of_earlier_ones(tmp_path: Path) -> None:
+    folder = historians_folder(tmp_path)
+    notes = (*CHICAGO[:2], "Ibid., 5.", f"{CHICAGO[2].rstrip('.')}; {CHICAGO[3]}", "Helle and Lunde, “German Kontor.”")
+    (folder / "article.md").write_text(markdown(notes))
+    read = read_for_check(folder / "article.md")
+    urls = {source.id: Path(source.url).name for source in read.article.sources}
+    cited = [sorted({urls[c.source_id] for c in s.citations}) for s in read.article.sentences()]
+    assert cited == [["kontor.pdf"], ["granary.docx"], ["granary.docx"], ["debt.txt", "wharf.md"], ["kontor.pdf"]]
+    assert not read.unread
+    web = ("Ida Roe, “Rye,” https://example.org/rye.", "Ibid.", "Dag Falk, *Dams*.", "Roe, “Rye,” 3; Falk, *Dams*, 4.")
+    (folder / "web.md").write_text(markdown((*web, "Ibid., 5.")))
+    sources = [s.url for s in read_for_check(folder / "web.md").article.sources]
+    assert sorted(sources) == ["https://example.org/rye", "reference:Dag Falk, Dams"]
+
+
+def test_the_bibliography_beside_the_article_is_that_of_the_pages_too(tmp_path: Path) -> None:
+    papers = historians_folder(tmp_path / "papers")
+    (papers / "library.bib").rename(tmp_path / "library.bib")
+    (tmp_path / "article.md").write_text(markdown(SHORT))
+    read = read_for_check(tmp_path / "article.md", papers)
+    assert [Path(name).name for name in matched(read)] == list(FILES), match_rows(read.matches)
+
+
 def test_two_documents_that_fit_equally_are_both_named_and_not_read(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("The wharf burned in 1702.")
     (tmp_path / "two.txt").write_text("The wharf burned in 1703.")

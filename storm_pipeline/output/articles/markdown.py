@@ -7,7 +7,7 @@ from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock, paragraph_blocks, without_title
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, take_references
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, listed_works, take_references
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.languages import detect
 from storm_pipeline.text.markers import MARKS, literal, mark, mark_citations, with_brackets, without_reserved
@@ -40,7 +40,7 @@ def markdown_article(title: str, text: str, references: Mapping[int, Reference] 
     body, listed, footnotes = take_references(text)
     known = dict(listed if references is None else references)
     body = _with_link_numbers(body, known)
-    numbers = {label: mark(number) for label, number in footnotes.items()}
+    numbers = {label: "".join(map(mark, cited)) for label, cited in footnotes.items()}
     body = _FOOTNOTE_MARK.sub(lambda match: numbers.get(match[1], f"[{match[1]}]"), body)
     if _MARK.search(body):
         body = _ESCAPED.sub(lambda match: literal(match[1]) if match[1] in "[]" else match[0], body)
@@ -87,7 +87,7 @@ def numbered_article(title: str, blocks: Iterable[TextBlock], references: Mappin
         return Paragraph(tuple(Sentence(claim.text, tuple(shown[i] for i in claim.cited)) for claim in claims))
 
     article = Article(title, *_body(HeadingNode.of_blocks(body), 0).read(read), language=language)
-    return NumberedArticle(article, references, invented)
+    return NumberedArticle(article, references, invented, listed=tuple(listed_works(body)))
 
 
 def _body(part: HeadingNode, level: int) -> HeadingNode:

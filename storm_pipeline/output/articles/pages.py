@@ -37,6 +37,7 @@ class NumberedArticle:
     references: Mapping[int, Reference] | None  # by their numbers; None if the article contains its passages
     invented: int = 0  # number of removed citations of unknown numbers
     left_out: Sequence[tuple[str, int]] = ()  # parts that were not read: name, number of references in it
+    listed: tuple[Reference, ...] = ()  # entries of its list of works without a number
 
 
 class AvailablePages:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import permutations, takewhile
 
 from storm_pipeline.method.outlines import is_foreign_back_matter
-from storm_pipeline.output.articles.markdown_blocks import first_link, markdown_block, plain_markdown
+from storm_pipeline.output.articles.markdown_blocks import TextBlock, first_link, markdown_block, plain_markdown
 from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.words import folded_words, tidy
@@ -40,11 +40,11 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
     return is_list or name in _BELOW or (level == 1 and name in _TOP)
 
 
-def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
+def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tuple[int, ...]]]:
     """Remove the references from an article; of two entries with one number, the first one counts.
 
     Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
-    :data:`LARGEST_NUMBER`; and footnote label, as in ``[^label]`` → number of its reference.
+    :data:`LARGEST_NUMBER`; and footnote label, as in ``[^label]`` → numbers of the works that it cites.
     """
     references: dict[int, Reference] = {}
     notes: dict[str, Reference] = {}
@@ -78,6 +78,16 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         else:
             below.append(line)
     yield heading, below
+
+
+def listed_works(blocks: Iterable[TextBlock]) -> Iterator[Reference]:
+    """Yield the paragraphs below the headings of lists of references."""
+    level = 0
+    for block in blocks:
+        if block.level and (not level or block.level <= level):
+            level = block.level if _heads_list(block.text) else 0
+        elif level and not block.level:
+            yield reference_of(block.text)
 
 
 def _heads_list(line: str) -> bool:
@@ -114,17 +124,28 @@ def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -
             references.setdefault(number, reference_of(text))
 
 
-def _number_notes(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
-    """Add the footnotes to the references: under their label if it is a free number, else after all others."""
+def _number_notes(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the works that each footnote cites, and add these works to the references.
+
+    The number of a note is its label if it is a free number, else it is after all others. A short note has the numbers
+    of the works that it names.
+    """
     stated = {label: int(label) for label in notes if label.isdecimal() and len(label) <= len(str(LARGEST_NUMBER))}
     numbers = {label: number for label, number in stated.items() if number and number not in references}
     behind = max([*references, *stated.values()], default=0)
     for label in (label for label in notes if label not in numbers):
         behind += 1
         numbers[label] = behind
-    numbers = {label: number for label, number in numbers.items() if number <= LARGEST_NUMBER}
-    references.update({number: notes[label] for label, number in numbers.items()})
-    return numbers
+    works: dict[int, Reference] = {}
+    cited: dict[str, tuple[int, ...]] = {}
+    for label, note in ((label, note) for label, note in notes.items() if numbers[label] <= LARGEST_NUMBER):
+        named = [] if note.url else short_notes(note.entry, tuple(works.values()))
+        known = {id(work): number for number, work in works.items()}
+        cited[label] = tuple(known[id(work)] for work in named) or (numbers[label],)
+        for number in cited[label]:
+            works[number] = works.pop(number, note)  # the last one is the one of "Ibid."
+    references.update(works)
+    return cited
 
 
 def reference_of(text: str) -> Reference:
@@ -168,7 +189,7 @@ def short_notes(text: str, works: Sequence[Reference]) -> list[Reference]:
 
 def _named_by(note: str, works: Sequence[Reference]) -> Reference | None:
     names, numbers = _words(note)
-    words, years = names - {"ibid"}, {number for number in numbers if len(number) == 4}
+    words, years = names - {"ibid", "ebd"}, {number for number in numbers if len(number) == 4}
     for work in reversed(works) if names else ():
         stated, dates = _words(work.entry or work.title)
         if words < stated and years <= dates:

@@ -1,23 +1,20 @@
 """Matches the references of an article to documents by what both state; no reference makes a file be opened."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
+from storm_pipeline.output.articles.author_date import OF_NOTES
 from storm_pipeline.output.articles.pages import Reference
-from storm_pipeline.output.articles.reference_list import LOCATORS
 from storm_pipeline.sources.documents.bibliography import identifying_titles
-from storm_pipeline.sources.documents.document import AND, OTHERS, Document
+from storm_pipeline.sources.documents.document import Document, Record
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.plain import find_doi, web_address
 from storm_pipeline.text.words import folded_words, tidy
-
-_OF_NOTES = frozenset(LOCATORS | AND | {word for others in OTHERS for word in folded_words(others)})
-"""Words of a short note that are about no work: ``Helle et al. 1994, pp. 3 ff.``"""
 
 
 @dataclass(frozen=True)
@@ -33,10 +30,12 @@ class Library:
     """Documents in which the references of an article are looked up.
 
     ``documents`` are read when the first reference is looked up. ``folder``: that of the article, for relative links.
+    ``records``: works of which there may be no document.
     """
 
-    def __init__(self, documents: Iterable[Document], folder: Path) -> None:
+    def __init__(self, documents: Iterable[Document], folder: Path, records: Iterable[Record] = ()) -> None:
         self._documents = documents
+        self._more_records = records
         self._folder = str(folder.resolve())
         self._results: dict[tuple[str, ...], tuple[Match, Reference | None]] = {}
 
@@ -49,6 +48,21 @@ class Library:
     def _works(self) -> list["_Work"]:
         distinct = {document.url: document for document in self._documents}
         return [_Work(document, self._folder) for document in distinct.values()]
+
+    def records(self) -> Iterator[Record]:
+        """Yield the data of the documents, which are read now, and the other ones."""
+        yield from (work.document.record for work in self._works)
+        yield from self._more_records
+
+    def works_of(self, reference: Reference) -> list[Reference]:
+        """Return the references to several works that a note cites with semicolons between them, else the reference."""
+        parts: list[str] = []
+        fitting: set[tuple[str, ...]] = set()
+        for text in () if reference.url else reference.entry.split(";"):
+            names = self._find(Reference("", text, entry=text))[0].documents
+            parts = [*parts, text] if names or not parts else [*parts[:-1], f"{parts[-1]};{text}"]  # within a work
+            fitting |= {names} - {()}
+        return [Reference("", tidy(t), entry=tidy(t)) for t in parts] if len(fitting) > 1 else [reference]
 
     def find(self, reference: Reference) -> tuple[Match, Reference | None]:
         """Return the match of a reference, and its document's text if exactly one fits.
@@ -85,7 +99,7 @@ class _Cited:
         self.words = _padded(words)
         self.titles = {self.words, _padded(folded_words(reference.title))}
         self.years = {word for word in words if len(word) == 4 and word.isdecimal()}
-        self.names = {word for word in words if not word.isdecimal()} - _OF_NOTES
+        self.names = {word for word in words if not word.isdecimal()} - OF_NOTES
         self.doi = find_doi(unquote(reference.url)) or find_doi(self.text)
         self.is_web = bool(web_address(reference.url))
         path = "" if self.is_web else _path_of(reference.url)

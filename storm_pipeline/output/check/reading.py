@@ -1,19 +1,21 @@
 """Reads an article with its sources, from its folder, from the article itself, or from the web."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.errors import DatasetError, PageError
-from storm_pipeline.output.articles.pages import AvailablePages, Reference
+from storm_pipeline.output.articles.author_date import with_cited_works
+from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.output.check.matching import Library, Match
 from storm_pipeline.output.render.links import NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.sources.documents.bibliography_formats import Entry
 from storm_pipeline.sources.documents.document import Document
-from storm_pipeline.sources.documents.reader import read_documents, stays_below
+from storm_pipeline.sources.documents.reader import read_bibliographies, read_documents, stays_below
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.identity import source_id
@@ -58,7 +60,11 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
     Raises DatasetError: no article, several, or a damaged one; MissingExtraError: a parser is missing.
     """
     file = _article_in(path)
-    library = Library(_documents(path, file, sources), file.parent)
+    folder = None if file.name == _RUN or (file.parent / _RUN).exists() or file.is_dir() else file.parent
+    entries = read_bibliographies(folder, deep=path.is_dir())[0] if folder else []
+    places = {folder: path.is_dir()} if folder and not (sources and file == path) else {}
+    places |= {sources: True} if sources else {}
+    library = Library(_documents(file, places, entries), file.parent, [entry.record for entry in entries])
     pages = _Pages(library, (), {})
     article = read_article(file, title_of(file), pages)
     missing = pages.missing
@@ -85,7 +91,13 @@ class _Pages(AvailablePages):
         self._library = library
         self._unread = unread
 
+    def cite(self, imported: NumberedArticle) -> Article:
+        return super().cite(with_cited_works(imported, self._library.records()))
+
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
+        works = [reference] if reference.text.strip() else self._library.works_of(reference)
+        if len(works) > 1:
+            return tuple(snippet for work in works for snippet in self.passages(statement, work))
         document = None if reference.text.strip() else self._library.find(reference)[1]
         passages = super().passages(statement, document or reference)
         self.archives[source_id(reference.url)] = reference.archive
@@ -115,13 +127,11 @@ def _article_in(path: Path) -> Path:
     return named[0] if named else path
 
 
-def _documents(path: Path, article: Path, sources: Path | None) -> Iterator[Document]:
-    """Yield the documents of a folder but a run's, or beside a file but not below, without the article's formats."""
-    is_run = article.name == _RUN or (article.parent / _RUN).exists()
-    beside = None if is_run or article.is_dir() or (sources and article == path) else article.parent
+def _documents(article: Path, places: Mapping[Path, bool], entries: Sequence[Entry]) -> Iterator[Document]:
+    """Yield the documents of folders, or below them too where ``places`` says so, without the article's formats."""
     formats = {article.with_suffix(suffix).resolve().as_uri() for suffix in SUFFIXES}
-    for place in filter(None, (beside, sources)):
-        for document in read_documents(place, deep=place == sources or path.is_dir()):
+    for place, deep in places.items():
+        for document in read_documents(place, deep=deep, known=entries):
             if isinstance(document, Document) and document.url not in formats:
                 yield document
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,9 +85,11 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 
 
 def read_documents(
-    path: Path, *, kept: KeptDocuments | None = None, deep: bool = True
+    path: Path, *, kept: KeptDocuments | None = None, deep: bool = True, known: Iterable[Entry] = ()
 ) -> Iterator[Document | Unreadable]:
     """Yield the documents of a file or, recursively and sorted by name, of a folder, completed by bibliographies.
+
+    These are the bibliographies of the folder, and the entries ``known``.
 
     Skips hidden files and folders, lock files of word processors (``~$…``), non-regular files, and links to files
     outside the folder; does not follow links to folders, to avoid loops.
@@ -98,28 +100,18 @@ def read_documents(
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
         try:
-            yield from kept.read(file, _read_there) if kept else _read_there(file)
+            items = kept.read(file, _read_there) if kept else _read_there(file)
+            yield from (bibliography.completed(item) if isinstance(item, Document) else item for item in items)
         except NotReadError as error:
             yield _failure_of(file, error)
 
     if not path.is_dir():
+        bibliography = Bibliography(known)
         yield from read(path)
         return
+    entries, texts, problems = read_bibliographies(path, deep=deep)
+    bibliography = Bibliography([*entries, *known])
     others: Counter[str] = Counter()
-    texts: dict[Path, None] = {}
-    entries: list[Entry] = []
-    problems: list[Unreadable] = []
-
-    for file in _files(path, problems, deep=deep):
-        parsed = _bibliography(file) if stays_below(file, path) else None
-        if isinstance(parsed, Unreadable):
-            problems.append(parsed)
-        elif parsed is None:
-            texts[file] = None
-        else:
-            entries += (item for item in parsed if isinstance(item, Entry))
-            problems += (Unreadable(f"{_printable(file)}: {item}.") for item in parsed if isinstance(item, str))
-    bibliography = Bibliography(entries)
     for file in texts:
         suffix = file.suffix.lower()
         if suffix == ".pdf" and searchable_copy(file) in texts:
@@ -127,7 +119,7 @@ def read_documents(
         if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif stays_below(file, path):
-            yield from (bibliography.completed(item) if isinstance(item, Document) else item for item in read(file))
+            yield from read(file)
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
@@ -137,6 +129,23 @@ def read_documents(
     if others:
         kinds = ", ".join(sorted(others))
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
+
+
+def read_bibliographies(folder: Path, *, deep: bool = True) -> tuple[list[Entry], dict[Path, None], list[Unreadable]]:
+    """Return the entries of a folder's bibliographies, its other files in order, and what was not read."""
+    entries: list[Entry] = []
+    others: dict[Path, None] = {}
+    problems: list[Unreadable] = []
+    for file in _files(folder, problems, deep=deep):
+        parsed = _bibliography(file) if stays_below(file, folder) else None
+        if isinstance(parsed, Unreadable):
+            problems.append(parsed)
+        elif parsed is None:
+            others[file] = None
+        else:
+            entries += (item for item in parsed if isinstance(item, Entry))
+            problems += (Unreadable(f"{_printable(file)}: {item}.") for item in parsed if isinstance(item, str))
+    return entries, others, problems
 
 
 def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Path]:
