@@ -18,7 +18,7 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 40_750,
+    "lines": 41_000,
     "regular expressions": 189,
     "word lists": 74,
     "thresholds": 279,
