@@ -38,7 +38,8 @@ class EditArticle(dspy.Signature):
     - Dates: give an undated event, price, number or holder of an office its date, also the date of its page; turn
       "recently", "now", "last year" into dates. Where neither the article nor the list of sources has it, ask.
     - Thread and tone: a "he", "its" or "the report" whose noun is not in the sentences before it; choppy sentences on
-      one point that read better as one; praise and vague words ("legendary", "some say").
+      one point that read better as one; one that a reader loses the thread of, of more than some forty words: trim it,
+      and join nothing to it; praise and vague words ("legendary", "some say").
     Change nothing for taste, and nothing that is right. What a sentence leaves open, limits or ascribes to somebody
     stays so. No name, number or date goes that stands nowhere else, except with what is trimmed or dropped. None is
     added that neither the article nor a passage found has. At most 15 of 100 sentences may be cut or dropped. Write in
