@@ -9,11 +9,11 @@ from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.cleaning import clean
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
-from storm_pipeline.evidence.judges.spans import ExplainingJudge, deciding
+from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.types import Sentence, Snippet
+from storm_pipeline.types import Sentence
 
 _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
@@ -108,29 +108,20 @@ class JudgeReview:
 def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
     """Map those that cite several snippets to themselves with those that a language model names as their support.
 
-    It sees of each snippet the sentences nearest to the one that cites it. If it names none, all stay. Without a
-    language model as the judge, or if it fails, which is recorded, empty.
+    If it names none, all stay. Without a language model as the judge, or if it fails, which is recorded, empty.
     """
     several = [sentence for sentence in sentences if len(sentence.citations) > 1]
     if not isinstance(ctx.judge, LanguageModelJudge) or not several:
         return {}
-    questions = [
-        Question(s.text, tuple(_excerpt(ctx.store.snippet(c.snippet_id), s.text) for c in s.citations)) for s in several
-    ]
+    snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in several for c in sentence.citations}
+    texts = {c: with_source(Passage(clean(snippet.text), (snippet,))) for c, snippet in snippets.items()}
     try:
-        verdicts = ctx.judge.judge(questions)
+        verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in several])
     except ModelError as error:
         ctx.events.failed("judging which sources support a sentence", error)
         return {}
     kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(several, verdicts, strict=True))
     return {s: replace(s, citations=cited or s.citations) for s, cited in zip(several, kept, strict=True)}
-
-
-def _excerpt(snippet: Snippet, claim: str) -> str:
-    """Return the sentences of a snippet nearest to a claim, with its title, site and date; all if none is near."""
-    text = clean(snippet.text)
-    near = sorted((span.start, span.end) for span in deciding(Question(claim, (text,))))
-    return with_source(Passage(" … ".join(text[start:end] for start, end in near) or text, (snippet,)))
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
