@@ -102,6 +102,14 @@ def test_each_way_of_citing_finds_the_documents_beside_the_article(tmp_path: Pat
     assert "→ kontor.pdf (" in to_page(checked)
 
 
+def test_a_year_in_a_short_title_is_not_that_of_the_work(tmp_path: Path) -> None:
+    (tmp_path / "Meyer - 1992 - The Crisis of 1847.txt").write_text("The Crisis of 1847\n\nGrain prices doubled.")
+    notes = ("Meyer, “Crisis of 1847,” 4.", "Meyer, “Crisis of 1848,” 4.")
+    (tmp_path / "article.md").write_text(markdown(notes))
+    found = matched(read_for_check(tmp_path / "article.md"))
+    assert found == ["Meyer - 1992 - The Crisis of 1847.txt", ""]
+
+
 def test_a_word_manuscript_with_footnotes_and_pages_elsewhere(tmp_path: Path) -> None:
     pypandoc = pytest.importorskip("pypandoc")
     papers = historians_folder(tmp_path / "papers")

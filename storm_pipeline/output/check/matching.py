@@ -179,7 +179,7 @@ def _by_author(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
     for work in (work for work in works if cited.names <= work.words):
         has_author, has_year = work.agreement(cited)
         more = cited.names - {word for family in work.families for word in family.split()}
-        if has_author and (has_year or (more and not cited.years)):
+        if has_author and (has_year or (more and cited.years <= work.words)):  # a title may have a year
             matching.append(work)
     return matching
 
