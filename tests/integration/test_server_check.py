@@ -223,3 +223,17 @@ def test_a_service_judges_with_its_own_model_while_its_budget_lasts(
     assert [own["verdict"] for own in second["sentences"]] == ["on topic", "digits not found"]
     assert (second["read"], second["support"]) == (0, None)
     assert "nothing was read for support" in second["summary"]
+
+
+@pytest.mark.parametrize(("cap", "asked"), [(0.01, 0), (0.5, 1)])
+def test_a_check_costs_no_more_than_the_owners_cap_without_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap: float, asked: int
+) -> None:
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
+        folders = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
+        owner = Settings.build({"lm": model.lm, "prices": ["fake=100/1"], "max_cost": cap} | folders)
+        with RunService(RemoteSettings.build(owner)) as service:
+            assert posted(service, ORDER).json()["read"] == 2 * asked
+        assert len(model.asked) == asked

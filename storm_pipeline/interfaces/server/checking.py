@@ -143,8 +143,11 @@ class ArticleCheck:
         article = replace(read.article, title=title)
         name = self._settings.judge_of_articles
         if name == "model":
-            with self._queue.reserving(MAX_COST) as reserved:
-                checked = reserved and check_article(article, self._paid(reserved), read.unread, None, MOST_COMPARED)
+            cap = min(MAX_COST, self._settings.max_cost or MAX_COST)
+            with self._queue.reserving(cap) as reserved:
+                checked = reserved and check_article(
+                    article, self._paid(reserved, cap), read.unread, None, MOST_COMPARED
+                )
             if checked and (checked.read or not checked.counts["unjudged"]):
                 return to_record(checked)
             name = "screen"
@@ -152,10 +155,12 @@ class ArticleCheck:
             self._judge = self._judge or open_judge(name, self._settings)
             return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
-    def _paid(self, reserved: Reservation) -> Judge:
-        """Open the language model within the reserved money. Raises SettingsError: a budget, but no known price."""
+    def _paid(self, reserved: Reservation, cap: float) -> Judge:
+        """Open the language model within the cap and the reserved money. Raises SettingsError: no known price."""
         self._settings.out.mkdir(parents=True, exist_ok=True)  # of the record of the budget
-        settings = self._settings.model_copy(update={"max_cost": reserved.most})
+        settings = self._settings.model_copy(
+            update={"max_cost": cap if reserved.most is None else min(cap, reserved.most)}
+        )
         return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
