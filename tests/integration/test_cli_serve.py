@@ -70,6 +70,15 @@ def test_no_start_where_runs_would_fail(command: list[str], tmp_path: Path, monk
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(("prices", "said"), [([], True), (["--price", "mine=1/1"], False)])
+def test_a_server_says_at_its_start_that_its_checks_ask_no_model(tmp_path: Path, prices: list[str], said: bool) -> None:
+    pytest.importorskip("mcp")
+    options = ["--lm", "openai/mine@http://127.0.0.1:9/v1", "--search", "wikipedia", "--out", str(tmp_path), *prices]
+    command = [sys.executable, "-m", "storm_pipeline", "mcp", *options]
+    ended = subprocess.run(command, input="", capture_output=True, text=True, timeout=120, check=True)
+    assert ("the price of openai/mine is unknown" in ended.stderr) == said
+
+
 @pytest.mark.parametrize(
     ("command", "library", "extra"),
     [(["serve", "--api"], "fastapi", "api"), (["serve", "--api"], "uvicorn", "api"), (["mcp"], "mcp", "mcp")],

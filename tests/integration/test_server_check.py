@@ -237,3 +237,16 @@ def test_a_check_costs_no_more_than_the_owners_cap_without_a_budget(
         with RunService(RemoteSettings.build(owner)) as service:
             assert posted(service, ORDER).json()["read"] == 2 * asked
         assert len(model.asked) == asked
+
+
+@pytest.mark.parametrize(("prices", "asked"), [([], 0), (["fake=0/0"], 1)])
+def test_a_service_asks_no_model_of_unknown_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prices: list[str], asked: int
+) -> None:
+    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
+        owner = Settings(lm=model.lm, prices=tuple(prices), out=tmp_path / "runs", cache=tmp_path / "cache")
+        with RunService(RemoteSettings.build(owner)) as service:
+            assert posted(service, ORDER).json()["read"] == 2 * asked
+        assert len(model.asked) == asked

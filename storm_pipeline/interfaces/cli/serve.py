@@ -105,6 +105,7 @@ def _service(
     settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
 ) -> "Iterator[RunService]":
     """Yield the service with its logs shown; ``go_on``: resume unfinished runs of earlier servers."""
+    from storm_pipeline.interfaces.server.checking import judge_of_checks
     from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
     from storm_pipeline.interfaces.server.run_service import RunService
     from storm_pipeline.interfaces.server.serving import require_runnable
@@ -113,6 +114,9 @@ def _service(
     with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
         require_runnable(settings)
         _show_logs()
+        if judge_of_checks(settings) != settings.judge_of_articles:
+            name = settings.lm_of("judge").partition("@")[0]  # without an address
+            tell(f"the price of {name} is unknown: checks of articles ask no model without --price {name}=IN/OUT")
         if go_on:
             for name in service.resume_unfinished():
                 tell(f"going on with {name}")

@@ -19,11 +19,13 @@ from storm_pipeline.interfaces.server.budget import Reservation
 from storm_pipeline.interfaces.server.errors import TooLargeError
 from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.models.prices import full_name, parse_prices, price_of
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.report import to_record
 from storm_pipeline.run.events import CallbackSink, Events
+from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
@@ -104,11 +106,18 @@ class CheckRecord(BaseModel):
     sources: list[CitedSource]
 
 
+def judge_of_checks(settings: Settings) -> str:
+    """Return the owner's judge of articles, or ``screen`` for a model of unknown price, on which no cap can be kept."""
+    name, model = settings.judge_of_articles, full_name(settings.lm_of("judge"), settings)
+    return "screen" if name == "model" and price_of(model, parse_prices(settings.prices)) is None else name
+
+
 class ArticleCheck:
     """Checks of articles by the owner's judge, one at a time unless it is a language model.
 
-    A language model's calls count in the caller's budget and the server's. Where these have no money for them, the
-    screen compares words and digits. Articles and pages are read before, so that a slow page only delays its own check.
+    A language model's calls count in the caller's budget and the server's. Where these have no money for them, or its
+    price is unknown, the screen compares words and digits. Articles and pages are read before, so that a slow page only
+    delays its own check.
     """
 
     def __init__(self, service: RunService) -> None:
@@ -141,7 +150,7 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._page_fetcher() if fetch else None)
         article = replace(read.article, title=title)
-        name = self._settings.judge_of_articles
+        name = judge_of_checks(self._settings)
         if name == "model":
             cap = min(MAX_COST, self._settings.max_cost or MAX_COST)
             with self._queue.reserving(cap) as reserved:
@@ -156,11 +165,9 @@ class ArticleCheck:
             return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _paid(self, reserved: Reservation, cap: float) -> Judge:
-        """Open the language model within the cap and the reserved money. Raises SettingsError: no known price."""
+        """Open the language model within the cap and the reserved money."""
         self._settings.out.mkdir(parents=True, exist_ok=True)  # of the record of the budget
-        settings = self._settings.model_copy(
-            update={"max_cost": cap if reserved.most is None else min(cap, reserved.most)}
-        )
+        settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
         return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
