@@ -4,6 +4,7 @@ import asyncio
 import json
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from contextvars import copy_context
 from ipaddress import ip_address
@@ -109,6 +110,16 @@ def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatc
     budgets.check(own)
     spend(budgets, own, 0.5)
     assert (own.spent, budgets.of(Caller("anna", 9.0)), own.most) == (0.5, own, 9.0)
+
+
+def test_servers_of_one_folder_share_its_budget(tmp_path: Path) -> None:
+    servers = [budgets.server for budgets in (Budgets(tmp_path, 2.0), Budgets(tmp_path, 2.0)) if budgets.server]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda server: [server.count(0.05) for _ in range(20)], servers))
+    assert [server.spent for server in servers] == [2.0, 2.0]
+    for server in servers:
+        with pytest.raises(BudgetSpentError):
+            server.check()
 
 
 async def answer(scope: Any, receive: Any, send: Any) -> None:

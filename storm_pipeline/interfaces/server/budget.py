@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from storm_pipeline.errors import BudgetSpentError, RunError, SettingsError
 from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.run.events import CallFinished, Event
-from storm_pipeline.text.files import cannot_write, read_plain, write_atomically
+from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
 
 
 @dataclass(eq=False)
@@ -49,7 +49,8 @@ class Budget:
     """A limit on the total cost of runs. Thread-safe, except reservations, which the run queue guards.
 
     The cost so far, including deleted runs, is stored in a file since the first server with this budget. A run begins
-    once its cap is available, so that concurrent runs cannot exceed the budget.
+    once its cap is available, so that concurrent runs cannot exceed the budget. Servers of one folder share the file,
+    but do not know each other's reservations.
 
     Args:
         path: the file.
@@ -68,16 +69,14 @@ class Budget:
         self.most = most
         self.reservations: list[Reservation] = []
         self._path, self._whose, self._monthly = path, whose, monthly
-        self._month, self._spent = _read(path)
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        _read(path)  # fails here if it is damaged
 
     @property
     def spent(self) -> float:
         """US dollars spent so far, or in this month if it is monthly."""
-        with self._lock:
-            if self._monthly and self._month != _this_month():
-                self._month, self._spent = _this_month(), 0.0
-            return self._spent
+        month, spent = _read(self._path)  # again, since another server may share the folder
+        return 0.0 if self._monthly and month != _this_month() else spent
 
     @property
     def left(self) -> float:
@@ -99,14 +98,13 @@ class Budget:
         return None if left < cap and self.reservations else min(cap, max(0.0, left))
 
     def count(self, cost: float) -> None:
-        """Add the cost of a call. Raises RunError: it cannot be saved."""
-        with self._lock:
-            self._spent = round(self.spent + cost, 12)
-            record = {"spent": self._spent} | ({"month": self._month} if self._monthly else {})
-            try:
+        """Add the cost of a call. Raises RunError: it cannot be saved; SettingsError: the file is damaged."""
+        try:
+            with self._lock, locked_file(self._path.with_suffix(".lock"), timeout=10):
+                record = {"spent": round(self.spent + cost, 12)} | ({"month": _this_month()} if self._monthly else {})
                 write_atomically(self._path, json.dumps(record) + "\n")
-            except OSError as error:
-                raise RunError(cannot_write(self._path, error)) from error
+        except OSError as error:
+            raise RunError(cannot_write(self._path, error)) from error
 
 
 class Budgets:
