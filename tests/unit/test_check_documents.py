@@ -1,5 +1,6 @@
 """``storm check`` finds the documents of an article's folder, in every way in which a historian cites them."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import own_papers
 import pytest
 from year_judge import YearJudge
 
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.report import match_rows, summary, to_page, to_record
@@ -248,6 +250,19 @@ def test_two_documents_that_fit_equally_are_both_named_and_not_read(tmp_path: Pa
     assert (match.documents, match.by) == (("one.txt", "two.txt"), "")
     assert list(read.unread.values()) == ["several documents fit it: one.txt, two.txt"]
     assert match_rows(read.matches)[0][1:] == ("nothing", "one.txt or two.txt")
+
+
+@pytest.mark.parametrize("note", ["Helle", "Helle!" + 4_000 * " and so on"])
+def test_thousands_of_documents_that_fit_are_compared_or_refused(tmp_path: Path, note: str) -> None:
+    lines = (json.dumps({"url": f"u:{n}", "title": "Helle", "text": "t"}) + "\n" for n in range(20_000))
+    (tmp_path / "many.jsonl").write_text("".join(lines))
+    (tmp_path / "article.md").write_text(f"The wharf burned in 1702.[^1]\n\n[^1]: {note}\n")
+    if note == "Helle":
+        (match,) = read_for_check(tmp_path).matches
+        assert (len(match.documents), match.by) == (20_000, "")
+    else:
+        with pytest.raises(DatasetError, match="too long references for 20,000 documents"):
+            read_for_check(tmp_path)
 
 
 @pytest.mark.parametrize(

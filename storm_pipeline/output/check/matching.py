@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles.author_date import OF_NOTES
 from storm_pipeline.output.articles.pages import Reference
 from storm_pipeline.sources.documents.bibliography import identifying_titles
@@ -30,13 +31,16 @@ class Library:
     """Documents in which the references of an article are looked up.
 
     ``documents`` are read when the first reference is looked up. ``folder``: that of the article, for relative links.
-    ``records``: works of which there may be no document.
+    ``records``: works of which there may be no document. ``most``: characters that are compared.
     """
 
-    def __init__(self, documents: Iterable[Document], folder: Path, records: Iterable[Record] = ()) -> None:
+    def __init__(
+        self, documents: Iterable[Document], folder: Path, records: Iterable[Record] = (), most: int = 500_000_000
+    ) -> None:
         self._documents = documents
         self._more_records = records
         self._folder = str(folder.resolve())
+        self._left = most
         self._results: dict[tuple[str, ...], tuple[Match, Reference | None]] = {}
 
     @property
@@ -58,7 +62,7 @@ class Library:
         """Return the references to several works that a note cites with semicolons between them, else the reference."""
         parts: list[str] = []
         fitting: set[tuple[str, ...]] = set()
-        for text in () if reference.url else reference.entry.split(";"):
+        for text in () if reference.url or ";" not in reference.entry else reference.entry.split(";"):
             names = self._find(Reference("", text, entry=text))[0].documents
             parts = [*parts, text] if names or not parts else [*parts[:-1], f"{parts[-1]};{text}"]  # within a work
             fitting |= {names} - {()}
@@ -68,7 +72,7 @@ class Library:
         """Return the match of a reference, and its document's text if exactly one fits.
 
         Compares in the order of ``_WAYS``. The first that a document has in common with the reference counts; where
-        several documents have it, the next ones choose among them.
+        several documents have it, the next ones choose among them. Raises DatasetError: too many to compare.
         """
         key = (reference.url, reference.title, reference.entry)
         if key not in self._results:
@@ -76,6 +80,10 @@ class Library:
         return self._results[key]
 
     def _find(self, reference: Reference) -> tuple[Match, Reference | None]:
+        self._left -= len(self._works) * (100 + len(reference.url) + len(reference.entry or reference.title))
+        if self._left < 0:
+            works = f"{len(self._works):,} documents"
+            raise DatasetError(f"the article has too many or too long references for {works}: check it beside fewer")
         cited = _Cited(reference, self._folder)
         by, fitting = "", self._works
         for way, common in _WAYS.items():
@@ -186,7 +194,10 @@ def _by_author(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
 
 def _not_within(matching: Sequence[tuple[str, _Work]]) -> list[_Work]:
     """Return the works, without those whose name is a part of another one's."""
-    return [work for name, work in matching if not any(name != other and name in other for other, _ in matching)]
+    names = {name for name, _ in matching}
+    joined = "\0".join(names)  # searched at once, since there may be thousands
+    alone = {name for name in names if joined.count(name) == 1}
+    return [work for name, work in matching if name in alone]
 
 
 _WAYS: dict[str, Callable[[_Cited, Sequence[_Work]], list[_Work]]] = {
