@@ -77,6 +77,22 @@ def test_errors_are_no_verdict(folder: Path) -> None:
     assert "nothing was judged" in output
 
 
+@pytest.mark.parametrize("to", ["article.md", "article.md/x"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_judge_is_asked(folder: Path, to: str) -> None:
+    code, output = run(".", "--offline", "--to", to)
+    assert code == 1
+    assert f"error: cannot write {to}: " in output and "choose another folder (--to)" in output
+    assert "1999 not found" not in output
+
+
+def test_verdicts_are_printed_even_if_they_cannot_be_written(folder: Path) -> None:
+    (folder / "report" / "check.json").mkdir(parents=True)
+    code, output = run(".", "--offline", "--to", "report")
+    assert code == 1
+    assert "1999 not found" in output
+    assert "error: cannot write report: Is a directory" in output
+
+
 @pytest.mark.parametrize("name", ["article.md", "article.json"])
 def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
     """Its target would stand in the report, which may be passed on."""

@@ -85,6 +85,14 @@ def test_an_article_from_elsewhere_is_refreshed_with_its_folder(folder: Path) ->
     assert DAM in (folder / "new" / "article.json").read_text()
 
 
+def test_an_article_that_cannot_be_written_is_said_after_the_changes(folder: Path) -> None:
+    (folder / "new" / "article.json").mkdir(parents=True)
+    code, output = refresh()
+    assert code == 1
+    assert "with a passage that changed or vanished" in output
+    assert "error: cannot write new: Is a directory" in output
+
+
 def test_what_is_no_run_is_told(folder: Path) -> None:
     (folder / "run" / "article.json").unlink()
     assert refresh()[0] == 1

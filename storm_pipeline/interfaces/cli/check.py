@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.errors import DatasetError, RunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, argument, flag, option
 from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
-from storm_pipeline.text.files import write_atomically
+from storm_pipeline.text.files import cannot_write, write_atomically
 from storm_pipeline.text.formatting import with_noun
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ def check(
     settings = load_settings(ctx.obj)
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     read = read_for_check(article, pages, None if offline else kept_pages(settings))
+    _write(to, {})  # a bad folder is found before verdicts are paid
     checked = replace(check_article(read.article, judge, read.unread), matches=read.matches, notes=read.notes)
-    if to is not None:
-        _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
     if read.matches and not as_json:
         show_table(report.MATCH_COLUMNS, report.match_rows(read.matches))
     if (rows := report.source_rows(checked)) and not as_json:
@@ -67,6 +66,8 @@ def check(
         say(report.summary(checked))
         if parts := report.left_out(checked):
             say(f"left out, so not judged: {', '.join(parts)}")
+    if to:
+        _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
     if nothing_read:
         why = next(iter(checked.unread.values()))
         raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
@@ -89,10 +90,15 @@ def _statuses(given: str) -> list[str]:
     return names
 
 
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_atomically(folder / name, text)
+def _write(folder: Path | None, texts: Mapping[str, str]) -> None:
+    """Write files into a folder, which is made. Raises RunError."""
+    try:
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in texts.items():
+                write_atomically(folder / name, text)
+    except OSError as error:
+        raise RunError(f"{cannot_write(folder or Path(), error)} or choose another folder (--to)") from error
 
 
 @with_guard
@@ -120,6 +126,7 @@ def refresh(
     read = read_for_check(article, pages, kept_pages(settings.model_copy(update={"search_cache": "replay"})))
     judge = open_judge(settings.judge_of_articles, settings, announce=tell)
     fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
+    _write(to, {})
     changed = refreshed(read, judge, with_files(fetch, pages))
     _print_changes(changed)
     result = changed.checked.article
