@@ -14,6 +14,7 @@ from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.facts import find_cover, recall
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
+from storm_pipeline.sources.search.edge import LONGEST_TEXT
 from storm_pipeline.text.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run
@@ -86,7 +87,7 @@ class Screen:
         around = stem_set(known, language)
         self._texts = [f"{p.title} {p.heading} {p.site} {p.published or ''} {p.text}" for p in shown]
         self._stems = [stem_set(text, language) | around for text in self._texts]
-        self._windows = [windows(passage.text, limits.window, limits.step) for passage in shown]
+        self._windows = [windows(passage.text[:LONGEST_TEXT], limits.window, limits.step) for passage in shown]
         self._languages = [source_language(passage.text) for passage in shown]
         self._vectors: dict[str, Vector] = {}
 

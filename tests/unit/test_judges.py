@@ -16,6 +16,7 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
@@ -108,6 +109,24 @@ def test_a_citation_says_which_words_carry_its_sentence(claim: str, words: list[
     found = with_spans(article(section("Dam", sentence(claim, page)), sources=(page,)))
     (only,) = (citation for own in found.sentences() for citation in own.citations)
     assert words_of(found, only) == words
+
+
+def test_of_a_passage_as_long_as_a_book_the_beginning_is_embedded_and_all_is_searched() -> None:
+    embedded: list[str] = []
+
+    class Counting(HashingEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            embedded.extend(texts)
+            return super().embed(texts)
+
+    page = source("book", " ".join(f"In {number} a ship came into the harbour of Bergen." for number in range(20_000)))
+    claims = [f"In {number} Camels carried silk." for number in range(100, 20_000, 500)]
+    found = with_spans(article(section("Dam", *(sentence(claim, page) for claim in claims)), sources=(page,)))
+    (passage,) = page.snippets
+    ScreenJudge(Counting()).judge([Question(claim, (passage.text,)) for claim in claims])
+    assert len(embedded) < 500
+    words = [words_of(found, own.citations[0])[0].partition(" a ship")[0] for own in found.sentences()]
+    assert words == [claim.partition(" Camels")[0] for claim in claims]
 
 
 BUILT = "The Orrin Dam was built between 1931 and 1936."

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.facts import find_cover
@@ -70,9 +71,18 @@ def with_spans(article: Article) -> Article:
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
     """Yield the sentences of a passage that share stems with the claim, each with these stems."""
+    for start, end, stems in _stemmed(text):
+        if shared := stems & wanted:
+            yield Span(passage, start, end), shared
+
+
+@lru_cache(maxsize=8)  # many sentences cite the same passages
+def _stemmed(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """Return the sentences of a passage: start, end, stems."""
     language, end = detect(text), 0
+    pieces: list[tuple[int, int, frozenset[str]]] = []
     for sentence in split_sentences(text, language):
         start = text.index(sentence, end)
         end = start + len(sentence)
-        if shared := stem_set(sentence, language) & wanted:
-            yield Span(passage, start, end), shared
+        pieces.append((start, end, stem_set(sentence, language)))
+    return tuple(pieces)
