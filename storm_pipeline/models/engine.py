@@ -5,7 +5,8 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -58,6 +59,9 @@ class Engine:
         self._settings = settings
         self._refusals = Refusals(events, settings)
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
+        self._capped = settings.max_cost is not None or settings.max_tokens is not None
+        self._excess: dict[str, int] = {}  # model → most tokens of a reply so far beyond the expected maximum
+        self._excess_lock, self._first_call = threading.Lock(), threading.Lock()
 
     def complete(self, request: Request) -> Received:
         """Return the replies from the journal, or new ones, which are added to it.
@@ -71,8 +75,24 @@ class Engine:
             self._events.emit(Reused(self._events.stage, "reply"))
             self._refusals.keep(request, recorded.get("without", ()))
             return Received(list(recorded["texts"]), request.key, recorded)
-        with self._control.reserve(request.role, request.model.price, request.tokens_in, request.token_limit):
+        model, limit = request.model, request.token_limit
+        with (
+            self._alone_at_first(model),
+            self._control.reserve(
+                request.role, model.price, request.tokens_in, limit + self._excess.get(model.name, 0)
+            ),
+        ):
             return self._with_retries(request)
+
+    @contextmanager
+    def _alone_at_first(self, model: Model) -> Iterator[None]:
+        """Let a hosted model's first call under a cap go alone, since others reserve what its reply shows."""
+        if self._capped and not model.bounded and model.name not in self._excess:
+            with self._first_call:
+                if model.name not in self._excess:
+                    yield
+                    return
+        yield
 
     def _with_retries(self, request: Request) -> Received:
         model = request.model
@@ -126,6 +146,9 @@ class Engine:
         record |= {"without": sorted(without)} if without else {}
         self._journal.add("reply", request.key, record)  # first: a reported call must be on record
         self._events.emit(call)
+        with self._excess_lock:
+            excess = call.tokens_out - request.token_limit
+            self._excess[model.name] = max(0, excess, self._excess.get(model.name, 0))
         return record
 
     def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:

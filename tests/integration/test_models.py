@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import dspy
 import pytest
@@ -12,7 +13,7 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.errors import ModelAuthError, ModelError, ReplyError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -201,6 +202,24 @@ def test_malformed_usage_never_discards_a_reply(usage: object) -> None:
     assert 50 < call.tokens_in < 10_000
     assert 0 < call.tokens_out < 10_000
     assert call.tokens_cached == 0
+
+
+def test_concurrent_calls_with_long_replies_keep_within_a_cap() -> None:
+    events: list[Event] = []
+    usage = {"prompt_tokens": 100, "completion_tokens": 16_000, "total_tokens": 16_100}
+    long = Reply(body=completion('{"related_topics": ["A"]}') | {"usage": usage}, delay=0.2)
+    with FakeModel(faults={"FindRelatedTopics": [long] * 8}) as server:
+        asking = models(server.lm, events, prices=["fake=0/10"], max_cost=0.6)  # 60 % for the asker
+
+        def refused(_: int) -> bool:
+            try:
+                return related(asking) != ["A"]
+            except BudgetSpentError:
+                return True
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(refused, range(8))) == 6
+    assert sum(event.cost or 0 for event in events if isinstance(event, CallFinished)) == pytest.approx(0.32)
 
 
 def test_the_schema_travels_only_where_it_is_wanted(server: FakeModel) -> None:
