@@ -1,7 +1,6 @@
 """Folders that one process at a time may write to (runs, batches, experiments): creating, locking, reading state."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from filelock import BaseFileLock, Timeout
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.text.files import LARGEST_STATE, is_plain, locked_file, read_plain
+from storm_pipeline.text.files import LARGEST_STATE, is_plain, locked_file, read_plain, walk
 from storm_pipeline.text.words import encodable_values
 
 _MOST_DIGITS = 30  # of a number; Python does not format numbers of more than 4300 digits
@@ -61,7 +60,7 @@ def _below(folder: Path) -> Iterator[Path]:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):  # another process may have renamed it
             raise RunError(f"cannot look into {error.filename}: {error.strerror}") from error
 
-    for parent, folders, files in os.walk(folder, onerror=refuse):
+    for parent, folders, files in walk(folder, onerror=refuse):
         yield from (Path(parent, name) for name in (*folders, *files))
 
 

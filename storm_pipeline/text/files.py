@@ -9,10 +9,12 @@ import stat
 import time
 import tomllib
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from storm_pipeline.errors import StormError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -119,6 +121,16 @@ def _next_piece(file: io.FileIO, path: Path) -> bytes:
         if not select.select([file], [], [], max(left, 0))[0]:
             raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path))
     return piece
+
+
+def walk(
+    folder: Path, onerror: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield as ``os.walk``. Raises StormError: the folders are nested too deeply for it."""
+    try:
+        yield from os.walk(folder, onerror=onerror)
+    except RecursionError as error:
+        raise StormError(f"{folder} has folders nested too deeply: move or delete the innermost ones") from error
 
 
 def cannot_write(path: Path, error: OSError) -> str:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from special_files import SPECIAL, special_file
 from typer.testing import CliRunner
 
-from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.interfaces.batch import read_topics
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import load_settings
@@ -27,6 +27,7 @@ from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
 from storm_pipeline.method.user_pieces import read_outline
 from storm_pipeline.run.folder import RunStore, is_held
+from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.settings import Settings
 from storm_pipeline.text import files
 from storm_pipeline.text.configuration.variables import use_files
@@ -78,6 +79,24 @@ def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
     write_atomically(tmp_path / "ours", "x")
     (tmp_path / "plain").write_text("x")
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="os.walk has no limit there")
+@pytest.mark.parametrize("command", [["check", "--offline"], ["documents"]])
+def test_folders_nested_too_deeply_are_named(tmp_path: Path, command: list[str]) -> None:
+    deep = tmp_path
+    for _ in range(1500):
+        deep /= "d"
+        deep.mkdir()
+    try:
+        said = CliRunner().invoke(app, [*command, str(tmp_path)]).output
+        with pytest.raises(StormError, match="nested too deeply"):
+            lock_folder(tmp_path, "run.lock")
+    finally:
+        while deep != tmp_path:
+            deep.rmdir()
+            deep = deep.parent
+    assert f"error: {tmp_path} has folders nested too deeply: move or delete" in said
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from storm_pipeline.sources.documents.document import Document
 from storm_pipeline.sources.documents.reader import read_bibliographies, read_documents, stays_below
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
+from storm_pipeline.text.files import walk
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Article, Snippet
 
@@ -121,7 +122,8 @@ def _article_in(path: Path) -> Path:
     if len(named) > 1:
         names = ", ".join(file.name for file in named[:5])
         raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
-    outside = (file for file in path.rglob("*") if file.is_symlink() and not stays_below(file, path))
+    below = (Path(parent, name) for parent, inner, names in walk(path) for name in (*inner, *names))
+    outside = (file for file in below if file.is_symlink() and not stays_below(file, path))
     if not named and (linked := next(outside, None)):
         raise DatasetError(f"{linked} is a link out of the folder, or to a hidden file: copy the file into the folder")
     return named[0] if named else path

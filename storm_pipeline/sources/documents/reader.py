@@ -1,6 +1,5 @@
 """Reads own documents with what bibliographies beside them say, and keeps what was read."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from storm_pipeline.sources.documents.document import Document, Record, Unreadab
 from storm_pipeline.sources.documents.file_reader import READABLE, READERS, read_entries, read_file
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.sources.sqlite_cache import SqliteCache
+from storm_pipeline.text.files import walk
 from storm_pipeline.text.formatting import with_noun
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Pa
     def report_error(error: OSError) -> None:
         problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
 
-    for folder, folders, files in os.walk(path, onerror=report_error):
+    for folder, folders, files in walk(path, onerror=report_error):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
