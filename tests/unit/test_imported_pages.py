@@ -134,6 +134,15 @@ def test_a_saved_page_of_wikipedia() -> None:
     assert own.left_out == [("infobox", 1)]
 
 
+def test_parts_with_text_that_are_not_read_are_named() -> None:
+    page = """<article><header><h1>Orrin</h1></header><header><h1>Orrin</h1><p>It is dry.</p></header><p>It lies.</p>
+        <aside>Known since 1900.<form>In it.</form></aside><figure><img><figcaption>Seen.</figcaption></figure>
+        <figure><img></figure><form>Sign here.<button>Go</button></form><form><button>Go</button></form></article>"""
+    own = page_article("A file", page.encode())
+    assert own.left_out == [("header", 0), ("aside", 0), ("figure", 0), ("form", 0)]
+    assert [s.text for s in own.article.sentences()] == ["It lies."]
+
+
 HTML = st.sampled_from(
     [
         *('<div class="mw-parser-output">', "</div>", "<p>", "</p>", "<h2>", "</h2>", "<table>", "</table>", "<li>"),

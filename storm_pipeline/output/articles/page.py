@@ -24,13 +24,20 @@ _ASIDE = frozenset({"noprint", "mw-editsection", "citation", "note"})  # classes
 _HEADINGS = tuple(f"h{level}" for level in range(1, 7))
 _NOT_OF_ENTRY = "ancestor::a[starts-with(@href, '#')] or ancestor::details or ancestor::span[@class='n']"
 """Links back, and on our own pages the sentences that rest on a source and its number."""
+_ASIDES = """.//*[self::aside or self::figure or self::form or self::header][not(@role)]
+    [not(ancestor::aside or ancestor::figure or ancestor::form or ancestor::header or ancestor::table
+        or ancestor::nav or ancestor::footer)]
+    [.//text()[normalize-space()][not(ancestor::h1 or ancestor::nav or ancestor::script or ancestor::style
+        or ancestor::button or ancestor::table)]]"""
+"""Parts with text that are not read, outside of others; a header with more than the title."""
 _ENTRIES = frozenset({"li", "dd", "p", "div"})
 
 
 def page_article(title: str, data: bytes) -> NumberedArticle:
     """Read an article: a short link to an entry on the page cites the entry's first external link.
 
-    Leaves out text outside of ``<article>`` or ``<main>``, navigation, tables and figures. Without such links, numbers
+    Leaves out text outside of ``<article>`` or ``<main>``, navigation, tables and figures; those within that have text
+    are named, but for navigation. Without such links, numbers
     in brackets cite the list of references, as in Markdown. Our own pages contain the cited passages. ``title``: used
     if the page has no first heading. Raises DatasetError: it is empty or damaged.
     """
@@ -68,6 +75,8 @@ def _article(title: str, root: Any) -> NumberedArticle:
     tables = body.xpath(".//table[not(ancestor::table)][not(ancestor-or-self::*[@role])]")
     names = ("infobox" if "infobox" in _classes(table) else "table" for table in tables)
     left_out = [(name, len(MARKS.findall(_text(table)))) for name, table in zip(names, tables, strict=True)]
+    asides = body.xpath(_ASIDES)
+    left_out += [(local_name(part), len(MARKS.findall(_text(part)))) for part in asides]
     parts = blocks(body, skipped, with_notes=not references)
     if references:
         texts = [TextBlock(title, 1), *(TextBlock(literal(text), level) for level, text in parts)]
