@@ -65,12 +65,13 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         findings = distinct_findings(ctx, [editions.cite_first_pages(conversation) for conversation in conversations])
         try:
             vain = [turn.question for conversation in conversations for turn in conversation.turns if not turn.answer]
-            reply = _ask(ctx, outline, findings, vain)
+            room = _room(ctx, findings)
+            reply = _ask(ctx, outline, findings, vain, room)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
             return outline, conversations, NO_NOTES
         planned = _plan_sections(ctx, outline, reply.sections)
-        notes = _read_notes(ctx, findings, reply, planned)
+        notes = _read_notes(ctx, findings, reply, planned, room)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with call_scope("points"), ctx.events.in_stage("look-ups"):
         wanted = [(section.heading.title, section.points) for section in planned]
@@ -87,7 +88,9 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     return outline, conversations, notes
 
 
-def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
+def _ask(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str], room: int
+) -> dspy.Prediction:
     pages = dict(_pages(ctx, findings))
     numbers = {page: number for number, page in enumerate(pages, 1)}
     return ctx.ask(
@@ -96,7 +99,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
         **ctx.brief.inputs,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1), numbers),
-        room=_room(ctx, findings),
+        room=room,
         unanswered="\n".join(f"- {question}" for question in vain),
         pages="\n".join(f"{numbers[page]}. {line}" for page, line in pages.items()),
     )
@@ -129,11 +132,11 @@ def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str,
 
 
 def _read_notes(
-    ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
+    ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection], room: int
 ) -> FindingNotes:
     """Return a reply's notes on the findings; unknown numbers are ignored, and of several places the first counts.
 
-    If there are more findings than the article has room for, those without a place are left out, unless the model
+    If there are more findings than the article has ``room`` for, those without a place are left out, unless the model
     places fewer than half of what there is room for.
     """
 
@@ -146,7 +149,7 @@ def _read_notes(
     for group in (*map(texts, reply.same), *pairs):
         home = next((placed[text] for text in group if text in placed), None)
         placed |= {text: home for text in group if home and text not in placed}
-    room, off = _room(ctx, findings), accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings)
+    off = accept_left_out(texts([*reply.off_topic, *reply.about_sources]), findings)
     unplaced = () if len(findings) <= room else [f.text for f in findings if f.text not in placed]
     notes = FindingNotes(
         contradicting=tuple((pair[0], other) for pair in pairs for other in pair[1:]),

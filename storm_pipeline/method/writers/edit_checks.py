@@ -55,8 +55,7 @@ class EditChecks:
         added = self._added(new, allowed, sources)
         if not added and not self._is_unlike(new, allowed, shown):
             return ""
-        nearest = [sources[span.passage][span.start : span.end] for span in deciding(Question(new, tuple(sources)))[:1]]
-        have = "".join(f", which have “{first_words(text)}”" for text in nearest)
+        have = "".join(f", which have “{first_words(text)}”" for _, text in find_nearest(sources, new)[:1])
         what = ", ".join(f"“{word}”" for word in added) or "this"
         return f"{what} is neither in the sentence nor in its sources{have}"
 
@@ -81,10 +80,10 @@ class EditChecks:
         return bool(judged.problem) and not judged.is_only_copied
 
 
-def find_nearest(shown: Sequence[Passage], text: str) -> list[tuple[int, str]]:
-    """Return the sentences of passages with most of a text's words, at most three, with their passages' positions."""
-    spans = deciding(Question(text, tuple(passage.text for passage in shown)))
-    return [(span.passage, shown[span.passage].text[span.start : span.end]) for span in spans]
+def find_nearest(sources: Sequence[str], text: str) -> list[tuple[int, str]]:
+    """Return the sentences of sources with most of a text's words, at most three, with their sources' positions."""
+    spans = deciding(Question(text, tuple(sources)))
+    return [(span.passage, sources[span.passage][span.start : span.end]) for span in spans]
 
 
 def _names(text: str) -> list[str]:

@@ -86,7 +86,8 @@ class EditedArticle:
         texts = " ".join(sentence.text for sentence in written)
         context = f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})"
         passages = self._checks.cited([self._passages[n] for n in named if n in self._passages])
-        nearest = (f"{describe(cited[i])}: {text}" for i, text in find_nearest(cited, new))
+        near = find_nearest([passage.text for passage in cited], new)
+        nearest = (f"{describe(cited[i])}: {text}" for i, text in near)
         return Question(new, (context, *nearest, *map(with_source, passages)))
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:

@@ -33,8 +33,9 @@ def edit_article(
     """Edit the sections: remove off-topic and repeated sentences; reword, join and move others; change headings.
 
     At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
-    edit is skipped if it would lose a number or a date, or add one, or a name, that neither article nor sources have.
-    If the model fails, the sections are returned without its edits, and that is recorded.
+    edit is skipped if it would add a number, a date or a name that neither article nor sources have, or lose a number
+    or a date otherwise than by dropping or trimming a sentence. If the model fails, the sections are returned without
+    its edits, and that is recorded.
 
     ``findings``: sentences of the research that may answer the editor's questions.
     """
@@ -78,7 +79,7 @@ def _looked_up(ctx: RunContext, edited: EditedArticle, lookups: Sequence[Lookup]
     lines = []
     for lookup, snippets, near in zip(lookups, ranked, _nearest(ctx, questions, left), strict=True):
         usable = [snippet for snippet in snippets if snippet.source_id not in gone]
-        ctx.store.add([*usable, *(ctx.store.snippet(c.snippet_id) for finding in near for c in finding.citations)])
+        ctx.store.add(usable)
         shown = edited.add_passages(lookup.sentence, passages(usable, language=ctx.brief.language))
         more = edited.add_findings(near)
         lines.append("\n".join(filter(None, (f"{tidy(lookup.question)} ([{lookup.sentence}])", shown, more))))
@@ -111,7 +112,8 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
 def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict[Edit, str]:
     """Return for each doubted new text the reason; for each that a language model supports, "".
 
-    The judge reads what the editor saw: the article, the titles of its sources, and passages found.
+    The judge reads what the editor saw (the sentences, the titles of their sources, passages found), and what these
+    sources say nearest to the new text.
     """
     asked = {edit: edited.question(edit) for edit in edits if edit.kind in NEW_TEXT}
     if ctx.judge is None or not asked:
