@@ -21,8 +21,13 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = ("signatures", "storm_pipeline")
-APART = ("signatures/examples.toml", "storm_pipeline/models/sets/", "storm_pipeline/run/assets/assets.json", "LICENSE")
-"""Beginnings of the paths that no gauge counts: worked examples, pinned downloads, licences."""
+WEB = "storm_pipeline/interfaces/web"
+"""The folder of the pages, a room of its own."""
+APART = (
+    *("signatures/examples.toml", "storm_pipeline/models/sets/", "storm_pipeline/run/assets/assets.json", "LICENSE"),
+    f"{WEB}/",
+)
+"""Beginnings of the paths that no gauge counts: worked examples, pinned downloads, licences, pages."""
 GAUGES = ("lines", "regular expressions", "word lists", "thresholds", "thresholds in tuples", "patterns in tables")
 _SUFFIXES = {".py", ".pyi", ".toml", ".json", ".txt"}
 _SEARCHES = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from storm_benchmarks.gauges import GAUGES, gauges
+from storm_benchmarks.gauges import GAUGES, WEB, gauges
 from storm_benchmarks.layout import circles, floors, module_imports, room_imports
 from storm_benchmarks.shared import ROOT, options, print_table
 
@@ -35,14 +35,18 @@ def code_lines(text: str) -> int:
 
 
 def rooms(tree: Path, lines_of: Callable[[str], int] = lambda text: len(text.splitlines())) -> Counter[str]:
-    """Return room → lines of its Python files and stubs, tests left out; ``core`` is the sum of the package's."""
+    """Return room → lines of its Python files and stubs, tests left out.
+
+    ``core`` is the sum of the package's rooms but ``web``.
+    """
     counts: Counter[str] = Counter()
     for top in (*CORE, *BESIDE):
         for path in (*(tree / top).rglob("*.py"), *(tree / top).rglob("*.pyi")):
             inside = path.relative_to(tree).parts
             if "tests" not in inside and not any(folder.is_symlink() for folder in path.parents):
+                is_page = path.is_relative_to(tree / WEB)
                 room = "/".join(inside[: 2 if top == "storm_pipeline" and len(inside) > 2 else 1])
-                counts[room] += lines_of(path.read_text(encoding="utf-8"))
+                counts["web" if is_page else room] += lines_of(path.read_text(encoding="utf-8"))
     counts["core"] = sum(lines for room, lines in counts.items() if room.startswith(CORE))
     return counts
 

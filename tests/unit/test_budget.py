@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from storm_benchmarks.gauges import gauges, package_files, patterns, table_values
+from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_values
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
@@ -30,8 +30,13 @@ SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds":
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 13_750),
     "training": (("training/storm_training",), 3_250),
+    "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
+PAGES = {".html": 1_000, ".js": 200, ".css": 500}
+"""Ending of the files of the pages → the most lines that those of our own may have together."""
+FOREIGN = ("htmx", "hx-")
+"""Beginnings of the names of files of the pages that are another project's."""
 MODULES = 130
 """The most modules of the package that ``storm_pipeline.storm`` may import; what a run chooses is opened by the run."""
 
@@ -65,6 +70,13 @@ def test_a_room_grows_by_decision(room: str) -> None:
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files(*folders))
     assert lines <= ceiling, f"{room} has {lines:,} lines of at most {ceiling:,}: make it smaller elsewhere"
     assert lines > ceiling - 1000, f"{room} has {lines:,} lines: lower its ceiling of {ceiling:,}"
+
+
+@pytest.mark.parametrize("ending", PAGES)
+def test_the_pages_grow_by_decision(ending: str) -> None:
+    own = [path for path in (ROOT / WEB).rglob(f"*{ending}") if not path.name.startswith(FOREIGN)]
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in own)
+    assert lines <= PAGES[ending], f"{lines:,} lines of at most {PAGES[ending]:,}: make them smaller elsewhere"
 
 
 def test_what_writing_an_article_imports_grows_by_decision() -> None:
