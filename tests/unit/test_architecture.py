@@ -132,7 +132,10 @@ EXTRAS = frozenset(
 _SERVER = (
     "api_description connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics problems routes"
 )
-NEED_EXTRAS = {f"interfaces.server.{name}" for name in _SERVER.split()}
+NEED_EXTRAS = {
+    *(f"interfaces.server.{name}" for name in _SERVER.split()),
+    *("interfaces.web.app", "interfaces.web.entrance"),
+}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

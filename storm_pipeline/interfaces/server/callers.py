@@ -81,7 +81,7 @@ class Tokens:
         if budget is not None and not 0 < budget < float("inf"):
             raise SettingsError(f"a budget is a number of dollars above 0, not {budget:g}")
         token = f"storm_{secrets.token_urlsafe(32)}"
-        made = Token(name=name, sha256=_digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
+        made = Token(name=name, sha256=digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
         with self._hold_file():
             if any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is a token of the name {name!r}: revoke it first, or choose another name")
@@ -113,8 +113,11 @@ class Tokens:
 
     def find(self, token: str) -> Caller | None:
         """Return the caller with a token; None if the token is invalid, or the file cannot be read."""
-        digest = _digest(token)
-        return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == digest), None)
+        return self.by_digest(digest(token))
+
+    def by_digest(self, sha256: str) -> Caller | None:
+        """Return the caller with a token of this hash; None as for :meth:`find`."""
+        return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == sha256), None)
 
     def by_name(self, name: str) -> Caller | None:
         """Return the caller of a name; None if the token was revoked, or the file cannot be read."""
@@ -141,5 +144,6 @@ class Tokens:
             raise SettingsError(cannot_write(self._path, error)) from error
 
 
-def _digest(token: str) -> str:
+def digest(token: str) -> str:
+    """Return the hash by which a token or another random secret is kept."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
