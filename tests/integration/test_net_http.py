@@ -17,7 +17,8 @@ from storm_pipeline.sources.transport.http import ApiClient
 
 
 def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Limiter, "hold", lambda *_: None)  # which would really wait; it has a test of its own
+    held: list[float] = []
+    monkeypatch.setattr(Limiter, "hold", lambda _, seconds: held.append(seconds))  # has other threads wait too
     pauses: list[float] = []
     monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=pauses.append))
     soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=20)
@@ -32,6 +33,7 @@ def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.Monk
         assert client.get_json({}) == {"fine": True}
     assert 15 < pauses[0] <= 20
     assert pauses[1:] == [7.0, 30.0]
+    assert held == pauses
 
 
 def test_no_pause_outlasts_the_total(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -40,14 +39,6 @@ def refused(*script: Reply, limits: Limits = BRISK, says: str) -> list[Request]:
     with ScriptedServer(*script) as server, pytest.raises(PageError, match=says):
         fetch_page(server.url, limits, HERE)
     return server.requests
-
-
-def ends_at_the_limit(talk: Talk, says: str, limits: Limits = HASTY, seconds: float = 20.0) -> None:
-    with raw_server(talk) as port:
-        start = time.monotonic()
-        with pytest.raises(PageError, match=says):
-            fetch_page(f"http://127.0.0.1:{port}/", limits, HERE)
-        assert time.monotonic() - start < seconds
 
 
 def test_a_page() -> None:
@@ -254,7 +245,9 @@ ENDLESS: dict[str, tuple[Talk, str]] = {
 @pytest.mark.parametrize("case", ENDLESS)
 def test_servers_that_never_finish_or_send_too_much(case: str) -> None:
     talk, says = ENDLESS[case]
-    ends_at_the_limit(talk, says, replace(BRISK, total=30) if "body" in case else HASTY)
+    limits = replace(BRISK, total=30) if "body" in case else HASTY
+    with raw_server(talk) as port, pytest.raises(PageError, match=says):
+        fetch_page(f"http://127.0.0.1:{port}/", limits, HERE)
 
 
 @pytest.fixture(scope="module")
@@ -299,11 +292,11 @@ def test_certificates_are_checked(certificate: Path, host: str, trusted: bool, s
 
 
 def test_a_handshake_that_trickles_ends_at_the_limit() -> None:
-    with raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port:
-        start = time.monotonic()
-        with pytest.raises(PageError, match="not fetched within"):
-            fetch_page(f"https://127.0.0.1:{port}/", HASTY, HERE)
-        assert time.monotonic() - start < 20
+    with (
+        raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port,
+        pytest.raises(PageError, match="not fetched within"),
+    ):
+        fetch_page(f"https://127.0.0.1:{port}/", HASTY, HERE)
 
 
 def test_https_may_lead_to_http(certificate: Path) -> None:

