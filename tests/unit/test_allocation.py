@@ -121,14 +121,6 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
 
 
-def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along() -> None:
-    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
-    places = [Place(section=4, findings=[1]), Place(section=2, findings=[2, 1])]
-    evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=places)
-    assert [[f.text for f in own.findings] for own in evidence.sections] == [[], [camels.text], [], [wells.text]]
-    assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
-
-
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])

@@ -102,20 +102,12 @@ def test_every_error_and_event_is_public(module: str, base: str) -> None:
     assert all(getattr(storm_pipeline, name) is found[name] for name in of_base)
 
 
-def test_the_surface_for_other_distributions() -> None:
+def test_the_surface_for_other_distributions_grows_by_decision() -> None:
+    assert len(api.__all__) <= 69
     for name in api.__all__:
         assert getattr(api, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'Article2'"):
         api.Article2  # noqa: B018
-
-
-def test_the_surface_for_other_distributions_grows_by_decision() -> None:
-    assert len(api.__all__) <= 69
-
-
-def test_unknown_public_name() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Stormm'"):
-        storm_pipeline.Stormm  # noqa: B018
 
 
 def test_the_process_is_changed_by_programs_alone() -> None:

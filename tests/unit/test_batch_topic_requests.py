@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -47,14 +46,6 @@ def as_table(requests: Sequence[TopicRequest], delimiter: str, end: str) -> str:
         cells = [values.get(column, "") for column in columns]
         table.writerow(["|".join(cell) if isinstance(cell, list) else cell for cell in cells])
     return text.getvalue()
-
-
-@ANY
-@given(requests=ORDERS, end=st.sampled_from(["\n", "\r\n"]), mark=st.booleans())
-def test_json_lines_come_back(tmp_path: Path, requests: list[TopicRequest], end: str, mark: bool) -> None:
-    lines = [json.dumps({"topic": request.topic, **request.settings}, ensure_ascii=False) for request in requests]
-    path = write(tmp_path, "t.jsonl", end.join(lines).encode("utf-8-sig" if mark else "utf-8"))
-    assert read_topics(path, ["lm"]) == tuple(requests)
 
 
 @ANY

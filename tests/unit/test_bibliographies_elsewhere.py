@@ -110,13 +110,6 @@ def test_pandoc_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name
     assert by_pandoc(export(own, "csl"), "csljson") == before
 
 
-@pytest.mark.parametrize("name", sorted(set(bibliographies.BIB) - {"children", "broken entries"}))
-def test_pybtex_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
-    text, keys = bibliographies.BIB[name], [key for key in bibliographies.KEYS[name] if key != "caf"]  # has \\'{\\i}
-    own = cited(tmp_path, "library.bib", text, keys)
-    assert by_pybtex(export(own, "bibtex").decode()) == by_pybtex(text, keys)
-
-
 @pytest.mark.skipif(not shutil.which("biber"), reason="biber is not installed")
 @pytest.mark.parametrize("name", bibliographies.BIB)
 def test_biber_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:

@@ -408,14 +408,6 @@ def test_a_missing_parent_is_named_once_however_many_inherit_through_it() -> Non
     assert problems == ["book refers to series, which is missing"]
 
 
-def test_crossref_is_asked_by_the_doi() -> None:
-    with ScriptedServer(Reply(body=CROSSREF)) as server:
-        (found,), problem = with_crossref([UNKNOWN], base_url=f"{server.url}/works")
-        assert [request.path for request in server.requests] == ["/works/10.1234%2Fa"]
-    assert (problem, found.title, found.published) == ("", "The Kontor", "2019-03")
-    assert (found.record.authors, found.record.work.extent) == ("Helle, Knut", "233-250")
-
-
 def test_a_doi_that_crossref_lacks_is_no_problem_and_another_error_is() -> None:
     with ScriptedServer(Reply(status=404)) as server:
         assert with_crossref([UNKNOWN], base_url=f"{server.url}/works")[1] == ""
@@ -462,16 +454,6 @@ def calls_of(function: Callable[[], object]) -> int:
     return entered["call"]
 
 
-@given(st.lists(st.tuples(st.text("ab", min_size=8, max_size=12), st.integers(1900, 1903)), min_size=1, max_size=4))
-def test_a_title_in_a_name_names_its_entry(works: list[tuple[str, int]]) -> None:
-    """However a longer name goes on: one title that it has is found, several are ambiguous."""
-    entries = [Entry(f"k{at}", (), Record(title, published=str(year))) for at, (title, year) in enumerate(works)]
-    name = f"xx{works[0][0]}yy"
-    met = {entry.record for entry in entries if entry.record.title in name}
-    found = Bibliography(entries).entry_of(replace(UNKNOWN, url=f"file:///{name}.pdf", record=Record("t")))
-    assert (found is not None) == (len(met) == 1)
-
-
 def test_looking_up_a_name_takes_a_bounded_number_of_steps() -> None:
     words = [first + second for first in "abcdefghij" for second in "abcdef"]
     titles = [Entry(f"k{length}", (), Record("a" * length)) for length in range(8, 2000)]
@@ -498,25 +480,6 @@ def test_a_complete_record_is_not_asked_about() -> None:
         known = Document("u", "t", ((1, "x"),), "2019", Record("t", "A B", "2019", "J", doi="10.1234/a"))
         with_crossref([known], base_url=f"{server.url}/works")
         assert not server.requests
-
-
-def test_references_have_the_right_types_keys_and_pages(tmp_path: Path) -> None:
-    written = article(own_papers.write_folder(tmp_path))
-    bib = export(written, "bibtex").decode()
-    assert "@article{helle2019," in bib
-    assert "@incollection{nedkvitne2008," in bib
-    assert "booktitle = {Towns of the North}" in bib
-    assert "pages = {117{-}140}" in bib or "pages = {117-140}" in bib
-    assert "%20" not in bib
-    assert "file:///" not in bib
-    ris = export(written, "ris").decode()
-    for line in (
-        *("TY  - JOUR", "TY  - CHAP", "A2  - Falck, Ida", "SP  - 117", "EP  - 140", "VL  - 12", "CY  - Turnhout"),
-    ):
-        assert line in ris
-    items = {one["id"]: one for one in json.loads(export(written, "csl"))}
-    assert items["nedkvitne2008"]["type"] == "chapter"
-    assert items["sund2021"]["author"] == [{"family": "Sund", "given": "Maria"}]
 
 
 @pytest.mark.parametrize("line", ["doi:10.5555/GRAIN.7.", "DOI10.5555/GRAIN.7.", "No. 110.1234/b, 10.5555/GRAIN.7"])

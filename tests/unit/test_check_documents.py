@@ -112,16 +112,6 @@ def test_a_year_in_a_short_title_is_not_that_of_the_work(tmp_path: Path) -> None
     assert found == ["Meyer - 1992 - The Crisis of 1847.txt", ""]
 
 
-def test_a_word_manuscript_with_footnotes_and_pages_elsewhere(tmp_path: Path) -> None:
-    pypandoc = pytest.importorskip("pypandoc")
-    papers = historians_folder(tmp_path / "papers")
-    notes = (*CHICAGO[:4], "Ibid., 14.")
-    pypandoc.convert_text(markdown(notes), "docx", "md", outputfile=str(tmp_path / "manuscript.docx"))
-    read = read_for_check(tmp_path / "manuscript.docx", papers)
-    assert [Path(name).name for name in matched(read)] == list(FILES[:4])
-    assert not read.unread
-
-
 @pytest.mark.parametrize("form", ["md", "docx", "wiki", "html"])
 def test_our_own_exports_find_their_sources_again(tmp_path: Path, form: str) -> None:
     folder = historians_folder(tmp_path)

@@ -207,11 +207,6 @@ def test_nothing_is_asked_where_the_model_is_chosen_or_nobody_reads(
     assert "OPENAI_API_KEY" not in result.stderr
 
 
-def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
-    run("write", "Silk Road", "--exclude-url", "https://a.example/", "--exclude-url", "https://b.example/")
-    assert storm.seen.exclude_urls == ("https://a.example/", "https://b.example/")
-
-
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.fixed_dictionaries({}, optional={
     "turns": st.integers(-5, 30),

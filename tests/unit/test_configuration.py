@@ -156,12 +156,6 @@ def test_commands_read_the_configuration(folder: Path) -> None:
     assert "(--turns)" in result.stderr and "(from storm.toml)" in result.stderr
 
 
-def test_storm_home_holds_cache_and_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("STORM_HOME", str(tmp_path))
-    assert default_cache() == tmp_path / "cache" == Settings().cache
-    assert user_configuration() == tmp_path / "storm.toml"
-
-
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
     monkeypatch.delenv("STORM_HOME", raising=False)

@@ -108,14 +108,6 @@ def test_mojibake_is_told_and_mended(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding"), [(JAPANESE, "cp932"), (RUSSIAN, "cp1251"), (KOREAN, "cp949"), (THAI, "cp874")]
-)
-@pytest.mark.parametrize("wrong", ["cp1252", "utf-8"])
-def test_a_text_in_the_wrong_character_set_is_mojibake(text: str, encoding: str, wrong: str) -> None:
-    assert is_mojibake(text.encode(encoding).decode(wrong, "replace"))
-
-
-@pytest.mark.parametrize(
     "text",
     [
         FRENCH,

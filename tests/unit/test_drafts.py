@@ -119,14 +119,6 @@ def test_what_only_looks_like_a_reply_is_none() -> None:
     assert read_replies("2: Removed from office in 1936, he left the valley [1].", 2)[2].claim
 
 
-def test_a_doubt_is_handed_back_and_what_comes_stands() -> None:
-    sentences, told, (remarks,) = review(f"{GOOD} {WRONG}", f"1: {GOOD}")
-    assert remarks.startswith("1. " + WRONG.replace(" [1].", ".[1]"))
-    assert "“1947”" in remarks
-    assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")] * 2
-    assert [own.outcome for own in told.revised()] == ["rewritten"]
-
-
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [("1: delete", "deleted by the writer"), ("", "dropped"), (f"1: {STRAY}", "dropped"), ("7: hm", "dropped")],

@@ -35,12 +35,6 @@ def prompts(*shares: PassageEvidence) -> list[str]:
     return [numbered_passages(own.passages) for own in with_excerpts(shares, "en")]
 
 
-def test_a_passage_is_in_the_sections_that_cite_it_and_one_that_none_cites_in_the_first() -> None:
-    first, second = prompts(section("Building", MILL, BUILT, STANDS), section("Fire", MILL, BURNT))
-    assert [text in first for text in TEXTS] == [True, True, False, True]
-    assert second == f"[1] The mill (example.org): {TEXTS[2]}"
-
-
 def test_what_a_section_is_shown_of_a_passage_shows_its_gaps() -> None:
     _, part = prompts(section("Building", MILL, STANDS, BUILT, FELLED), section("Fire", MILL, BURNT, BUILT))
     first, second = part.splitlines()

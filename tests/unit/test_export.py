@@ -141,16 +141,6 @@ def test_bibtex() -> None:
     assert entries["a-memo"]["citedpages"] == "3, 7"
 
 
-def test_ris() -> None:
-    assert all(one.count("N1  - ") == 1 for one in export(example(), "ris").decode().split("\r\n\r\n"))
-    assert export(example(), "ris").decode().split("\r\n\r\n")[0] == (
-        "TY  - JOUR\r\nID  - doe2019\r\nTI  - Corals & heat\r\nAU  - Doe, Jane\r\nAU  - van Gogh, Vincent\r\n"
-        "T2  - Marine Letters\r\nPB  - Sea Press\r\nPY  - 2019\r\nDA  - 2019/05//\r\nDO  - 10.1000/182\r\n"
-        "UR  - https://doi.org/10.1000/182\r\nY2  - 2026/11/22/\r\nN1  - Cited: “Corals [1] bleach at 30 °C & die.” "
-        "“* It was {warm}.”\r\nER  - "
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -312,15 +312,6 @@ def test_our_own_form_names_the_edition_and_no_file() -> None:
     assert not any(".txt" in line or ".pdf" in line for line in lines)
 
 
-def test_references_have_addresses_pages_and_dates() -> None:
-    assert readers.open_docx(export(example(), "docx")).lines[-3:] == [
-        "1. Jane Doe, Vincent van Gogh. Corals & heat. Marine Letters. Sea Press. May 2019. "
-        "https://doi.org/10.1000/182 (accessed November 22, 2026).",
-        "2. Reef Staff. Reefs. https://www.example.org/a_(b)?c=1&d=2.",
-        "3. A memo. corpus:memo.pdf.",
-    ]
-
-
 def test_names_of_pages_are_kept() -> None:
     """Pages are numbered as the document numbers them."""
     labels = ["xiv", "A-3", "117", "12b"]

@@ -11,7 +11,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -32,16 +31,6 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.text import files
 from storm_pipeline.text.configuration.variables import use_files
 from storm_pipeline.text.files import cannot_write, read_bounded, write_atomically
-
-
-@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=3))
-def test_the_last_text_stands_to_the_byte_and_nothing_else(texts: list[str]) -> None:
-    with TemporaryDirectory() as name:
-        path = Path(name) / "state.json"
-        for text in texts:
-            write_atomically(path, text)
-        assert path.read_bytes() == texts[-1].encode()
-        assert list(Path(name).iterdir()) == [path]
 
 
 def test_a_write_that_fails_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

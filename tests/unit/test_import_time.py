@@ -14,32 +14,16 @@ HEAVY = set(
 """.split()
 )
 
-CASES = {
-    "package": "import storm_pipeline",
-    "command line": "import storm_pipeline.interfaces.cli",
-    "help": "from storm_pipeline.interfaces.cli import app\nfrom typer.testing import CliRunner\n"
-    "assert 'write' in CliRunner().invoke(app, ['--help']).output",
-}
 
-
-@pytest.mark.parametrize("case", CASES)
-def test_nothing_heavy_is_imported(case: str) -> None:
-    code = f"{CASES[case]}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert {name.split(".")[0] for name in json.loads(done.stdout)} & HEAVY == set()
-
-
-def test_help_of_a_command_loads_the_settings_and_no_more() -> None:
+@pytest.mark.parametrize(
+    ("words", "shown", "heavy"),
+    [(["--help"], "write", set()), (["write", "--help-all"], "--top-k", {"pydantic", "rich"})],
+)
+def test_help_imports_nothing_heavy(words: list[str], shown: str, heavy: set[str]) -> None:
     code = (
         "from storm_pipeline.interfaces.cli import app\nfrom typer.testing import CliRunner\n"
-        "assert '--top-k' in CliRunner().invoke(app, ['write', '--help-all']).output\n"
+        f"assert {shown!r} in CliRunner().invoke(app, {words!r}).output\n"
         "import json, sys\nprint(json.dumps(sorted(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert {name.split(".")[0] for name in json.loads(done.stdout)} & HEAVY == {"pydantic", "rich"}
-
-
-def test_the_package_run_as_a_module_is_the_command_line() -> None:
-    command = [sys.executable, "-m", "storm_pipeline", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith("storm-pipeline ")
+    assert {name.split(".")[0] for name in json.loads(done.stdout)} & HEAVY == heavy

@@ -121,12 +121,6 @@ def test_a_model_that_fails_leaves_the_lead_empty_and_that_is_recorded() -> None
     assert [event.detail for event in told.events if isinstance(event, Failed)] == ["no lead: the endpoint is down"]
 
 
-def test_a_lead_without_support_is_empty_and_that_is_recorded() -> None:
-    sentences, told, _ = lead("Penguins waltz beneath Antarctic moonlight [2].", "1: delete")
-    assert not sentences
-    assert "no lead" in told.degraded()[0]
-
-
 WRITTEN = st.lists(
     st.sampled_from([GOOD, "Char live there [2].", "It is 90 km long [7].", "Penguins waltz.", "## H", *HOSTILE]),
     max_size=5,

@@ -58,11 +58,6 @@ def test_a_single_number_within_a_clause_cites(text: str, cited: tuple[int, ...]
     assert claim.cited == cited
 
 
-def test_numbers_in_parentheses_are_text() -> None:
-    assert read_draft("It is old (1) and deep (2).", 2).claims() == [Claim("It is old (1) and deep (2).", ())]
-    assert read_draft("It is old [1]. It is deep (2).", 2).claims()[1] == Claim("It is deep (2).", ())
-
-
 WORDS = st.lists(st.sampled_from(["dam", "of", "1936", "it", "Orrin", "km", "long", "(old)", "5–8", "C"]), min_size=4)
 SENTENCES = st.tuples(WORDS, st.lists(st.integers(4, SHOWN), min_size=1, max_size=3, unique=True))
 

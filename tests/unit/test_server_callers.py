@@ -243,27 +243,6 @@ def holding() -> tuple[Gate, asyncio.Event, asyncio.Semaphore]:
     return Gate(slow, "", Tokens(Path("/nonexistent"))), held, begun
 
 
-def test_requests_under_way_are_limited_by_client() -> None:
-    async def ask() -> tuple[list[httpx.Response], list[httpx.Response]]:
-        limited, held, begun = holding()
-
-        def request(address: str) -> "asyncio.Future[httpx.Response]":
-            transport = httpx.ASGITransport(app=limited, client=(address, 1))
-            return asyncio.ensure_future(httpx.AsyncClient(transport=transport, base_url="http://localhost").get("/"))
-
-        first = [request("1.2.3.4") for _ in range(64)]
-        for _ in first:
-            await begun.acquire()
-        refused, other = await request("1.2.3.4"), request("1.2.3.5")
-        await begun.acquire()
-        held.set()
-        return [refused], [await other, *await asyncio.gather(*first)]
-
-    (refused,), answered = asyncio.run(ask())
-    assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
-    assert {one.status_code for one in answered} == {200}
-
-
 @pytest.mark.parametrize(
     ("method", "path", "sent", "most", "others"),
     [
