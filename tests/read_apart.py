@@ -27,6 +27,11 @@ def spin(seconds: float = 1000.0) -> Iterator[str]:
     yield "done"
 
 
+def busy_pid(seconds: float) -> Iterator[int]:
+    """The process's id, after computing for so long."""
+    yield from (os.getpid() for _ in spin(seconds))
+
+
 def lay_out(pages: int, seconds: float) -> Iterator[int]:
     """Compute for so long for each page."""
     for number in range(1, pages + 1):
