@@ -1,7 +1,7 @@
 """The reference store: all snippets of a run, searchable by embedding and by keyword (paper section 3.4).
 
 Adding returns at once. A background thread embeds added snippets in large batches while the run waits for language
-models; only searches wait for pending embeddings. Snippets that are merely kept are found by keyword only.
+models; only searches wait for pending embeddings. A search embeds the best, by keyword, of those merely kept.
 """
 
 import threading
@@ -45,7 +45,6 @@ class ReferenceStore(SnippetIndex):
         self._index: HybridIndex | None = None
         self._indexed = (0, 0, 0)  # increasing numbers; equal ones mean no change
         self._indexing = threading.Lock()
-        self._holds = False  # whether whole pages are held, most of whose passages are embedded when a search needs it
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
 
@@ -67,7 +66,7 @@ class ReferenceStore(SnippetIndex):
             return self.keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Store snippets without embedding them, to be cited and found by keyword; return the new ones in order.
+        """Store snippets without embedding them, to be cited and found; return the new ones in order.
 
         Raises StoreError: the store is closed.
         """
@@ -92,7 +91,6 @@ class ReferenceStore(SnippetIndex):
         with self._lock:
             self._need_open()
             new = super().hold(snippets)
-            self._holds = True
             if new:
                 self._worker.submit(prepare_terms, new)
             return new
@@ -119,7 +117,7 @@ class ReferenceStore(SnippetIndex):
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """Return the ``k`` best snippets for each query, best first: cosine and BM25, fused by reciprocal rank.
 
-        BM25 ranks all stored snippets; the cosine ranks the added ones and, if pages are held, the best others by BM25.
+        BM25 ranks all stored snippets; the cosine ranks the added ones and the best others by BM25.
         Content that several pages with the same text share is found once, on the page that ranks first. Waits until all
         snippets added before are embedded. Raises StoreError: the snippets could not be embedded; the cause is chained.
         The next search tries again.
@@ -171,13 +169,7 @@ class ReferenceStore(SnippetIndex):
                 if self._closed:
                     return
             batch = queued[start : start + _BATCH]
-            vectors = self._embedder.embed(batch)
-            expected = (len(batch), self._embedder.dimension)
-            if vectors.shape != expected:
-                raise StoreError(
-                    f"the embedder {self._embedder.name!r} gave vectors of shape {vectors.shape} "
-                    f"where {expected} was expected: fix the embedder"
-                )
+            vectors = self._cache.embed(batch)
             with self._lock:
                 self._vectors.update(zip(batch, vectors, strict=True))
                 for text in batch:
@@ -219,7 +211,7 @@ class ReferenceStore(SnippetIndex):
                 snippets = self._findable()
                 embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
                 vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
-            self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed if self._holds else None)
+            self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed)
             self._indexed = state
             return self._index
 

@@ -19,11 +19,11 @@ def bare_name(name: str) -> str:
     return (bare[4:].strip() if bare[:4].casefold() == "the " else bare) or name.strip()
 
 
-def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, question: str = "") -> tuple[Snippet, ...]:
+def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, *questions: str) -> tuple[Snippet, ...]:
     """Return the snippets of the pages related to the topic, in order.
 
     Such a page has the topic's bare name, in any case, in its title or text, or a snippet whose cosine to the topic or
-    to the question is at least 0.3. Pages in another language are kept, which few encoders can compare.
+    to one of the questions is at least 0.3. Pages in another language are kept, which few encoders can compare.
 
     ``embed``: texts to unit vectors, shape (texts, dimension).
     """
@@ -36,7 +36,7 @@ def keep_relevant(brief: Brief, snippets: Iterable[Snippet], embed: Embed, quest
     }
     doubtful = [snippet for snippet in given if snippet.source_id not in kept]
     if doubtful:
-        asked = [brief.topic, question] if question else [brief.topic]
+        asked = [brief.topic, *questions]
         vectors = embed([*asked, *(f"{snippet.title}: {snippet.text}" for snippet in doubtful)])
         nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
         kept |= {snippet.source_id for snippet, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}

@@ -26,7 +26,10 @@ def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept
         ("Road Act 1916", "An act concerning the width of wagon wheels on county roads."),
     )
     assert keep_relevant(Brief(ODER), found, embed) == tuple(found[:2])
-    assert keep_relevant(Brief(ODER), found, embed, "Which toxins of golden algae kill fish?") == tuple(found[:3])
+    asked = "Which toxins of golden algae kill fish?"
+    assert keep_relevant(Brief(ODER), found, embed, asked) == tuple(found[:3])
+    others = (f"Who was the {place} minister in office?" for place in ("Polish", "German", "Czech", "Danish"))
+    assert keep_relevant(Brief(ODER), found, embed, *others, asked) == tuple(found[:3])
 
 
 def test_a_page_is_kept_whole_and_one_in_another_language_too() -> None:

@@ -297,6 +297,15 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
         assert store.search(["who sold on day 7"], 3) == [()]
 
 
+def test_what_a_search_returned_is_found_beside_what_was_shown() -> None:
+    shown = [Snippet(f"https://{n}.org", "Renaissance", f"A painter of the Renaissance, number {n}.") for n in range(9)]
+    king = Snippet("https://k.org", "Henry VIII", "Henry VIII was King of England until his death in 1547.")
+    with ReferenceStore(HashingEmbedder()) as store:
+        store.add(shown)
+        store.keep([king])
+        assert store.search(["Who was King Henry VIII of England in the Renaissance?"], 2)[0][0] == king
+
+
 def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storm_pipeline.evidence.store.MOST_FOUND", 4)
     pages = [Snippet(f"https://{name}.org", "", f"Silk of {name} {n}.", place=n) for name in "ab" for n in range(5)]

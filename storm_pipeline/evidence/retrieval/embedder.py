@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.errors import SettingsError, StoreError, StormError
 from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.run.concurrency import torch_threads
@@ -163,16 +163,24 @@ class CachingEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return vectors of shape (texts, dimension), in the order of the texts; equal texts are embedded once."""
+        """Return vectors of shape (texts, dimension), in the order of the texts; equal texts are embedded once.
+
+        Raises StoreError: the embedder returned another shape.
+        """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         with self._lock:
             vectors = {text: self._known[text] for text in texts if text in self._known}
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
-            # Copied, because a view would keep the whole batch alive.
-            rows = (row.copy() for row in self._embedder.embed(missing))
-            vectors.update(zip(missing, rows, strict=True))
+            # Rows are copied, because a view would keep the whole batch alive.
+            new, expected = self._embedder.embed(missing), (len(missing), self.dimension)
+            if new.shape != expected:
+                raise StoreError(
+                    f"the embedder {self.name!r} gave vectors of shape {new.shape} "
+                    f"where {expected} was expected: fix the embedder"
+                )
+            vectors.update((text, row.copy()) for text, row in zip(missing, new, strict=True))
         with self._lock:
             for text in texts:
                 self._known[text] = vectors[text]

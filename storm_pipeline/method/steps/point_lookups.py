@@ -142,14 +142,13 @@ def _choose_passages(ctx: RunContext, questions: Sequence[str], candidates: Snip
     related neither to the topic nor to a question are left out; menus and lists come last.
     """
     ranks = zip_longest(*(candidates[question] for question in questions))
-    language, asked = ctx.brief.language, " ".join(questions)
     hits = tuple(dict.fromkeys(snippet for rank in ranks for snippet in rank if snippet is not None))
     if not hits:
         return ()
-    relevant = keep_relevant(ctx.brief, hits, ctx.store.embed, asked) or hits
+    relevant = keep_relevant(ctx.brief, hits, ctx.store.embed, *questions) or hits
     ctx.events.count(off_topic=len(hits) - len(relevant))
     ranked = distinct(sorted(relevant, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
-    shown = passages(select_within(ranked, every, words_for_answer(ctx), len(questions)), language=language)
+    shown = passages(select_within(ranked, every, words_for_answer(ctx), len(questions)), language=ctx.brief.language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
