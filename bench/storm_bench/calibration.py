@@ -76,9 +76,6 @@ def known_calibrations() -> tuple[Calibration, ...]:
 
 
 def known_calibration(judge: ScoringJudge) -> Calibration | None:
-    """Return the shipped calibration of a judge with this name and these parameters, or None.
-
-    An int8 embedder counts as its float32 original: their vectors are nearly equal.
-    """
-    name, parameters = judge.name.removesuffix("+int8"), dict(judge.parameters)
-    return next((c for c in known_calibrations() if c.judge == name and c.parameters == parameters), None)
+    """Return the shipped calibration of a judge with this name and these parameters, or None."""
+    parameters = dict(judge.parameters)
+    return next((c for c in known_calibrations() if c.judge == judge.name and c.parameters == parameters), None)

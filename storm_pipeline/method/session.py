@@ -227,7 +227,7 @@ def _fetch_notice(settings: Settings) -> str:
 
 def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
     """Return a note if the pinned encoder is English but the article is not; else empty."""
-    if settings.article_language == "en" or embedder.name.partition("+")[0] != EMBEDDER:
+    if settings.article_language == "en" or embedder.name != EMBEDDER:
         return ""
     return (
         f"the embedded sentence encoder {EMBEDDER} is English: for an article in {settings.language_name} give "

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.retrieval import int8_network
 from storm_pipeline.evidence.retrieval.embedder import (
     CountsTokens,
     HashingEmbedder,
@@ -20,8 +19,6 @@ from storm_pipeline.evidence.retrieval.embedder import (
     open_embedder,
     shared_embedder,
 )
-from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
-from storm_pipeline.evidence.retrieval.int8_network import has_exact_int8
 from storm_pipeline.text.chunks import token_chunks
 
 TEXTS = [
@@ -64,54 +61,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-def test_int8_vectors_point_where_the_float_models_do(folder: Path) -> None:
-    fast, exact = Int8BertEmbedder(folder), SentenceTransformerEmbedder(folder)
-    ours, theirs = fast.embed(TEXTS), exact.embed(TEXTS)
-    assert ours.shape == theirs.shape == (len(TEXTS), fast.dimension)
-    assert fast.dimension == exact.dimension == 64
-    assert ours.dtype == theirs.dtype == np.float32
-    assert np.allclose(np.linalg.norm(ours, axis=1), 1, atol=1e-5)
-    assert ((ours * theirs).sum(axis=1) > 0.99).all()
-    assert fast.name == "tiny+int8"
-    assert exact.name == "tiny"
-
-
-def test_a_processor_without_exact_integers_gets_the_float_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(int8_network, "has_exact_int8", lambda: False)
-    ours = Int8BertEmbedder(folder).embed(TEXTS)
-    assert np.allclose(ours, SentenceTransformerEmbedder(folder).embed(TEXTS), atol=1e-5)
+def test_vectors_have_unit_length(folder: Path) -> None:
+    embedder = SentenceTransformerEmbedder(folder)
+    vectors = embedder.embed(TEXTS)
+    assert embedder.name == "tiny"
+    assert vectors.shape == (len(TEXTS), embedder.dimension) == (len(TEXTS), 64)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
 @settings(max_examples=25)
-@given(order=st.permutations(range(len(TEXTS))), size=st.integers(1, 7), budget=st.sampled_from([1, 50, 5000]))
-def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], size: int, budget: int) -> None:
-    whole = Int8BertEmbedder(folder).embed(TEXTS)
-    part = Int8BertEmbedder(folder, batch_tokens=budget).embed([TEXTS[i] for i in order[:size]])
-    assert np.allclose(part, whole[order[:size]], rtol=0, atol=0 if has_exact_int8() else 1e-6)
-
-
-@pytest.mark.parametrize("change", ["hidden_act", "pooling", "modules", "weights"])
-def test_another_architecture_is_left_to_the_library(folder: Path, tmp_path: Path, change: str) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(folder, other)
-    if change == "hidden_act":
-        config = json.loads((other / "config.json").read_text())
-        (other / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}))
-    elif change == "pooling":
-        config = json.loads((other / "1_Pooling" / "config.json").read_text())
-        pooling = config | {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}
-        (other / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    elif change == "modules":
-        modules = json.loads((other / "modules.json").read_text())
-        (other / "modules.json").write_text(json.dumps(modules[:2]))
-    else:
-        (other / "model.safetensors").unlink()
-    assert Int8BertEmbedder.fits(folder)
-    assert not Int8BertEmbedder.fits(other)
-    if change != "weights":
-        opened = open_embedder(str(other), tmp_path)
-        assert isinstance(opened, SentenceTransformerEmbedder)
-        assert np.allclose(np.linalg.norm(opened.embed(["silk road"]), axis=1), 1, atol=1e-5)
+@given(order=st.permutations(range(len(TEXTS))), size=st.integers(1, 7))
+def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], size: int) -> None:
+    embedder = SentenceTransformerEmbedder(folder)
+    whole = embedder.embed(TEXTS)
+    part = embedder.embed([TEXTS[i] for i in order[:size]])
+    assert np.array_equal(part, whole[order[:size]])
 
 
 def test_what_is_no_model_is_named_with_a_remedy(tmp_path: Path) -> None:
@@ -123,13 +88,12 @@ def test_a_damaged_weights_file_is_named(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     (other / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(SettingsError, match="delete the folder"):
-        Int8BertEmbedder(other).embed(["x"])
+    with pytest.raises(SettingsError, match="give a folder"):
+        SentenceTransformerEmbedder(other).embed(["x"])
 
 
-@pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
-def test_tokens_are_counted(folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]) -> None:
-    embedder = kind(folder)
+def test_tokens_are_counted(folder: Path) -> None:
+    embedder = SentenceTransformerEmbedder(folder)
     assert isinstance(embedder, CountsTokens)
     assert embedder.count_tokens("silk road, silk") == 4
     assert embedder.count_tokens("") == 0

@@ -125,7 +125,7 @@ def test_a_user_is_told_once_that_the_embedded_encoder_is_english(tmp_path: Path
         events = written(GERMAN, tmp_path, embedder=embedder).events
         return [e.detail for e in events if isinstance(e, Noted) and "encoder" in e.detail]
 
-    (notice,) = notices("all-MiniLM-L6-v2+int8")
+    (notice,) = notices("all-MiniLM-L6-v2")
     assert "English" in notice
     assert "German" in notice
     assert "--embedder" in notice

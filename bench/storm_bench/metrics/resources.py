@@ -60,8 +60,8 @@ class Resources:
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
-        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01."""
-        return self._embedder(self.heading_embedder, exact=True)
+        """The embedder of headings."""
+        return self._embedder(self.heading_embedder)
 
     @cached_property
     def vectors(self) -> "Embedder":
@@ -120,10 +120,10 @@ class Resources:
             return LanguageModelGrader(self.judge_model)  # one model's calls count against one cap
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
 
-    def _embedder(self, name: str, *, exact: bool = False) -> "Embedder":
+    def _embedder(self, name: str) -> "Embedder":
         from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
 
-        return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
+        return CachingEmbedder(shared_embedder(name, self.cache))
 
     def _open_judge(self, name: str) -> "CachingJudge":
         from storm_bench.judges.base import CachingJudge

@@ -86,6 +86,9 @@ def _hashed_axes(piece: str, dimension: int) -> npt.NDArray[np.intp]:
 class SentenceTransformerEmbedder:
     """Any model that sentence-transformers loads, in float32 on the CPU. Loaded lazily.
 
+    Texts are embedded one by one on one thread, so that a vector depends on its text alone, bit for bit; for the pinned
+    model on a CPU this is also faster than batches, which need padding.
+
     Args:
         model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
             or a name on the model hub.
@@ -116,8 +119,8 @@ class SentenceTransformerEmbedder:
             model = self._load()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
-            with torch_threads.limited_to(2):
-                options = {"normalize_embeddings": True, "show_progress_bar": False}
+            with torch_threads.limited_to(1):
+                options = {"batch_size": 1, "normalize_embeddings": True, "show_progress_bar": False}
                 vectors = model.encode([encodable(text) for text in texts], **options)
         return np.asarray(vectors, dtype=np.float32)
 
@@ -190,25 +193,21 @@ class CachingEmbedder:
         return np.stack([vectors[text] for text in texts])
 
 
-def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
+def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
     """Open an embedder by name.
 
     Args:
         name: ``all-MiniLM-L6-v2`` for the pinned model, else that of a sentence-transformers model, as for
             :class:`SentenceTransformerEmbedder`.
         progress: called with ``(name, bytes done, total bytes)`` during the download.
-        exact: use float32, even if int8 is nearly as good and faster.
 
     Raises:
         AssetError: the pinned model is missing and cannot be downloaded.
         SettingsError: another one is not local, and the model hub cannot be reached.
     """
-    from storm_pipeline.evidence.retrieval.int8_bert import Int8BertEmbedder
     from storm_pipeline.evidence.retrieval.model_files import local_folder, require_hub
 
     folder = fetch(PINNED, cache, progress) if name == PINNED else local_folder(name)
-    if folder and not exact and Int8BertEmbedder.fits(folder):
-        return Int8BertEmbedder(folder)
     if not folder and not is_here(name, cache):
         require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
     return SentenceTransformerEmbedder(folder or name, cache=hub_folder(cache))
@@ -239,16 +238,16 @@ def is_here(name: str, cache: Path) -> bool:
         return False
 
 
-_shared: WeakValueDictionary[tuple[str, Path, bool], Embedder] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[str, Path], Embedder] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
-def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *, exact: bool = False) -> Embedder:
+def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
     """Open an embedder as :func:`open_embedder` does, but share it: one live instance per model and process."""
-    key = (name, cache.resolve(), exact)
+    key = (name, cache.resolve())
     with _sharing:
         if (embedder := _shared.get(key)) is None:
-            _shared[key] = embedder = open_embedder(name, cache, progress, exact=exact)
+            _shared[key] = embedder = open_embedder(name, cache, progress)
         return embedder
 
 
@@ -263,7 +262,7 @@ def require_working(embedder: Embedder) -> None:
 
     Raises SettingsError: it cannot be loaded, fails, or gives something other than one vector of its dimension.
     """
-    if embedder.name.partition("+")[0] == PINNED:
+    if embedder.name == PINNED:
         return
     try:
         vectors, dimension = np.asarray(embedder.embed(["storm"])), embedder.dimension
