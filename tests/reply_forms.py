@@ -53,49 +53,23 @@ FORMS: dict[str, Form] = {
     "thinking": around("<thinking>Well.</thinking>"),
     "reasoning": around(f"<reasoning>{DRAFT}</reasoning>\n"),
     "thought": around("<thought>\nWell.\n</thought>\n"),
-    "thinking with attributes": around('<Thinking effort="high">Well, <think> is a tag.</Thinking >'),
-    "chain of thought": around(f"<chain_of_thought>{DRAFT}</chain_of_thought>"),
-    "scratchpad": around("<REASONING_SCRATCHPAD>Well.</REASONING_SCRATCHPAD>"),
-    "seed": around(f"<seed:think>{DRAFT}</seed:think>"),
     "mistral": around(f"[THINK]{DRAFT}[/THINK]"),
-    "kimi": around("◁think▷Well.◁/think▷"),
-    "cohere": around(f"<|START_THINKING|>{DRAFT}<|END_THINKING|><|START_RESPONSE|>", "<|END_RESPONSE|>"),
-    "two parts": around(
-        f"<|begin_of_thought|>\n{DRAFT}\n<|end_of_thought|>\n\n<|begin_of_solution|>\n", "\n<|end_of_solution|>"
-    ),
     "opened in the prompt": around(f"Let me see: {DRAFT}\n</think>\n"),
-    "opened in the prompt, named otherwise": around("Well.\n</analysis>\n"),
-    "closed twice": around("<think>Well.</think>\n", "\n</think>"),
     "empty thinking": around("<think>\n\n</think>\n\n"),
     "gpt-oss": around(f"{HARMONY}<|message|>", "<|return|>"),
     "gpt-oss, constrained": around(f"{HARMONY} <|constrain|>json<|message|>", "<|return|>"),
     "gpt-oss by llama.cpp": around(f"<|channel|>analysis<|message|>{DRAFT}<|end|>"),
-    "gpt-oss with a preamble": around(
-        f"<|channel|>analysis<|message|>Well.<|end|><|start|>assistant<|channel|>commentary<|message|>{DRAFT}<|end|>"
-        "<|start|>assistant<|channel|>final<|message|>"
-    ),
-    "gemma": around(f"<|channel>thought\n{DRAFT}\n<channel|>", "<turn|>"),
-    "gemma, opened in the prompt": around("Well.\n<channel|>"),
     "chatml": around("<|im_start|>assistant\n", "<|im_end|>"),
-    "another turn": around("", f"<|im_end|>\n<|im_start|>user\n{DRAFT}<|im_end|>"),
     "llama 3": around("<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"),
     "gemma 3": around("<start_of_turn>model\n", "<end_of_turn>\n"),
     "sentence marks": around("<s> ", "</s>"),
-    "instructions": around("[/INST] ", " </s>"),
     "deepseek": around("", "<｜end▁of▁sentence｜>"),
     "end of text": around("", "<|endoftext|>Human: And now?"),
     "byte order mark": around("\ufeff \n"),
     "fence": around("```\n", "\n```"),
     "fence with a language": around("```json\n", "\n```"),
     "fence with words around": around("Sure! Here it is:\n\n```text\n", "\n```\n\nMore?"),
-    "tilde fence": around("~~~\n", "\n~~~"),
     "fence that stays open": around("```markdown\n"),
-    "fence that is left": around("", "\n```"),
-    "answer": around("<answer>\n", "\n</answer>"),
-    "thinking and answer": around("<think>Well.</think><answer>", "</answer>"),
-    "tag that stays open": around("<output>\n"),
-    "rules": around("Here it is:\n\n---\n\n", "\n\n---\n\nMore?"),
-    "lead-in": around("Of course, here it is:\n\n"),
     "string": Form(lambda reply, _: json.dumps(reply)),
     "output": in_json(lambda value: {"output": value}),
     "json_input": in_json(lambda value: {"json_input": value}),
@@ -105,15 +79,9 @@ FORMS: dict[str, Form] = {
     "arguments in a string": in_json(lambda value: {"name": "reply", "arguments": json.dumps(value)}),
     "with thinking as a key": in_json(lambda value: {"thinking": DRAFT, "answer": value}),
     "properties": in_json(lambda value: {"type": "object", "properties": value}),
-    "completion": in_json(
-        lambda value: {"choices": [{"message": {"role": "assistant", "content": json.dumps(value)}}], "id": "x"}
-    ),
     "tool call in tags": in_json(
         lambda value: {"name": "reply", "arguments": value}, "<tool_call>\n", "\n</tool_call>"
     ),
-    "tool call of mistral": in_json(lambda value: [{"name": "reply", "arguments": value}], "[TOOL_CALLS]"),
-    "tool call of llama": in_json(lambda value: {"name": "reply", "parameters": value}, "<|python_tag|>", "<|eom_id|>"),
-    "function": in_json(lambda value: value, "<function=reply>", "</function>"),
     "tool call of the API": Form(
         lambda reply, field: {"content": None, "tool_calls": [tool_call(value_of(reply, field))]}
     ),
@@ -121,17 +89,10 @@ FORMS: dict[str, Form] = {
     "content in parts": Form(
         lambda reply, _: {"content": [{"type": "thinking", "thinking": DRAFT}, {"type": "text", "text": reply}]}
     ),
-    "tool call in XML": only(
-        "text",
-        lambda reply, field: (
-            f"<tool_call>\n<function=reply>\n<parameter={field}>\n{reply}\n</parameter>\n</function>\n</tool_call>"
-        ),
-    ),
     "label": only("text", lambda reply, field: f"{field.title()}: {reply}"),
     "bold label": only("text", lambda reply, field: f"**{field.title()}:** {reply}"),
     "heading": only("text", lambda reply, field: f"## {field.title()}\n\n{reply}"),
     "DSPy's markers": only("text", lambda reply, field: DSPY.format(field, reply)),
-    "final answer of an agent": only("text", lambda reply, _: f"Final Answer: {reply}"),
     "quoted": only("text", lambda reply, _: f"“{reply}”"),
     "texts by paragraph": only("text", lambda reply, field: json.dumps({field: reply.split("\n\n")})),
     "tag of the field": only("text", lambda reply, field: f"Sure.\n<{field}>{reply}</{field}>"),

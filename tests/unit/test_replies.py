@@ -33,7 +33,7 @@ def refused(signature: type[dspy.Signature], reply: str) -> str:
 
 LEVELS: tuple[tuple[str, str], ...] = (
     *(("<think>Let me see.</think>\n", ""), ("Well.</think>", ""), ("[THINK]Let me see.[/THINK]", "")),
-    *(("<|channel>thought\nWell.<channel|>", "<turn|>"), ("```\n", "\n```"), ("<answer>", "</answer>")),
+    *(("```\n", "\n```"), ("<answer>", "</answer>")),
     *(("", "<|im_end|>"), ("<s>", "</s>"), ("\ufeff", "\n")),
 )
 OBJECT_LEVELS: tuple[Callable[[str], str], ...] = (
@@ -114,7 +114,6 @@ UNREADABLE = (
     f"{json.dumps({'queries': ['draft']})}</think>",
     f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}",
     f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}<|end|><|channel|>final<|message|>",
-    f"<|channel>thought\n{json.dumps({'queries': ['draft']})}",
     json.dumps({"thinking": {"queries": ["draft"]}}),
     json.dumps({"type": "object", "properties": {"queries": {"type": "array", "items": {"type": "string"}}}}),
 )
