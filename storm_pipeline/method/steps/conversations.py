@@ -9,18 +9,12 @@ from storm_pipeline.method.steps.searching import QueryResults, distinct_queries
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import call_scope
-from storm_pipeline.text.languages import join_sentences, split_sentences
+from storm_pipeline.text.plain import one_line
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Brief, Conversation, Perspective, Sentence, Turn
+from storm_pipeline.types import Conversation, Perspective, Sentence, Turn
 
-_THANKS = frozenset(
-    "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
-)
-_THANKS_WITHIN = ("شكر", "谢谢", "謝謝", "感谢", "感謝", "ありがとう")
-"""Thanks in other languages, which end an interview unless the reply asks a question."""
-_QUESTION_MARKS = "?？؟"
-_LABELS = frozenset("writer question frage pregunta domanda вопрос سؤال 问题 問題 質問".split())
-
+_FAREWELL = "thank you so much for your help"
+"""The reply that the prompt asks for if a writer has no more questions."""
 _DEEPER = 2  # depth factor of a repeated search if half of the results were shown before
 _IN_ITS_LANGUAGE = (
     "where the topic belongs to a place whose people mainly write in another language, one of the queries in that one"
@@ -158,11 +152,11 @@ def _ask_question(
     for tried in range(1 if turns else _FIRST_TRIES):
         with call_scope(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
             reply = _reply_of_asker(ctx, perspective, history(turns, others, ctx.settings.turns))
-        if not _is_farewell(reply, ctx.brief.language):
+        if _FAREWELL not in _plain(reply):
             break
     else:
         return None
-    question = _first_question(reply, ctx.brief)
+    question = one_line(reply)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
 
@@ -200,28 +194,6 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questi
 def _titles_found(turn: Turn) -> str:
     titles = list(dict.fromkeys(snippet.title for snippet in turn.snippets if snippet.title))
     return f"\nFound: {'; '.join(titles[:_TITLES])}" if titles else ""
-
-
-def _is_farewell(reply: str, language: str) -> bool:
-    _, thanks, rest = reply.lower().partition("thank you")
-    if thanks and "help" in rest[:50]:
-        return True
-    thanked = not _THANKS.isdisjoint(folded_words(reply)) or any(word in reply for word in _THANKS_WITHIN)
-    return language != "en" and not _asks(reply) and thanked
-
-
-def _first_question(reply: str, brief: Brief) -> str:
-    """Return the question without the text that small models add; a topic's name may have a question mark."""
-    label, _, rest = reply.replace("：", ":").partition(":")
-    text = rest if label.strip().lower() in _LABELS else reply
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), brief.language, (brief.topic,))
-    upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
-    return join_sentences(sentences[: upto + 1], brief.language).strip('"“”„«»「」 ')
-
-
-def _asks(text: str) -> bool:
-    return any(mark in text for mark in _QUESTION_MARKS)
 
 
 def _plain(question: str) -> str:

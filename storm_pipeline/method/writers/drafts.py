@@ -10,7 +10,7 @@ from storm_pipeline.text.languages import join_sentences, ordinals_have_stops
 from storm_pipeline.text.markers import MARKS, mark, mark_citations, without_reserved
 from storm_pipeline.text.quantities import month_names
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import EMPHASIS, has_word, tidy
+from storm_pipeline.text.words import EMPHASIS, folded_words, has_word, tidy
 
 _HEADING = re.compile(r"(?:#{1,6} |={2,6} ?|<h[1-6][^<>]{0,40}> ?)(.+?)(?: #+| ?={2,6}| ?</h[1-6]>)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
@@ -167,22 +167,13 @@ _NUMBERED = re.compile(
     re.I | re.X,
 )
 _OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
-_DELETE = frozenset(
-    """delete deleted drop dropped remove removed löschen gelöscht streichen supprimer supprimé supprimez eliminar
-    eliminado borrar удалить удалено احذف حذف يحذف 删除 刪除 削除""".split()
-)
-_OBJECTS = frozenset({"it", "this", "the", "sentence"})
 _MOST_SENTENCES = 2  # of a reply to a remark, which asks for one
 _QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 def is_deletion(text: str) -> bool:
-    """Return whether a reply asks to delete a sentence."""
-    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
-    if not words or words[0] not in _DELETE:
-        return False
-    behind = text.lower().partition(words[0])[2].lstrip()[:1]
-    return _OBJECTS.issuperset(words[1:]) or (words[0].startswith("delete") and behind in set("-–—:;.,("))
+    """Return whether a reply is "delete", as the prompt has it, with or without a reason."""
+    return folded_words(text)[:1] == ["delete"]
 
 
 @dataclass(frozen=True)
