@@ -94,28 +94,6 @@ Y2  - 2020/01/02/
 ID  - kontor
 ER  -
 """
-_PERSON = (
-    "<rdf:li><foaf:Person><foaf:surname>{}</foaf:surname><foaf:givenName>{}</foaf:givenName></foaf:Person></rdf:li>"
-)
-RDF = f"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:z="http://www.zotero.org/namespaces/export#"
- xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#" xmlns:foaf="http://xmlns.com/foaf/0.1/"
- xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:vcard="http://nwalsh.com/rdf/vCard#"
- xmlns:prism="http://prismstandard.org/namespaces/1.2/basic/">
-<bib:BookSection rdf:about="#item_1"><z:itemType>bookSection</z:itemType><z:citationKey>debt</z:citationKey>
-  <dcterms:isPartOf><bib:Book><dc:title>Towns of the North</dc:title><dc:identifier>ISBN 978-2-503-52000-1</dc:identifier>
-  </bib:Book></dcterms:isPartOf><dc:publisher><foaf:Organization><vcard:adr><vcard:Address>
-  <vcard:locality>Turnhout</vcard:locality></vcard:Address></vcard:adr><foaf:name>Brepols</foaf:name></foaf:Organization>
-  </dc:publisher><bib:authors><rdf:Seq>{_PERSON.format("Nedkvitne", "Arnved")}{_PERSON.format("van der Berg", "Jörg")}
-  </rdf:Seq></bib:authors><bib:editors><rdf:Seq>{_PERSON.format("Falck", "Ida")}</rdf:Seq></bib:editors>
-  <dc:title>Fish and Debt</dc:title><dc:date>2008</dc:date><bib:pages>117-140</bib:pages></bib:BookSection>
-<bib:Article rdf:about="#item_2"><z:itemType>journalArticle</z:itemType><z:citationKey>kontor</z:citationKey>
-  <dcterms:isPartOf rdf:resource="#journal"/><bib:authors><rdf:Seq>{_PERSON.format("Helle", "Knut")}</rdf:Seq></bib:authors>
-  <dc:title>Über das Kontor</dc:title><dc:date>2019-03-04</dc:date><bib:pages>233–250</bib:pages>
-  <dc:identifier><dcterms:URI><rdf:value>https://example.org/kontor?a=1&amp;b=2</rdf:value></dcterms:URI></dc:identifier>
-  <dcterms:dateSubmitted>2020-01-02 09:10:11</dcterms:dateSubmitted></bib:Article>
-<bib:Journal rdf:about="#journal"><prism:volume>12</prism:volume><prism:number>2</prism:number>
-  <dc:title>Past &amp; Present</dc:title><dc:identifier>DOI 10.1234/pp_12</dc:identifier></bib:Journal>
-</rdf:RDF>"""
 BIB = {
     "children": CHILDREN,
     "duplicates": DUPLICATES,

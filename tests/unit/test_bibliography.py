@@ -60,38 +60,6 @@ CSL = [
     }
 ]
 
-RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:z="http://www.zotero.org/namespaces/export#"
- xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#" xmlns:foaf="http://xmlns.com/foaf/0.1/"
- xmlns:link="http://purl.org/rss/1.0/modules/link/" xmlns:dc="http://purl.org/dc/elements/1.1/"
- xmlns:vcard="http://nwalsh.com/rdf/vCard#" xmlns:prism="http://prismstandard.org/namespaces/1.2/basic/">
-<bib:BookSection rdf:about="urn:isbn:978-2-503-52000-1">
-  <z:itemType>bookSection</z:itemType>
-  <dcterms:isPartOf><bib:Book><dc:identifier>ISBN 978-2-503-52000-1</dc:identifier>
-   <dc:title>Towns of the North</dc:title></bib:Book></dcterms:isPartOf>
-  <dcterms:isPartOf><!-- series --><bib:Series><dc:title>Studies</dc:title></bib:Series></dcterms:isPartOf>
-  <dc:publisher><foaf:Organization><vcard:adr><vcard:Address><vcard:locality>Turnhout</vcard:locality></vcard:Address>
-   </vcard:adr><foaf:name>Brepols</foaf:name></foaf:Organization></dc:publisher>
-  <bib:authors><rdf:Seq><rdf:li><foaf:Person><foaf:surname>Nedkvitne</foaf:surname><foaf:givenName>Arnved
-   </foaf:givenName></foaf:Person></rdf:li></rdf:Seq></bib:authors>
-  <bib:editors><rdf:Seq><rdf:li><foaf:Person><foaf:surname>Falck</foaf:surname><foaf:givenName>Ida</foaf:givenName>
-   </foaf:Person></rdf:li></rdf:Seq></bib:editors>
-  <link:link rdf:resource="#item_2"/><z:citationKey>nedkvitne2008</z:citationKey>
-  <dc:title>Fish and Debt</dc:title><dc:date>March 2008</dc:date><bib:pages>117–140</bib:pages>
-</bib:BookSection>
-<!-- a file -->
-<z:Attachment rdf:about="#item_2"><z:itemType>attachment</z:itemType>
-  <rdf:resource rdf:resource="files/2/chapter%20scan.pdf"/><dc:title>Full text</dc:title></z:Attachment>
-<bib:Article rdf:about="https://doi.org/10.1234/nh.7">
-  <z:itemType>journalArticle</z:itemType><dcterms:isPartOf rdf:resource="urn:issn:1234-5678"/>
-  <bib:authors><rdf:Seq><rdf:li><foaf:Person><foaf:surname>Deutsche Bank</foaf:surname></foaf:Person></rdf:li></rdf:Seq>
-  </bib:authors><dc:title>On Rye</dc:title><dc:date>2021-03-04</dc:date>
-  <dc:identifier><dcterms:URI><rdf:value>https://example.org/rye</rdf:value></dcterms:URI></dc:identifier>
-  <dcterms:dateSubmitted>2022-05-06 07:08:09</dcterms:dateSubmitted>
-</bib:Article>
-<bib:Journal rdf:about="urn:issn:1234-5678"><prism:volume>7</prism:volume><prism:number>2</prism:number>
-  <dc:title>Northern History</dc:title><dc:identifier>DOI 10.1234/NH.7</dc:identifier></bib:Journal>
-</rdf:RDF>"""
-
 
 def read(folder: Path) -> dict[str, Document]:
     documents = (one for one in read_documents(folder) if isinstance(one, Document))
@@ -117,9 +85,8 @@ def article(folder: Path) -> Article:
         ("library.bib", own_papers.BIBLIOGRAPHY),
         ("library.ris", RIS),
         ("library.json", json.dumps(CSL)),
-        ("library.rdf", RDF),
     ],
-    ids=["BibLaTeX", "RIS", "CSL-JSON", "RDF"],
+    ids=["BibLaTeX", "RIS", "CSL-JSON"],
 )
 def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: str, content: str) -> None:
     own_papers.write_folder(tmp_path)
@@ -179,7 +146,7 @@ def test_a_title_anywhere_in_a_files_name_is_found(titles: list[str], around: tu
     assert (found and {found.record}) == (met if len(met) == 1 else None)
 
 
-@pytest.mark.parametrize("name", ["x.bib", "x.ris", "x.json", "x.rdf"])
+@pytest.mark.parametrize("name", ["x.bib", "x.ris", "x.json"])
 @given(text=st.text(alphabet='@{}[]",=abTYER -\n', max_size=80))
 def test_any_text_is_a_bibliography_or_none(name: str, text: str) -> None:
     found = read_bibliography(name, text.encode())
@@ -217,14 +184,6 @@ def test_entries_inherit_from_their_parents() -> None:
     assert (part.publisher, part.published) == ("Brepols", "1994")
     assert (classic.container, classic.work.editors, classic.published) == ("The Shelf", "Doe, Jane", "1980")
     assert "house" not in entries and entries["classic"].files == ()
-
-
-def test_an_article_of_zoteros_rdf_has_the_data_of_its_journal() -> None:
-    _, entry = read_bibliography("x.rdf", RDF.encode()) or ()
-    record, work = entry.record, entry.record.work
-    assert (record.title, record.container, record.published) == ("On Rye", "Northern History", "2021-03-04")
-    assert (record.doi, work.volume, work.issue, work.url) == ("10.1234/nh.7", "7", "2", "https://example.org/rye")
-    assert (record.accessed, read_names(record.authors)) == ("2022-05-06", (Name("Deutsche Bank"),))
 
 
 @pytest.mark.parametrize(

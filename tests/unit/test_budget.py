@@ -18,10 +18,10 @@ from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 41_000,
-    "regular expressions": 189,
-    "word lists": 74,
-    "thresholds": 279,
+    "lines": 40_500,
+    "regular expressions": 183,
+    "word lists": 71,
+    "thresholds": 277,
     "thresholds in tuples": 65,
 }
 """Gauge of the package → the most that it may be."""

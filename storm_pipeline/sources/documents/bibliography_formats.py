@@ -1,4 +1,4 @@
-"""The formats of bibliographies: BibTeX and BibLaTeX by pybtex, RIS by rispy, CSL-JSON, Zotero's RDF."""
+"""The formats of bibliographies: BibTeX and BibLaTeX by pybtex, RIS by rispy, CSL-JSON."""
 
 import json
 import re
@@ -9,10 +9,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.sources.documents.document import Record
-from storm_pipeline.sources.documents.markup import parse_xml
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.person_names import read_names
-from storm_pipeline.text.plain import find_doi, find_year, web_address
+from storm_pipeline.text.plain import find_doi
 from storm_pipeline.types import Work
 
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
@@ -225,56 +224,9 @@ def _from_csl(text: str, _: list[str]) -> Iterable[Entry]:
     return map(_csl_entry, items)
 
 
-def _from_rdf(text: str, _: list[str]) -> Iterable[Entry]:
-    root = parse_xml(text.encode())
-    named = {name: element for element in root for key, name in element.items() if key.endswith("}about")}
-    return [
-        _rdf_entry(item, named)
-        for item in root.iterchildren("{*}*")
-        if item.findtext("{*}itemType") not in {None, "attachment", "note"}
-    ]
-
-
-def _rdf_entry(item: Any, named: Mapping[str, Any]) -> Entry:
-    """Return the entry of an item; a field that it lacks is that of its book, journal or site."""
-    wholes = [
-        whole for part in item.iterfind("{*}isPartOf") for whole in (*part.iterchildren("{*}*"), *_linked(part, named))
-    ]
-    parts = [item, *(whole for whole in wholes if not whole.tag.endswith("}Series"))]
-
-    def field(*paths: str) -> str:
-        return next((text for part in parts for path in paths if (text := part.findtext(path, "").strip())), "")
-
-    def people(role: str) -> str:
-        names = (
-            [person.findtext(f"{{*}}{name}", "").strip() for name in ("surname", "name", "givenName")]
-            for person in item.iterfind(f"{role}//{{*}}li/*")
-        )
-        return "; ".join(_name(family or name, given) for family, name, given in names)
-
-    identifiers = ["".join(known.itertext()).strip() for part in parts for known in part.iterfind("{*}identifier")]
-    isbn = next((text for text in identifiers if text.startswith("ISBN")), "")
-    more = {
-        "container": next((text for part in parts[1:] if (text := part.findtext("{*}title", ""))), ""),
-        "published": _date(field("{*}date")) or find_year(field("{*}date")),
-        "doi": next(filter(None, map(find_doi, identifiers)), ""),
-        "url": next(filter(None, map(web_address, identifiers)), ""),
-        "isbn": isbn.removeprefix("ISBN").strip(),
-    }
-    attached = (file for link in item.iterfind("{*}link") for file in _linked(link, named))
-    paths = [path for file in attached for link in file.iterfind("{*}resource") for path in link.values()]
-    files = tuple(PurePath(unquote(path).replace("\\", "/")).name for path in paths)
-    return Entry(field("{*}citationKey"), files, _record("rdf", field("{*}itemType"), field, people, more))
-
-
-def _linked(element: Any, named: Mapping[str, Any]) -> list[Any]:
-    return [named[name] for name in element.values() if name in named]
-
-
 BIBLIOGRAPHIES: dict[str, Callable[[str, list[str]], Iterable[Entry]]] = {
     ".bib": _from_bibtex,
     ".ris": _from_ris,
     ".json": _from_csl,
-    ".rdf": _from_rdf,
 }
 """File suffix → parser of its entries; a ``.json`` without such items is read as JSON lines."""
