@@ -13,9 +13,9 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 HEAD = 4096  # bytes of a file for detecting its format
-_SAMPLE = 20_000  # bytes or characters for detecting the encoding: its time grows with them
+_SAMPLE = 20_000  # characters that show whether a text is readable
 _MAX_ERROR_SHARE = 0.01
-_MANY, _SOME = 10, 2  # non-ASCII characters per error from which a text is UTF-8, with and without another declaration
+_MANY = 10  # non-ASCII characters per error from which a text is UTF-8
 _DECLARED = re.compile(
     rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([\w.:-]{1,40})"""
     rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""",
@@ -23,26 +23,13 @@ _DECLARED = re.compile(
 )
 _CODE_PAGE = re.compile(r"(?:x-)?(?:windows|cp|ibm|ms)[-_]?(\d{3,5})")
 _HIGH = re.compile(rb"[^\r\n<>]*[\x80-\xff][^\r\n<>]*")
-_SPACED = re.compile(rb".*[ -/]", re.S)  # up to a byte that ends a character
-_ESCAPE = re.compile(rb"\x1b\$[@AB()]")  # to a two-byte alphabet, in ISO-2022
-_MULTIBYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"})
 # Encodings of the WHATWG standard, by Python's names; others only if declared.
 _DETECTABLE = [
-    *_MULTIBYTE,
+    *("gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"),
     *(f"cp{number}" for number in (866, 874, *range(1250, 1259))),
     *(f"iso8859_{number}" for number in (2, 5, 6, 7, 15)),
-    "koi8_r",
-    "koi8_u",
+    *("koi8_r", "koi8_u"),
 ]
-# Declared encoding → its superset that is usually meant.
-_SUPERSETS = {
-    "ascii": "cp1252",
-    "latin_1": "cp1252",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "cp950": "big5hkscs",
-    "tis_620": "cp874",
-}
 _MAX_MESS = 1.05  # charset-normalizer's mess ratio: prose has 0 to 0.3, formulas up to 1, a wrong alphabet 1 to 8
 _MAX_BAD_SHARE = 0.1  # share of characters in sequences that ftfy considers damaged
 
@@ -92,27 +79,20 @@ def is_mojibake(text: str) -> bool:
 def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
     """Return the name of Python's codec for the bytes.
 
-    By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
-    also with some broken bytes; else the declared one, unless it gives errors or mojibake; else the likeliest one.
+    By byte order mark, UTF-16 by its zero bytes; else UTF-8, which has no false positives, also with some broken bytes;
+    else the declared one, unless it gives errors or mojibake; else the likeliest one.
     """
     if encoding := _marked_encoding(data):
         return encoding
     declared = [name for label in charsets if (name := _codec(label))]
-    if _ESCAPE.search(data):  # ISO-2022, which is pure ASCII
-        names = (*(name for name in declared if name.startswith("iso2022")), "iso2022_jp_ext")
-        if encoding := next((name for name in names if _has_few_errors(data, name)), ""):
-            return encoding
-    if _is_utf8(data):
-        return "utf-8"
+    escaped = (name for name in declared if name.startswith("iso2022") and b"\x1b$" in data)
+    if encoding := next(escaped, "utf-8" if _is_utf8(data) else ""):
+        return encoding
     text = data.decode("utf-8", "replace")
     errors = text.count("\ufffd")
-    good = len(text) - len(text.encode("ascii", "ignore")) - errors
-    if good >= _MANY * errors:
+    if len(text) - len(text.encode("ascii", "ignore")) - errors >= _MANY * errors:
         return "utf-8"
-    strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
-    if encoding := next(strict, "utf-8" if good >= _SOME * errors else ""):
-        return encoding
-    sample = _sample(data)
+    sample = b"\n".join(_HIGH.findall(data))
     fitting = (name for name in declared if _has_few_errors(data, name) and not _gives_mojibake(sample, name))
     return next(fitting, "") or _detect(sample)
 
@@ -126,24 +106,23 @@ def _codec(label: str) -> str:
 
     known = webencodings.lookup(label)
     if known and known.name not in {"replacement", "x-user-defined"}:
-        name = str(known.codec_info.name)
-        return _SUPERSETS.get(name, name)
+        return str(known.codec_info.name)
     page = _CODE_PAGE.fullmatch(label.strip().lower())
     name = iana_name(f"cp{page[1]}" if page else label.strip(), strict=False)
     # Not all of Python's codecs are character sets (rot13), and some take quadratic time (punycode).
-    return _SUPERSETS.get(name, name) if name in IANA_SUPPORTED and name != "utf_7" else ""
+    return name if name in IANA_SUPPORTED and name != "utf_7" else ""
 
 
 def _gives_mojibake(sample: bytes, name: str) -> bool:
     return is_mojibake(sample.decode(name, "replace"))
 
 
-def _has_few_errors(data: bytes, name: str, share: float = _MAX_ERROR_SHARE) -> bool:
+def _has_few_errors(data: bytes, name: str) -> bool:
     try:
         text = data.decode(name, "replace")
     except RuntimeError:  # raised by Python's ISO-2022 decoders on some damaged texts
         return False
-    return text.count("\ufffd") <= share * len(text)
+    return text.count("\ufffd") <= _MAX_ERROR_SHARE * len(text)
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -152,23 +131,6 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _sample(data: bytes) -> bytes:
-    """Return pieces of text with non-ASCII bytes, up to a total length."""
-    pieces: list[bytes] = []
-    left = _SAMPLE
-    for match in _HIGH.finditer(data):
-        piece = match[0]
-        if len(piece) > left:  # split outside of two-byte characters
-            spaced = _SPACED.match(piece, 0, left)
-            start = spaced.end() if spaced else 0
-            piece = piece[: left - (left - start) % 2]
-        pieces.append(piece)
-        left -= len(piece) + 1
-        if left <= 1:
-            break
-    return b"\n".join(pieces)
 
 
 def _detect(sample: bytes) -> str:
