@@ -30,7 +30,7 @@ from storm_benchmarks.shared import options, print_table
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
-from storm_pipeline.evidence.screen import Judged, Screen
+from storm_pipeline.evidence.screen import Screen, ScreenVerdict
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.languages import detect
 from storm_pipeline.text.lexical import terms
@@ -137,7 +137,7 @@ def own_sentences(data: Path) -> list[Read]:
     return found
 
 
-def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:
+def _outcomes(verdict: ScreenVerdict, own: set[str]) -> Iterator[str]:
     yield "all"
     if verdict.problem and not verdict.is_only_copied:
         yield "handed back"

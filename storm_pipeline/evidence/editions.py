@@ -73,7 +73,7 @@ class Editions:
         for snippet in ranked:
             group = self._group_of.get(snippet.source_id, ())
             others = (page for page in group if page.id in shown and page.id != snippet.source_id)
-            if not any(_is_of(page, snippet) for page in others):
+            if not any(_is_part_of(page, snippet) for page in others):
                 kept.append(snippet)
                 shown.add(snippet.source_id)
         return tuple(kept)
@@ -133,7 +133,7 @@ def _fewest_containing(page: Source, text: str) -> tuple[Snippet, ...]:
     return next((some for some in tried if repeats(text, [snippet.text for snippet in some])), ())
 
 
-def _is_of(page: Source, snippet: Snippet) -> bool:
+def _is_part_of(page: Source, snippet: Snippet) -> bool:
     """Return whether a passage of another page is part of a page's text, without a new sentence or number.
 
     Other numbers than those in its shared parts must be on the page, or must not occur if the dates of the pages

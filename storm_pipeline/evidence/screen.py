@@ -42,7 +42,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScreenVerdict:
     """The verdict on a sentence."""
 
     sentence: Sentence  # the sentence, citing snippets of the passages that support it
@@ -95,7 +95,7 @@ class Screen:
         """Return the sentence with its writer's citations, unchecked."""
         return Sentence(claim.text, self._citations(claim.text, claim.cited))
 
-    def judge(self, claims: Sequence[Claim], *, will_be_read: bool = False) -> list[Judged]:
+    def judge(self, claims: Sequence[Claim], *, will_be_read: bool = False) -> list[ScreenVerdict]:
         """Return the verdicts on the sentences, in the same order.
 
         Args:
@@ -109,7 +109,7 @@ class Screen:
         self._vectors_of([*doubted, *self._windows_of(range(len(self.shown)))] if doubted else [])
         return list(map(self._decide, claims, kept, lacking))
 
-    def passages_for_revision(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
+    def passages_for_revision(self, claim: Claim, verdict: ScreenVerdict) -> tuple[int, ...]:
         """Return the positions of the passages that a writer needs to fix a problem.
 
         The cited ones with their neighbours on their pages, those named by the problem, and the most similar ones.
@@ -122,7 +122,7 @@ class Screen:
     def _touch(self, i: int, j: int) -> bool:
         return self.shown[j].continues(self.shown[i])
 
-    def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
+    def by_quotation(self, claim: Claim, quotation: str) -> ScreenVerdict | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
 
         Each of its parts, divided by quotation marks, dots and the ends of sentences, must be in a passage word for
@@ -130,35 +130,35 @@ class Screen:
         """
         parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
         order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
-        places = [next((i for i in order if self._has(i, part)), -1) for part in parts]
+        places = [next((i for i in order if self._has_quotation(i, part)), -1) for part in parts]
         if not places or -1 in places:
             return None
         kept = tuple(dict.fromkeys((*claim.cited, *places)))
         change = f"{numbers_shown(dict.fromkeys(places))} quoted"
-        return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
+        return ScreenVerdict(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
-    def _decide(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> Judged:
+    def _decide(self, claim: Claim, kept: tuple[int, ...], lacking: Sequence[str]) -> ScreenVerdict:
         """Return the verdict. ``kept``: positions of the citations that stay; ``lacking``: quantities not in them."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
-            return Judged(Sentence(text), problem="it is not written in the letters of the article")
+            return ScreenVerdict(Sentence(text), problem="it is not written in the letters of the article")
         if not self.shown:
-            return Judged(Sentence(text), problem="no source was found for it")
+            return ScreenVerdict(Sentence(text), problem="no source was found for it")
         added: tuple[int, ...] = ()
         if lacking or not kept:
             similar = self._similar(claim, self._limits.recite)
             added = next(((i,) for i in similar if not self._missing(text, (*kept, i))), ())
         if not kept and not added:
-            return Judged(Sentence(text), problem=_support_problem(claim.cited))
+            return ScreenVerdict(Sentence(text), problem=_support_problem(claim.cited))
         sentence = Sentence(text, self._citations(text, (*kept, *added)))
         if lacking and not added:
-            return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
+            return ScreenVerdict(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
         too = " too" if kept else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
         change = f"{numbers_shown(added)} cited{too}" if added else ""
         if (source := self.copied_from(text)) is not None:
             problem = f"it repeats the words of [{source + 1}]: say it in words of your own, or quote a legal formula"
-            return Judged(sentence, change, problem, is_only_copied=True)
-        return Judged(sentence, change)
+            return ScreenVerdict(sentence, change, problem, is_only_copied=True)
+        return ScreenVerdict(sentence, change)
 
     def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
         spelt = ", ".join(f"“{quantity}”" for quantity in lacking)
@@ -224,7 +224,7 @@ class Screen:
                 return i
         return None
 
-    def _has(self, i: int, quotation: str) -> bool:
+    def _has_quotation(self, i: int, quotation: str) -> bool:
         """Return whether a passage, its title or date has a quotation, ignoring case and punctuation."""
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 

@@ -51,7 +51,7 @@ class ReferenceStore(SnippetIndex):
     def warm_up(self) -> None:
         """Start loading the embedder and the index libraries in the background."""
         with self._lock:
-            self._need_open()
+            self._require_open()
             self._job = self._worker.submit(self._load)
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
@@ -61,7 +61,7 @@ class ReferenceStore(SnippetIndex):
         """
         offered = tuple(snippets)
         with self._lock:
-            self._need_open()
+            self._require_open()
             self._wanted.update(snippet.id for snippet in offered)
             return self.keep(offered)
 
@@ -72,7 +72,7 @@ class ReferenceStore(SnippetIndex):
         """
         offered = tuple(snippets)
         with self._lock:
-            self._need_open()
+            self._require_open()
             new = super().keep(offered)
             if new:
                 self._worker.submit(prepare_terms, new)
@@ -89,7 +89,7 @@ class ReferenceStore(SnippetIndex):
         Raises StoreError: the store is closed.
         """
         with self._lock:
-            self._need_open()
+            self._require_open()
             new = super().hold(snippets)
             if new:
                 self._worker.submit(prepare_terms, new)
@@ -111,7 +111,7 @@ class ReferenceStore(SnippetIndex):
         Raises StoreError: the store is closed.
         """
         with self._lock:
-            self._need_open()
+            self._require_open()
             self._worker.submit(self._cache.embed, tuple(texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
@@ -152,7 +152,7 @@ class ReferenceStore(SnippetIndex):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _need_open(self) -> None:
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreError("the reference store is closed: add and search before closing it")
 
@@ -179,7 +179,7 @@ class ReferenceStore(SnippetIndex):
         """Wait until all snippets added before are embedded."""
         with self._lock:
             if self._pending:
-                self._need_open()
+                self._require_open()
                 if self._job is None:
                     self._job = self._worker.submit(self._embed_pending)
             job = self._job
@@ -194,7 +194,7 @@ class ReferenceStore(SnippetIndex):
                     self._job = None
                 if not self._pending:
                     return
-                self._need_open()
+                self._require_open()
             raise StoreError(
                 f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "
                 "fix the cause and search again"
@@ -208,14 +208,14 @@ class ReferenceStore(SnippetIndex):
                 state = (self._changes, len(self._wanted), len(self._vectors))
                 if state == self._indexed:
                     return self._index
-                snippets = self._findable()
+                snippets = self._searchable_snippets()
                 embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
                 vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
             self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed)
             self._indexed = state
             return self._index
 
-    def _findable(self) -> Sequence[Snippet]:
+    def _searchable_snippets(self) -> Sequence[Snippet]:
         snippets = self.distinct(self._wanted)
         if len(snippets) <= MOST_FOUND:
             return snippets

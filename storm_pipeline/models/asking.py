@@ -10,7 +10,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
 
 from storm_pipeline.errors import ModelError, ReplyError
-from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
+from storm_pipeline.models.engine import Engine, Replies, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import object_model, open_model
 from storm_pipeline.models.prices import listed_window, longer_replies, parse_prices, window_of
@@ -100,7 +100,7 @@ class LanguageModels:
         Raises ReplyError: no sample had the requested form, or the values cannot be used; ModelAuthError, ModelError,
         BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
         """
-        received: list[Received] = []
+        received: list[Replies] = []
         model = self.model_of(role, program)
         adapter = SamplingAdapter(partial(self._draw, role, program, received))
         try:
@@ -130,14 +130,14 @@ class LanguageModels:
     def _model_of_object(self, lm: dspy.BaseLM) -> Model:
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
-    def _report_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
+    def _report_cut(self, role: Role, program: Program, received: Sequence[Replies]) -> None:
         """Record each reply of any session that ended at its token limit."""
         how, name = longer_replies(self._settings, role, program.token_limit), self.model_of(role, program).name
         for reply in received:
             if reply.record.get("cut"):
                 self._events.degraded(f"a reply to {program.name} was cut off at its limit of tokens ({name}): {how}")
 
-    def _reject(self, received: Sequence[Received]) -> None:
+    def _reject(self, received: Sequence[Replies]) -> None:
         for reply in received:
             self._journal.reject("reply", reply.key, reply.record)
 
@@ -157,7 +157,7 @@ class LanguageModels:
             self._events.degraded(f"{program.name} was shown less than there is: {reads}")
         return shorter
 
-    def _draw(self, role: Role, program: Program, received: list[Received], asked: dspy.BaseLM, parse: Parse) -> Values:
+    def _draw(self, role: Role, program: Program, received: list[Replies], asked: dspy.BaseLM, parse: Parse) -> Values:
         """Return the values of a predictor's output fields, from the first sample of its model that parses."""
         model = self._model_of_object(asked)
         reason = reply = ""

@@ -41,7 +41,7 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True)
-class Received:
+class Replies:
     """The replies to a request, in the form of ``dspy.LM``, with their key and record in the journal."""
 
     outputs: list[Any]
@@ -63,7 +63,7 @@ class Engine:
         self._excess: dict[str, int] = {}  # model → most tokens of a reply so far beyond the expected maximum
         self._excess_lock, self._first_call = threading.Lock(), threading.Lock()
 
-    def complete(self, request: Request) -> Received:
+    def complete(self, request: Request) -> Replies:
         """Return the replies from the journal, or new ones, which are added to it.
 
         Raises ModelAuthError: the endpoint refuses the key; ModelError: the endpoint cannot be reached, refuses the
@@ -74,7 +74,7 @@ class Engine:
         if recorded is not None:
             self._events.emit(Reused(self._events.stage, "reply"))
             self._refusals.keep(request, recorded.get("without", ()))
-            return Received(list(recorded["texts"]), request.key, recorded)
+            return Replies(list(recorded["texts"]), request.key, recorded)
         model, limit = request.model, request.token_limit
         with (
             self._alone_at_first(model),
@@ -94,7 +94,7 @@ class Engine:
                     return
         yield
 
-    def _with_retries(self, request: Request) -> Received:
+    def _with_retries(self, request: Request) -> Replies:
         model = request.model
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.call_attempts),
@@ -116,7 +116,7 @@ class Engine:
             why = f"{_reason_of(model, error)}{_remedy_for(error)}"
             raise ModelError(f"{model.name} at {model.where} failed: {why}") from error
 
-    def _call(self, request: Request) -> Received:
+    def _call(self, request: Request) -> Replies:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):
             without = self._refusals.known(request)
             while True:
@@ -134,7 +134,7 @@ class Engine:
                     without |= {part}
             seconds = time.monotonic() - start
         self._refusals.keep(request, without)
-        return Received(reply.outputs, request.key, self._record(request, reply, seconds, without))
+        return Replies(reply.outputs, request.key, self._record(request, reply, seconds, without))
 
     def _record(self, request: Request, reply: Reply, seconds: float, without: Collection[str]) -> Mapping[str, Any]:
         """Journal a reply with its usage, and report it; ``without``: parts of the request that the model refuses."""
@@ -166,7 +166,7 @@ class RunLM(dspy.BaseLM):
     def __init__(self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any]) -> None:
         super().__init__(served.lm.model, served.lm.model_type, cache=False, num_retries=0)
         self.kwargs = dict(served.lm.kwargs)
-        self.received: list[Received] = []
+        self.received: list[Replies] = []
         self._engine = engine
         self._role = role
         self.served = served

@@ -12,7 +12,7 @@ from year_judge import YearJudge
 
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.evidence.judges.support import support_of
-from storm_pipeline.output.check import Checked, check_article, read_for_check
+from storm_pipeline.output.check import CheckedArticle, check_article, read_for_check
 from storm_pipeline.output.check.report import rows, summary, to_page, to_record
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.sources.pages.extract import Page
@@ -30,7 +30,7 @@ Lake Orrin lies in the hills.[^1] The dam was finished in 1999.[^1] Nothing is c
 """
 
 
-def check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Checked:
+def check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> CheckedArticle:
     read = read_for_check(path, sources, fetch)
     return check_article(read.article, YearJudge(), read.unread)
 
@@ -41,7 +41,7 @@ def page(url: str) -> Page:
     return Page(url, "Orrin", ((None, DAM),))
 
 
-def verdicts(checked: Checked) -> list[str]:
+def verdicts(checked: CheckedArticle) -> list[str]:
     return [own.status for own in checked.sentences]
 
 

@@ -12,7 +12,7 @@ from year_judge import YearJudge
 from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.output.check.reading import Read, SourceNote, read_for_check
-from storm_pipeline.output.check.refreshing import Refreshed, refresh
+from storm_pipeline.output.check.refreshing import RefreshedArticle, refresh
 from storm_pipeline.output.check.report import source_rows, to_record
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.plain import web_address
@@ -26,7 +26,7 @@ def page_of(name: str, text: str, origin: str = "page") -> Source:
     return Source(snippet.source_id, snippet.url, name, (snippet,))
 
 
-def refreshed(own: Article, **now: str) -> Refreshed:
+def refreshed(own: Article, **now: str) -> RefreshedArticle:
     def fetch(url: str) -> Page:
         name = url.rpartition("/")[2]
         if name not in now:
@@ -74,7 +74,7 @@ def test_a_sentence_whose_passage_changed_cites_what_the_page_says_now() -> None
     assert {one.kind for one in still.changes} == {"changed"}
 
 
-def foreign(tmp_path: Path, before: dict[str, str], now: dict[str, str]) -> Refreshed:
+def foreign(tmp_path: Path, before: dict[str, str], now: dict[str, str]) -> RefreshedArticle:
     """A Markdown article read with former pages, and refreshed with current ones; other pages answer 404."""
 
     def pages(texts: dict[str, str], url: str) -> Page:

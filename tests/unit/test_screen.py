@@ -10,7 +10,7 @@ from strategies import HOSTILE
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.screen import Judged, Limits, Screen
+from storm_pipeline.evidence.screen import Limits, Screen, ScreenVerdict
 from storm_pipeline.types import Snippet
 
 EMBED = HashingEmbedder(256).embed
@@ -32,14 +32,14 @@ ALL = (DAM, YEARS, LAKE, GERMAN)
 LIMITS = Limits()
 
 
-def judged(text: str, *cited: int, shown: tuple[Snippet, ...] = ALL, limits: Limits = LIMITS) -> Judged:
+def judged(text: str, *cited: int, shown: tuple[Snippet, ...] = ALL, limits: Limits = LIMITS) -> ScreenVerdict:
     """The verdict on a sentence that cites passages by their numbers, from 1."""
     screen = Screen(passages(shown), known="Orrin Dam", embed=EMBED, limits=limits)
     (verdict,) = screen.judge([Claim(text, tuple(number - 1 for number in cited))])
     return verdict
 
 
-def urls(verdict: Judged, shown: tuple[Snippet, ...] = ALL) -> list[str]:
+def urls(verdict: ScreenVerdict, shown: tuple[Snippet, ...] = ALL) -> list[str]:
     by_id = {own.id: own.url for own in shown}
     return [by_id[citation.snippet_id] for citation in verdict.sentence.citations]
 
@@ -191,7 +191,7 @@ def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> No
     assert set(concerned[0]) >= {1, 2}
     assert concerned[1][0] == 3
     named = screen.passages_for_revision(
-        claims[1], Judged(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]")
+        claims[1], ScreenVerdict(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]")
     )
     assert {0, 3} <= set(named) <= set(range(4))
 

@@ -15,7 +15,7 @@ from storm_pipeline.text.files import cannot_write, write_atomically
 from storm_pipeline.text.formatting import with_noun
 
 if TYPE_CHECKING:
-    from storm_pipeline.output.check.refreshing import Refreshed
+    from storm_pipeline.output.check.refreshing import RefreshedArticle
 
 
 _FAILED, _NOT_READ = typer.Exit(3), typer.Exit(4)  # status 1: an error, 2: a setting or an option is wrong
@@ -139,7 +139,7 @@ def refresh(
         raise _FAILED
 
 
-def _print_changes(result: "Refreshed") -> None:
+def _print_changes(result: "RefreshedArticle") -> None:
     from storm_pipeline.output.check.report import NOTHING_READ, SOURCE_COLUMNS, source_rows
 
     if gone_or_rated := source_rows(result.checked):

@@ -11,7 +11,7 @@ from itertools import chain
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage, numbered_passages
-from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
+from storm_pipeline.evidence.screen import Screen, ScreenVerdict, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.method.writers.judging import JudgeReview
@@ -91,7 +91,7 @@ def _quote_neighbours(texts: Sequence[str], place: int) -> str:
     return before + (f" After it: “{texts[place + 1]}”" if place + 1 < len(texts) else "")
 
 
-_Remarked = Mapping[int, tuple[Claim, Judged]]
+_Remarked = Mapping[int, tuple[Claim, ScreenVerdict]]
 """Number of a remark → the sentence that it is about, with the verdict on it."""
 
 
@@ -142,7 +142,7 @@ class _Review:
         return read_replies(reply, len(self.screen.shown), self.ctx.brief.language, self.names, claims)
 
     def _decide(
-        self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
+        self, claim: Claim, verdict: ScreenVerdict, answer: RemarkReply | None, second: ScreenVerdict | None
     ) -> Sentence | None:
         """Return the final form of a sentence with a remark.
 
@@ -167,7 +167,7 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _recheck(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+    def _recheck(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, ScreenVerdict]:
         """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if n in remarked and answer.claim is not None}
         verdicts = self.judge.recheck([remarked[n] for n in claims], list(claims.values()))

@@ -11,7 +11,7 @@ from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import Passage, with_source
-from storm_pipeline.evidence.screen import Judged, Screen, numbers_shown
+from storm_pipeline.evidence.screen import Screen, ScreenVerdict, numbers_shown
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.types import Sentence
 
@@ -35,7 +35,7 @@ class JudgeReview:
     where: str
     screen: Screen
 
-    def flag(self, claims: Sequence[Claim]) -> list[Judged]:
+    def flag(self, claims: Sequence[Claim]) -> list[ScreenVerdict]:
         """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
         judged = self.screen.judge(claims, will_be_read=reads)
@@ -60,7 +60,7 @@ class JudgeReview:
                 flagged[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
         return flagged
 
-    def recheck(self, remarked: Sequence[tuple[Claim, Judged]], answers: Sequence[Claim]) -> list[Judged]:
+    def recheck(self, remarked: Sequence[tuple[Claim, ScreenVerdict]], answers: Sequence[Claim]) -> list[ScreenVerdict]:
         """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
 
         A language model is asked only about answers that the screen finds a problem with; its doubt remains where the
@@ -80,26 +80,26 @@ class JudgeReview:
             judged[i] = verdict
         return judged
 
-    def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
+    def _questions(self, claims: Sequence[Claim], judged: Sequence[ScreenVerdict]) -> list[Question]:
         """Return a question for each claim: the claim with the texts of the pieces that it cites."""
         return [
             Question(claim.text, tuple(map(with_source, self._pieces(verdict))), verdict.unfound)
             for claim, verdict in zip(claims, judged, strict=True)
         ]
 
-    def _pieces(self, judged: Judged) -> list[Passage]:
+    def _pieces(self, judged: ScreenVerdict) -> list[Passage]:
         """Return the cited passages, split by snippet, so that the judge can name each alone."""
         shown = (self.screen.shown[i] for i in self._cited_positions(judged))
         return [piece for passage in shown for piece in passage.pieces()]
 
-    def _cite_named(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
+    def _cite_named(self, judged: ScreenVerdict, supporting: Sequence[int]) -> Sentence:
         """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
         pieces = self._pieces(judged)
         kept = {citation for i in supporting for citation in pieces[i].citations()}
         cited = tuple(citation for citation in judged.sentence.citations if citation in kept)
         return replace(judged.sentence, citations=cited) if cited else judged.sentence
 
-    def _cited_positions(self, judged: Judged) -> tuple[int, ...]:
+    def _cited_positions(self, judged: ScreenVerdict) -> tuple[int, ...]:
         """Return the positions of the passages that the checked sentence cites."""
         cited = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))

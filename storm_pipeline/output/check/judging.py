@@ -38,7 +38,7 @@ class CheckedSentence:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedArticle:
     """An article whose sentences were judged."""
 
     article: Article  # with the deciding words as spans of its citations
@@ -75,7 +75,7 @@ def check_article(
     unread: Mapping[str, str] | None = None,
     only: Collection[int] | None = None,
     most: int = MOST_CITED,
-) -> Checked:
+) -> CheckedArticle:
     """Judge each sentence by all passages that it cites and that were read; errors as for the judge.
 
     Args:
@@ -113,7 +113,7 @@ def check_article(
             status: Status = verdict.label if verdict else "unread" if sentence.citations else "uncited"
             reason = verdict.reason or found_in.get(verdict.better, "") if verdict else ""
             rows.append(CheckedSentence(place, heading, sentence, status, reason))
-    return Checked(checked, tuple(rows), judge.name, unread)
+    return CheckedArticle(checked, tuple(rows), judge.name, unread)
 
 
 def _question(

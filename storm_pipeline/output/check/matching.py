@@ -84,7 +84,7 @@ class Library:
         if self._left < 0:
             works = f"{len(self._works):,} documents"
             raise DatasetError(f"the article has too many or too long references for {works}: check it beside fewer")
-        cited = _Cited(reference, self._folder)
+        cited = _CitedWork(reference, self._folder)
         by, fitting = "", self._works
         for way, common in _WAYS.items():
             if (len(fitting) > 1 or not by) and (matching := common(cited, fitting)):
@@ -98,7 +98,7 @@ class Library:
         return Match(tidy(cited.text) or reference.url, names, by), page
 
 
-class _Cited:
+class _CitedWork:
     """The statements of a reference."""
 
     def __init__(self, reference: Reference, folder: str) -> None:
@@ -136,7 +136,7 @@ class _Work:
         known = [*titles, record.authors, record.container, record.publisher, *vars(record.work).values()]
         self.words = {word for text in known for word in folded_words(text)}
 
-    def agreement(self, cited: _Cited) -> tuple[bool, bool]:
+    def agreement(self, cited: _CitedWork) -> tuple[bool, bool]:
         """Return whether a reference has an author of the work, and its year."""
         return any(family in cited.words for family in self.families), self.year in cited.years
 
@@ -151,7 +151,7 @@ def _padded(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _by_file(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+def _by_file(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
     matching: list[tuple[str, _Work]] = []
     for work in (work for work in works if work.file and work.file in cited.named):
         before, _, after = cited.named.partition(work.file)
@@ -159,7 +159,7 @@ def _by_file(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
     return _not_within(matching)
 
 
-def _by_title(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+def _by_title(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
     matching: list[tuple[str, _Work]] = []
     for work in works:
         is_other = cited.doi != work.doi if cited.doi and work.doi else cited.is_web and work.is_web and not cited.doi
@@ -169,7 +169,7 @@ def _by_title(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
     return _not_within([(title, work) for title, work in matching if work.agreement(cited) == best])
 
 
-def _is_title(cited: _Cited, work: _Work, title: str) -> bool:
+def _is_title(cited: _CitedWork, work: _Work, title: str) -> bool:
     """Return whether a reference is the title of a work, or has it as a part; then it needs the author or the year.
 
     So it does on a page of the web, and both if it is short. A long one of a file without author and year suffices.
@@ -181,7 +181,7 @@ def _is_title(cited: _Cited, work: _Work, title: str) -> bool:
     return title in cited.words and (alone or enough(work.agreement(cited)))
 
 
-def _by_author(cited: _Cited, works: Sequence[_Work]) -> list[_Work]:
+def _by_author(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
     """Return the works of which a short note has only known words: ``Helle, “Kontor,” 234``, ``Helle 1994``."""
     matching: list[_Work] = []
     for work in (work for work in works if cited.names <= work.words):
@@ -200,7 +200,7 @@ def _not_within(matching: Sequence[tuple[str, _Work]]) -> list[_Work]:
     return [work for name, work in matching if name in alone]
 
 
-_WAYS: dict[str, Callable[[_Cited, Sequence[_Work]], list[_Work]]] = {
+_WAYS: dict[str, Callable[[_CitedWork, Sequence[_Work]], list[_Work]]] = {
     "address": lambda cited, works: [
         work for work in works if cited.address in work.addresses or (cited.path and cited.path == work.path)
     ],

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
-from storm_pipeline.output.check.judging import Checked, check_article
+from storm_pipeline.output.check.judging import CheckedArticle, check_article
 from storm_pipeline.output.check.reading import PASSAGES, Read, read_sources, source_notes
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.identity import source_id
@@ -31,11 +31,11 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class RefreshedArticle:
     """An article compared with the current text of its sources."""
 
     changes: tuple[Change, ...]  # in reading order
-    checked: Checked  # sentences with a changed passage cite current passages and are judged again
+    checked: CheckedArticle  # sentences with a changed passage cite current passages and are judged again
     uncompared: int  # number of citations of a search engine's text, which need not occur on the page
 
     @property
@@ -44,7 +44,7 @@ class Refreshed:
         return frozenset(sentence.place for sentence in self.checked.failing(FAILING))
 
 
-def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refreshed:
+def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> RefreshedArticle:
     """Read the cited pages again and look for the supporting words; errors as for the judge.
 
     A page that had not been read is new. Documents that were matched to references are not read again.
@@ -72,7 +72,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
         for citation in sentence.citations:
             snippet, name = snippets.get(citation.snippet_id), page_of[citation].id
             is_new = name in before.unread
-            is_same = snippet and name in folded and _has(folded[name], snippet, citation)
+            is_same = snippet and name in folded and _has_passage(folded[name], snippet, citation)
             if snippet is None or is_same or name in before.documents:
                 yield citation
             elif snippet.origin != "page" and not is_new and not snippet.url.startswith("file:"):
@@ -98,7 +98,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     unread = {name: str(now[name][1]) for name in before.unread if name in now and name not in texts}
     checked = check_article(updated, judge, unread, changed)
     notes = source_notes(updated, now, archives)
-    return Refreshed(tuple(changes), replace(checked, matches=before.matches, notes=notes), uncompared)
+    return RefreshedArticle(tuple(changes), replace(checked, matches=before.matches, notes=notes), uncompared)
 
 
 def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snippet | None) -> Source:
@@ -108,7 +108,7 @@ def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snipp
     return Source(snippet.source_id, snippet.url, snippet.title)
 
 
-def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
+def _has_passage(page: str, snippet: Snippet, citation: Citation) -> bool:
     """Return whether a page contains the supporting words of a citation, or the whole passage if they are unknown."""
     parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
     return all(tidy(part).casefold() in page for part in parts)

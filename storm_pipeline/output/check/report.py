@@ -7,7 +7,7 @@ from typing import Any
 
 from storm_pipeline.evidence.citations import number_references
 from storm_pipeline.output.articles.pages import READING
-from storm_pipeline.output.check.judging import Checked, CheckedSentence
+from storm_pipeline.output.check.judging import CheckedArticle, CheckedSentence
 from storm_pipeline.output.check.matching import Match
 from storm_pipeline.output.check.reading import SourceNote
 from storm_pipeline.output.render.html import to_html
@@ -32,7 +32,7 @@ NOTHING_READ = "nothing was read for support"
 _LONGEST = 160  # characters of a sentence in a table
 
 
-def rows(checked: Checked) -> list[tuple[str, ...]]:
+def rows(checked: CheckedArticle) -> list[tuple[str, ...]]:
     """Return the sentences that are neither supported nor on topic, in reading order, under :data:`COLUMNS`."""
     table: list[tuple[str, ...]] = []
     for sentence in checked.sentences:
@@ -42,7 +42,7 @@ def rows(checked: Checked) -> list[tuple[str, ...]]:
     return table
 
 
-def summary(checked: Checked) -> str:
+def summary(checked: CheckedArticle) -> str:
     """Return ``20 sentences: 12 supported, …``, with the judge's name, and what was not read."""
     counts = {name: number for name, number in checked.counts.items() if number}
     counts_text = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in counts.items()) or "none"
@@ -53,12 +53,12 @@ def summary(checked: Checked) -> str:
     return f"{with_noun(len(checked.sentences), 'sentence')}: {counts_text}{judged}{unread}{matched}"
 
 
-def left_out(checked: Checked) -> list[str]:
+def left_out(checked: CheckedArticle) -> list[str]:
     """Return the parts of the article that were not read, such as tables, with the number of references in them."""
     return [problem.detail for problem in checked.article.report.problems if problem.stage == READING]
 
 
-def to_record(checked: Checked) -> dict[str, Any]:
+def to_record(checked: CheckedArticle) -> dict[str, Any]:
     """Return a check as JSON values; ``sentence`` counts from 1, ``spans`` are the deciding words."""
     return {
         "schema": SCHEMA,
@@ -84,19 +84,19 @@ def match_rows(matches: Iterable[Match]) -> list[tuple[str, ...]]:
     return [(shorten(m.cited, _LONGEST), m.by or "nothing", " or ".join(m.documents)) for m in matches]
 
 
-def source_rows(checked: Checked) -> list[tuple[str, ...]]:
+def source_rows(checked: CheckedArticle) -> list[tuple[str, ...]]:
     """Return the sources whose page is gone, or that Wikipedia rates down, under :data:`SOURCE_COLUMNS`."""
     names = {source.id: f"[{n}] {label(source)}" for n, source in enumerate(checked.article.references, 1)}
     notes = ((name, checked.notes.get(source, SourceNote())) for source, name in names.items())
     return [(name, n.gone and f"gone: {n.gone}", n.rated, n.archive) for name, n in notes if n.gone or n.rated]
 
 
-def to_json(checked: Checked) -> str:
+def to_json(checked: CheckedArticle) -> str:
     """Return the value of :func:`to_record` as JSON without lone surrogates."""
     return encodable(json.dumps(to_record(checked), indent=1))
 
 
-def to_page(checked: Checked) -> str:
+def to_page(checked: CheckedArticle) -> str:
     """Return the article as a page with remarks after sentences, and cards with the deciding words."""
     faults = (sentence for sentence in checked.sentences if sentence.status not in _FINE)
     remarks = {s.place: Remark(s.status.replace(" ", "-"), _remark(s)) for s in faults}
@@ -116,7 +116,7 @@ def _remark(sentence: CheckedSentence) -> str:
     return f"{words}{f': {sentence.reason}' if sentence.reason else ''}"
 
 
-def _records(checked: Checked) -> Iterator[dict[str, Any]]:
+def _records(checked: CheckedArticle) -> Iterator[dict[str, Any]]:
     numbers = number_references(checked.article)
     texts = {snippet.id: snippet.text for source in checked.article.sources for snippet in source.snippets}
     for sentence in checked.sentences:
