@@ -19,10 +19,10 @@ from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
     "lines": 40_500,
-    "regular expressions": 183,
+    "regular expressions": 181,
     "word lists": 71,
-    "thresholds": 277,
-    "thresholds in tuples": 65,
+    "thresholds": 278,
+    "thresholds in tuples": 63,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
