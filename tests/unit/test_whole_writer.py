@@ -81,9 +81,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
     assert [own.heading for own in whole.sections] == ["History", "Floods"]
 
 
-@pytest.mark.parametrize(
-    "reply", ["The sources do not say.", "The passages do not mention this.", "**The sources do not say.**"]
-)
+@pytest.mark.parametrize("reply", ["The sources do not say.", "**The sources do not say.**"])
 def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
         answer = answer_from_passages(ctx, "Who paid?", [DAM])

@@ -1,6 +1,5 @@
 """Expert answers written from passages."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,9 +19,10 @@ from storm_pipeline.method.writers.drafts import read_draft, without_prompt_line
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Sentence, Snippet, Turn
 
-_NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
+_NOTHING = "the sources do not say"  # the reply that the prompts ask for if nothing helps
 _FEW = 3  # best results shown if none is related to topic or question
 _SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
 _PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
@@ -76,7 +76,7 @@ def words_for_answer(ctx: RunContext) -> int:
 
 def keep_supported(ctx: RunContext, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
     """Return an answer's sentences that the passages support, each with those passages; others are counted."""
-    if _NOTHING.match(reply):
+    if " ".join(folded_words(reply)) == _NOTHING:
         return ()
     draft = read_draft(reply, len(shown), ctx.brief.language, (ctx.brief.topic,))
     if draft.is_unmarked and draft.claims():

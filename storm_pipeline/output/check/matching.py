@@ -156,7 +156,7 @@ def _by_file(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
     for work in (work for work in works if work.file and work.file in cited.named):
         before, _, after = cited.named.partition(work.file)
         matching += [] if before[-1:].isalnum() or after[:1].isalnum() else [(work.file, work)]  # not a part of a word
-    return _not_within(matching)
+    return _without_contained(matching)
 
 
 def _by_title(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
@@ -166,7 +166,7 @@ def _by_title(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
         titles = [title for title in work.titles | work.identifying if _is_title(cited, work, title)]
         matching += [(max(titles, key=len), work)] if titles and not is_other else []
     best = max((work.agreement(cited) for _, work in matching), default=None)
-    return _not_within([(title, work) for title, work in matching if work.agreement(cited) == best])
+    return _without_contained([(title, work) for title, work in matching if work.agreement(cited) == best])
 
 
 def _is_title(cited: _CitedWork, work: _Work, title: str) -> bool:
@@ -192,7 +192,7 @@ def _by_author(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
     return matching
 
 
-def _not_within(matching: Sequence[tuple[str, _Work]]) -> list[_Work]:
+def _without_contained(matching: Sequence[tuple[str, _Work]]) -> list[_Work]:
     """Return the works, without those whose name is a part of another one's."""
     names = {name for name, _ in matching}
     joined = "\0".join(names)  # searched at once, since there may be thousands

@@ -101,11 +101,11 @@ def _ris_entry(entry: Mapping[str, Any]) -> Entry:
     kind = field("type_of_reference")
     more = {
         "published": _date(field("date")) or _date(field("year", "publication_year")),
-        "url": next(iter(map(str, _listed(entry.get("urls")))), ""),
+        "url": next(iter(map(str, _items(entry.get("urls")))), ""),
         "extent": "-".join(filter(None, (field("start_page"), field("end_page")))),
         "isbn": field("issn") if kind in {"BOOK", "CHAP", "EDBOOK"} else "",
     }
-    links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _listed(entry.get(name))]
+    links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _items(entry.get(name))]
     files = tuple(PurePath(unquote(link).replace("\\", "/")).name for link in links)
     return Entry(field("id"), files, _record("ris", kind, field, people, more))
 
@@ -118,14 +118,14 @@ def csl_record(item: Mapping[str, Any]) -> Record:
         return str(value) if isinstance(value, str | int) else ""
 
     def people(role: str) -> str:
-        return "; ".join(filter(None, map(_csl_name, _listed(item.get(role)))))
+        return "; ".join(filter(None, map(_csl_name, _items(item.get(role)))))
 
     dates = {"published": _csl_date(item.get("issued")), "accessed": _csl_date(item.get("accessed"))}
     return _record("csl", field("type"), field, people, dates)
 
 
 def _csl_entry(item: Mapping[str, Any]) -> Entry:
-    attached = (attachment for attachment in _listed(item.get("attachments")) if isinstance(attachment, dict))
+    attached = (attachment for attachment in _items(item.get("attachments")) if isinstance(attachment, dict))
     files = (str(attachment.get("path") or attachment.get("title") or "").replace("\\", "/") for attachment in attached)
     key = str(item.get("citation-key") or item.get("id") or "")
     return Entry(key, tuple(PurePath(file).name for file in files), csl_record(item))
@@ -141,8 +141,8 @@ def _csl_name(name: Any) -> str:
 
 def _csl_date(issued: Any) -> str:
     issued = issued if isinstance(issued, Mapping) else {}
-    parts = next(iter(_listed(issued.get("date-parts"))), None)
-    stated = "-".join(str(part) for part in _listed(parts)[:3]) or str(issued.get("raw") or issued.get("literal") or "")
+    parts = next(iter(_items(issued.get("date-parts"))), None)
+    stated = "-".join(str(part) for part in _items(parts)[:3]) or str(issued.get("raw") or issued.get("literal") or "")
     return _date(stated)
 
 
@@ -157,7 +157,7 @@ def _language(text: str) -> str:
     return text if len(code) == 2 and code.islower() and (region.isalpha() or code == text) else ""
 
 
-def _listed(value: Any) -> list[Any]:
+def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 

@@ -101,7 +101,7 @@ class EngineConfig:
 
 @dataclass(frozen=True)
 class OpenedEngine:
-    """An opened engine."""
+    """A search engine with its tables of contents and the parts that could not be read."""
 
     engine: Search  # the engine
     problems: tuple[str, ...] = ()  # unreadable parts, such as files of a corpus: one sentence each
