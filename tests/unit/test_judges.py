@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from articles import article, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import ModelError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, ModelError, SettingsError
 from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import open_judge
@@ -191,8 +192,29 @@ def test_without_words_nothing_is_asked() -> None:
     assert judge.judge([]) == []
 
 
-def test_long_passages_are_spread_over_calls() -> None:
-    questions = [Question(f"Claim {n}.", (f"Passage {n}. " + "word " * 2400,)) for n in range(5)]
-    model = Scripted("1: supported\n2: supported", "1: supported\n2: supported", "1: supported")
-    assert len(LanguageModelJudge(model, "one", CHECK).judge(questions)) == 5
-    assert len(model.asked) == 3
+class SideBySide:
+    """Supports two sentences once three calls wait; lets one of them run into a cap first, if told so."""
+
+    def __init__(self, *, capped: bool = False) -> None:
+        self._together, self._capped, self.asked = Barrier(3, timeout=60), capped, 0
+
+    def __call__(self, *_: object, passages: str, **__: object) -> SimpleNamespace:
+        self.asked += 1
+        if self.asked <= 3:
+            self._together.wait()
+        if self._capped and "Passage 2" in passages:
+            self._capped = False
+            raise BudgetSpentError("all 9 tokens are spent")
+        return SimpleNamespace(verdicts=f"1: not - {passages[4:13]}\n2: supported")
+
+
+@pytest.mark.parametrize("capped", [False, True])
+def test_long_passages_are_spread_over_calls_side_by_side_in_order(capped: bool) -> None:
+    """What a cap stops is asked once more when the others, which reserve more than they cost, have ended."""
+    questions = [Question(f"Claim {n}.", (f"Passage {n}. " + "word " * 2400,)) for n in range(6)]
+    model = SideBySide(capped=capped)
+    verdicts = LanguageModelJudge(model, "one", CHECK).judge(questions)
+    assert [own.reason or own.label for own in verdicts] == [
+        *("Passage 0", "supported", "Passage 2", "supported", "Passage 4", "supported")
+    ]
+    assert model.asked == 3 + capped

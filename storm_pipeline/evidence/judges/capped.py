@@ -8,7 +8,6 @@ from storm_pipeline.errors import BudgetSpentError, ModelError
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge, batches
 from storm_pipeline.models.request import likely_tokens
-from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.sqlite_cache import SqliteCache
@@ -36,14 +35,11 @@ class CappedJudge(JudgeWrapper):
         parts = list(batches(questions))
         if parts and self._announce:
             self._announce(self._forecast(parts))
-        results = parallel_map(self._judged, parts, workers=self._settings.calls_in_flight)
-        for i, (_, error) in enumerate(results):
-            if isinstance(error, BudgetSpentError):  # a call in flight reserves more than it costs
-                results[i] = self._judged(parts[i])
-        errors = [error for _, error in results if error]
+        results = self._model.judge_batches(parts, workers=self._settings.calls_in_flight)
+        errors = [result for result in results if isinstance(result, ModelError)]
         if errors and len(errors) == len(parts) and not isinstance(errors[0], BudgetSpentError):
             raise errors[0]
-        return [verdict for verdicts, _ in results for verdict in verdicts]
+        return [verdict for part, result in zip(parts, results, strict=True) for verdict in _or_unjudged(part, result)]
 
     def _forecast(self, parts: Sequence[Sequence[Question]]) -> str:
         program, sentences, cap = self._model.program, sum(map(len, parts)), self._settings.max_cost
@@ -55,12 +51,12 @@ class CappedJudge(JudgeWrapper):
         read = f"{with_noun(sentences, 'sentence')} in {with_noun(len(parts), 'call')}"
         return f"{self.name} reads {read}, {price}, {most}"
 
-    def _judged(self, part: Sequence[Question]) -> tuple[list[Verdict], ModelError | None]:
-        try:
-            return self._model.judge(part), None
-        except ModelError as error:
-            left = Verdict("unjudged", 0.0, reason=str(error).partition("; resume")[0])
-            return [left] * len(part), error
+
+def _or_unjudged(part: Sequence[Question], result: list[Verdict] | ModelError) -> list[Verdict]:
+    """Return the verdicts, or for each sentence why there is none."""
+    if isinstance(result, ModelError):
+        return [Verdict("unjudged", 0.0, reason=str(result).partition("; resume")[0])] * len(part)
+    return result
 
 
 class ReplyCache(Journal):

@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from storm_pipeline.errors import ModelError
+from storm_pipeline.errors import BudgetSpentError, ModelError
 from storm_pipeline.evidence.judges.base import Label, Question, Verdict
 from storm_pipeline.evidence.judges.spans import quoted
 from storm_pipeline.models.programs import Program
+from storm_pipeline.run.concurrency import MAX_WORKERS, parallel_map
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.text.words import tidy
 
@@ -34,7 +35,31 @@ class LanguageModelJudge:
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises ModelError: the model cannot be asked, or omits a sentence in two replies."""
-        return [verdict for batch in batches(questions) for verdict in self._judge_batch(batch)]
+        verdicts: list[Verdict] = []
+        for judged in self.judge_batches(list(batches(questions))):
+            if isinstance(judged, ModelError):
+                raise judged
+            verdicts += judged
+        return verdicts
+
+    def judge_batches(
+        self, parts: Sequence[Sequence[Question]], *, workers: int = MAX_WORKERS
+    ) -> list[list[Verdict] | ModelError]:
+        """Return the verdicts of each batch, or why there are none; up to so many are judged at once.
+
+        A batch that a cap stops is asked again when the others, which reserve more than they cost, have ended.
+        """
+        results = parallel_map(self._tried, parts, workers=workers)
+        for i, result in enumerate(results):
+            if isinstance(result, BudgetSpentError) and len(parts) > 1:
+                results[i] = self._tried(parts[i])
+        return results
+
+    def _tried(self, batch: Sequence[Question]) -> list[Verdict] | ModelError:
+        try:
+            return self._judge_batch(batch)
+        except ModelError as error:
+            return error
 
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
