@@ -84,10 +84,9 @@ class FindPoints(dspy.Signature):
         those that its reader would miss most, and leave out most where most was found. What the topic is, who, what,
         when, where, why, how much, the outcome, and what limits a finding that is told come before dimensions,
         equipment and materials, suppliers and people merely present, steps of a procedure, praise and opinions beyond
-        the weightiest, further examples and side stories. A finding belongs to the one section in which
-        a reader would look for it, by what it is about, not by what it only touches. What is said of one event, report,
-        work or person stays together. Name none twice, and none that is off the topic, on the sources, or the same as
-        another.
+        the weightiest, further examples and side stories. A finding belongs to the one section in which a reader would
+        look for it, by what it is about, not by what it only touches. What is said of one event, report, work or person
+        stays together. Name none twice, and none that is off the topic, on the sources, or the same as another.
       - share: how many of 100 words of the article the section should have, by what a reader wants to know of the
         topic, not by how much was found. One episode, quarrel, work or side figure of many has few, however much is
         written about it; what is newest has no more than what lasted. It goes with the number of its findings. All

@@ -22,9 +22,8 @@ class WriteSection(dspy.Signature):
       neither makes, and do not draw more from a headline than it says.
     - Combine passages that speak of one thing into one statement; where they differ on something that matters, give
       both with their sources, unless one is plainly mistaken beside better ones: leave that out. On a small thing say
-      what most or the best of them say. Name a person in full, with their office, where
-      the passages do. "The same page" stands before a passage of the page of the one above it, "[…]" for a gap between
-      them.
+      what most or the best of them say. Name a person in full, with their office, where the passages do. "The same
+      page" stands before a passage of the page of the one above it, "[…]" for a gap between them.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
       Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. What a
       party alleges or pleads stays with that party, also in the next sentence; what a court or an inquiry found is told

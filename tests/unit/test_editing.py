@@ -135,6 +135,22 @@ def test_two_sentences_become_one_with_the_citations_of_both() -> None:
     assert [own.outcome for own in told.revised()] == ["joined by the editor"]
 
 
+def test_a_sentence_becomes_two_which_cite_what_it_cited_and_what_each_names() -> None:
+    text = "Char live there. They came from the lake [6]."
+    second = Edit(kind="move", sentence=6, other=1)
+    after, (_, asked) = in_passes(ARTICLE, [Edit(kind="reword", sentence=5, text=text)], [second])
+    assert list(after[1].sentences()) == [
+        sentence("Char live there.", "e"),
+        sentence("They came from the lake.", "e", "f"),
+    ]
+    assert asked["article"].splitlines()[-1] == (
+        "[5] Char live there. [7] They came from the lake. [6] The lake is 40 km long."
+    )
+    assert texts(after)[1] == "The lake is 40 km long."
+    one_wrong = Edit(kind="reword", sentence=5, text="Char live there. They came in 1999.")
+    assert edited(ARTICLE, [one_wrong])[0] == ARTICLE
+
+
 def test_a_heading_is_changed_to_fit_its_text() -> None:
     after, told = edited(ARTICLE, [Edit(kind="heading", sentence=2, text="## Floods of the valley")])
     assert after[0].subsections[0].heading == "Floods of the valley"

@@ -221,15 +221,11 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
     with run([DAM], {"EditArticle": reply}) as (ctx, _):
         assert edit_article(replace(ctx, judge=judge), sections) == sections
         assert edit_article(ctx, sections) != sections
-    assert "goes further than the sentence and its sources" in told_again[1]
-    said = "The dam was a key factor of it."
-    assert judge.asked[-1].passages == (
-        f"Orrin Dam: {said} (sources: Orrin Dam (a.org))",
-        f"Orrin Dam (a.org): {DAM.text}",
-    )
+    assert "goes further than what it cites" in told_again[1]
+    assert judge.asked[-1].passages == (f"{DAM.text} (Orrin Dam, a.org)",)  # not the article's own sentence
 
 
-def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:
+def test_new_sentences_alone_are_judged_and_each_once_by_what_it_cites() -> None:
     one, two = cites("The dam was a key factor of it.", DAM), cites("Char live in the lake behind the dam.", LAKE)
     sections = (Section("History", (Paragraph((one, two)),)),)
     edits = [
@@ -243,9 +239,31 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
         (edited,) = edit_article(replace(ctx, judge=judge), sections)
     assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
     assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
-    assert judge.asked[1].passages[0] == (
-        f"Orrin Dam: {one.text} {two.text} (sources: Orrin Dam (a.org); Orrin Lake (b.org))"
-    )
+    assert [question.before for question in judge.asked] == ["", one.text]
+    assert judge.asked[1].passages == (f"{LAKE.text} (Orrin Lake, b.org)",)
+
+
+def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_names() -> None:
+    sections = (Section("History", (Paragraph((cites("Men built the dam, and char live there.", DAM, LAKE),)),)),)
+    edit = Edit(kind="reword", sentence=1, text="Two thousand men built it. Char live there.")
+    asked: list[Mapping[str, Any]] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        return {"verdicts": "1: supported [1]\n2: supported [2]"}
+
+    with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": check}) as (plain, _):
+        judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
+        (edited,) = edit_article(replace(plain, judge=judge), sections)
+    assert list(edited.sentences()) == [
+        cites("Two thousand men built it.", DAM),
+        cites("Char live there.", LAKE),
+    ]
+    assert asked[0]["check"].splitlines() == [
+        "1. Two thousand men built it. [1][2]",
+        "2. Char live there. [1][2] (after: “Two thousand men built it.”)",
+    ]
+    assert len(asked) == 1  # the same edit again changes nothing, and is not read again
 
 
 def test_a_new_text_that_a_language_model_supports_is_not_compared_by_its_digits() -> None:

@@ -21,6 +21,7 @@ class Question:
     claim: str
     passages: tuple[str, ...]
     unfound: tuple[str, ...] = ()  # numbers of the claim that no passage has in this form
+    before: str = ""  # the sentence before it, which supports nothing; empty if that is the question before, or none
 
     @property
     def has_words(self) -> bool:

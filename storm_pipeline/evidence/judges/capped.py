@@ -39,7 +39,11 @@ class CappedJudge(JudgeWrapper):
         errors = [result for result in results if isinstance(result, ModelError)]
         if errors and len(errors) == len(parts) and not isinstance(errors[0], BudgetSpentError):
             raise errors[0]
-        return [verdict for part, result in zip(parts, results, strict=True) for verdict in _or_unjudged(part, result)]
+        verdicts: list[Verdict] = []
+        for part, result in zip(parts, results, strict=True):
+            left = Verdict("unjudged", 0.0, reason=str(result).partition("; resume")[0])
+            verdicts += result if isinstance(result, list) else [left] * len(part)
+        return verdicts
 
     def _forecast(self, parts: Sequence[Sequence[Question]]) -> str:
         program, sentences, cap = self._model.program, sum(map(len, parts)), self._settings.max_cost
@@ -50,13 +54,6 @@ class CappedJudge(JudgeWrapper):
         most = "without a cap, which needs --price" if cap is None else f"capped at ${cap:g} (--max-cost)"
         read = f"{with_noun(sentences, 'sentence')} in {with_noun(len(parts), 'call')}"
         return f"{self.name} reads {read}, {price}, {most}"
-
-
-def _or_unjudged(part: Sequence[Question], result: list[Verdict] | ModelError) -> list[Verdict]:
-    """Return the verdicts, or for each sentence why there is none."""
-    if isinstance(result, ModelError):
-        return [Verdict("unjudged", 0.0, reason=str(result).partition("; resume")[0])] * len(part)
-    return result
 
 
 class ReplyCache(Journal):

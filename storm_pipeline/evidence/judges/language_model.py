@@ -6,7 +6,7 @@ from functools import partial
 
 from storm_pipeline.errors import BudgetSpentError, ModelError
 from storm_pipeline.evidence.judges.base import Label, Question, Verdict
-from storm_pipeline.evidence.judges.spans import quoted
+from storm_pipeline.evidence.judges.spans import excerpt, quoted
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.concurrency import MAX_WORKERS, parallel_map
 from storm_pipeline.text.languages import count_words
@@ -28,6 +28,8 @@ class LanguageModelJudge:
     ``ask``: asks the model with a program and its inputs; ``program``: has the fields of ``CheckSentences``.
     """
 
+    sees_whole_passages = False  # not just the sentences that have words of those that cite them
+
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
         self.name = f"model:{name}"
         self._ask = ask
@@ -35,12 +37,10 @@ class LanguageModelJudge:
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises ModelError: the model cannot be asked, or omits a sentence in two replies."""
-        verdicts: list[Verdict] = []
-        for judged in self.judge_batches(list(batches(questions))):
-            if isinstance(judged, ModelError):
-                raise judged
-            verdicts += judged
-        return verdicts
+        results = self.judge_batches(list(batches(questions)))
+        if errors := [result for result in results if isinstance(result, ModelError)]:
+            raise errors[0]
+        return [verdict for result in results if isinstance(result, list) for verdict in result]
 
     def judge_batches(
         self, parts: Sequence[Sequence[Question]], *, workers: int = MAX_WORKERS
@@ -64,7 +64,9 @@ class LanguageModelJudge:
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for q in batch for text in q.passages), 1)}
-        passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
+        cited = {text: [question.claim for question in batch if text in question.passages] for text in numbers}
+        shown = {text: text if self.sees_whole_passages else excerpt(text, claims) for text, claims in cited.items()}
+        passages = "\n".join(f"[{number}] {tidy(shown[text])}" for text, number in numbers.items())
         verdicts = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for attempt in range(1, _ATTEMPTS + 1):
             waiting = [i for i in range(len(batch)) if i not in verdicts]
@@ -86,9 +88,10 @@ def _has_verdicts(wanted: int, reply: object) -> bool:
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
-    """Return a sentence with the numbers of its passages, and a note on numbers that they lack in this form."""
+    """Return a sentence with the numbers of its passages, and notes: the one before it, and numbers that they lack."""
+    before = f" (after: “{tidy(question.before)}”)" if question.before else ""
     unfound = f" (do they say {', '.join(question.unfound)} in another form?)" if question.unfound else ""
-    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + unfound
+    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + before + unfound
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.evidence.citations import cited_snippet_ids
-from storm_pipeline.evidence.editions import one_source_per_text, sections_with
+from storm_pipeline.evidence.editions import one_source_per_text
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes, words_asked
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, numbered_passages
@@ -18,14 +18,11 @@ from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import check_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
-from storm_pipeline.method.writers.judging import find_support
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.passage_answers import passages_for
 from storm_pipeline.method.writers.passage_prompts import article_inputs
 from storm_pipeline.method.writers.whole import as_body
 from storm_pipeline.models.programs import Program
-from storm_pipeline.run.concurrency import Tasks
-from storm_pipeline.run.journal import call_scope
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 
 
@@ -97,29 +94,15 @@ def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:
 def finish(ctx: RunContext, sections: tuple[Section, ...], conversations: Sequence[Conversation] = ()) -> Body:
     """Edit the sections, write a lead that summarises them, and save both.
 
-    Meanwhile a language model as the judge says which citations support the sentences that the editor changed.
-
     Raises NothingFoundError: there is no section.
     """
     _require_sections(ctx, sections)
     findings = [s for conversation in conversations for turn in conversation.turns for s in turn.answer]
     edited = edit_article(ctx, sections, list(dict.fromkeys(findings)))
-    with Tasks(1) as tasks:
-        judged = tasks.start(_find_support, ctx, sections, edited)
-        lead = write_lead(ctx, edited)
-        supports = judged.result()
-    body = Body(lead, sections_with(edited, lambda sentence: supports.get(sentence, sentence)))
+    body = Body(write_lead(ctx, edited), edited)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
     return body
-
-
-def _find_support(ctx: RunContext, sections: Sequence[Section], edited: Sequence[Section]) -> dict[Sentence, Sentence]:
-    """Map the sentences that the editor changed to themselves with the citations that support them."""
-    before = {sentence for section in sections for sentence in section.sentences()}
-    changed = [s for section in edited for s in section.sentences() if s not in before]
-    with ctx.events.in_stage("editing"), call_scope("sources"):
-        return find_support(ctx, changed)
 
 
 def as_article(

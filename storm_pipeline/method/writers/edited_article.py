@@ -4,15 +4,16 @@ A sentence that is cut or joined passes its citations on to the one that stays; 
 own. Every edit is recorded, and so many sentences at most go for good.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.passages import Passage, describe, numbered_passages, passages, with_source
+from storm_pipeline.evidence.passages import Passage, numbered_passages
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.edit_checks import EditChecks, find_nearest
+from storm_pipeline.method.writers.edit_checks import NOT_WHOLE, EditChecks
+from storm_pipeline.method.writers.judging import support_question
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.languages import join_sentences
@@ -27,10 +28,15 @@ _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 
 
+Reading = tuple[str, tuple[Sentence, ...]]
+"""What a judge finds of an edit: a problem, or "", and its sentences with the citations that the judge names."""
+
+
 class EditedArticle:
     """An article being edited; sentences and headings keep the numbers that they had before the first edit.
 
-    Passages found for the editor have the numbers after those of the sentences, and are cited like these.
+    Sentences that an edit adds, and passages found for the editor, have the numbers after these; passages are cited
+    like sentences.
 
     Args:
         ctx: the run; its events record every edit.
@@ -46,88 +52,74 @@ class EditedArticle:
         self._last = len(self._sentences)
         self._checks = EditChecks(ctx, [*self._headings.values(), *self._texts()])
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
-        self._changed: set[int] = set()
-        self._verdicts: Mapping[Edit, str] = {}
+        self.changed: set[int] = set()  # numbers of the sentences that the last edits concern
+        self._read: Mapping[Edit, Reading] = {}
 
-    def make(self, edits: Sequence[Edit], verdicts: Mapping[Edit, str] = MappingProxyType({})) -> str:
+    def make(self, edits: Sequence[Edit], read: Mapping[Edit, Reading] = MappingProxyType({})) -> str:
         """Apply the edits in the given order; return those that cannot be made, a line each with the reason.
 
-        ``verdicts``: of edits that a judge has read: why the new text does not follow from what it has read, or "".
+        ``read``: what a judge found of edits that it doubts, and, if it is a language model, of all that it has read.
         """
-        self._verdicts = verdicts
+        self._read = read
         apply: dict[str, Callable[[Edit], str]] = {
             "cut": self._cut,
             "drop": self._drop_off_topic,
-            "join": self._join,
-            "reword": self._reword,
-            "trim": self._reword,
+            "join": self._rewrite,
+            "reword": self._rewrite,
+            "trim": self._rewrite,
             "heading": self._rename,
         }
-        self._changed.clear()
+        self.changed.clear()
         refused = []
         for edit in edits:
-            reason = verdicts.get(edit, "") or apply.get(edit.kind, self._move)(edit)
+            reason = (read[edit][0] if edit in read else "") or apply.get(edit.kind, self._move)(edit)
             if reason:
                 refused.append(f"- {_described(edit)}: {reason}")
-                self._changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
+                self.changed |= {edit.sentence, edit.other} if edit.kind in {*apply, "move"} - {"heading"} else set()
+        self._read = {}
         return "\n".join(refused)
 
-    def question(self, edit: Edit) -> Question:
-        """Return the new text of an edit with what may support it, for a judge.
-
-        That is the sentences at its place and those that it names, with their sources, what these sources say nearest
-        to it, and the passages that it names.
-        """
-        new, named = self._read(edit)
-        numbers = dict.fromkeys((edit.sentence - 1, edit.sentence, edit.other, *named))
-        written = [self._sentences[n] for n in numbers if n in self._sentences]
-        cited = self._checks.cited(written)
-        sources = dict.fromkeys(map(describe, cited))
-        texts = " ".join(sentence.text for sentence in written)
-        context = f"{self._ctx.brief.topic}: {texts} (sources: {'; '.join(sources)})"
-        passages = self._checks.cited([self._passages[n] for n in named if n in self._passages])
-        near = find_nearest([passage.text for passage in cited], new)
-        nearest = (f"{describe(cited[i])}: {text}" for i, text in near)
-        return Question(new, (context, *nearest, *map(with_source, passages)))
+    def questions(self, edit: Edit) -> list[tuple[Sentence, Question]]:
+        """Return the new sentences of an edit, each with the question whether what it cites supports it."""
+        new = self._written(edit) if edit.kind in NEW_TEXT and edit.sentence in self._sentences else []
+        if self._says(new) or not all(sentence.citations for sentence in new):
+            return []
+        befores = " ".join(_texts_of(self._known([edit.sentence - 1]))), *_texts_of(new)
+        return [(own, support_question(self._ctx.store, own, b)) for own, b in zip(new, befores, strict=False)]
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
-        self._checks.know(results)
         if sentence in self._sentences:
-            self._changed.add(sentence)
+            self.changed.add(sentence)
             results = [*self._checks.cited([self._sentences[sentence]]), *results]
         known = {passage.text for passage in self._passages.values()}
         new = list({passage.text: passage for passage in results if passage.text not in known}.values())
-        first = self._last + len(self._passages) + 1
-        self._passages |= {n: Sentence(passage.text, passage.citations()) for n, passage in enumerate(new, first)}
-        return numbered_passages(new, first=first)
+        numbered = self._number(Sentence(passage.text, passage.citations()) for passage in new)
+        return numbered_passages(new, first=min(numbered, default=0))
 
     def add_findings(self, findings: Sequence[Sentence]) -> str:
         """Return findings of the research, numbered as further passages, without those that are known."""
         known = {sentence.text for sentence in (*self._sentences.values(), *self._passages.values())}
-        first = self._last + len(self._passages) + 1
-        new = dict(enumerate((finding for finding in findings if finding.text not in known), first))
-        self._passages |= new
-        cited = dict.fromkeys(citation.snippet_id for finding in new.values() for citation in finding.citations)
-        self._checks.know(passages(map(self._ctx.store.snippet, cited), language=self._ctx.brief.language))
+        new = self._number(finding for finding in findings if finding.text not in known)
         return "\n".join(f"[{number}] {tidy(finding.text)} (a finding)" for number, finding in new.items())
+
+    def _number(self, passages: Iterable[Sentence]) -> dict[int, Sentence]:
+        new = dict(enumerate(passages, self._last + 1))
+        self._passages |= new
+        self._last += len(new)
+        return new
 
     def shown(self, *, changed: bool = False) -> str:
         """Return the article as the editor sees it; ``changed``: only the paragraphs that the last edits concern."""
-        return self._article.shown(self._changed if changed else None)
+        return self._article.shown(self.changed if changed else None)
 
     def numbers_of_sources(self, *, changed: bool = False) -> dict[str, list[int]]:
         """Map the id of each source cited in the shown text to the numbers of the sentences, in reading order."""
         numbers_of: dict[str, list[int]] = {}
-        for number in self._article.numbers_shown(self._changed if changed else None):
+        for number in self._article.numbers_shown(self.changed if changed else None):
             for source_id in dict.fromkeys(c.source_id for c in self._sentences[number].citations):
                 numbers_of.setdefault(source_id, []).append(number)
         return numbers_of
-
-    @property
-    def was_changed(self) -> bool:
-        """Whether the last edits concern any sentence."""
-        return bool(self._changed)
 
     def sections(self) -> tuple[Section, ...]:
         """Return the article as it is now."""
@@ -145,7 +137,7 @@ class EditedArticle:
             return full
         self._sentences[edit.other] = _with_citations_of(kept, cut)
         self._ctx.events.count(repeated=1)
-        self._record(cut.text, f"says what another sentence says: {kept.text}", "cut by the editor", "")
+        self._record(cut.text, f"says what another sentence says: {kept.text}", "cut by the editor")
         return ""
 
     def _drop_off_topic(self, edit: Edit) -> str:
@@ -154,47 +146,48 @@ class EditedArticle:
             return _GONE
         if full := self._remove(edit.sentence):
             return full
-        self._record(dropped.text, "is off the topic, or on a source", "dropped by the editor", "")
+        self._record(dropped.text, "is off the topic, or on a source", "dropped by the editor")
         return ""
 
-    def _join(self, edit: Edit) -> str:
-        first, second = self._pair(edit)
-        if first is None or second is None:
+    def _rewrite(self, edit: Edit) -> str:
+        joins = edit.kind == "join"
+        old, other = self._pair(edit)
+        if old is None or (joins and other is None):
             return _GONE
-        new, named = self._read(edit)
-        both = _with_citations_of(first, *self._known(named))
-        both_texts = f"{first.text} {second.text}"
-        if problem := self._checks.problem(new, both, both_texts, was_read=edit in self._verdicts):
-            return problem
-        if self._lacks(both_texts, f"{new} {' '.join(self._texts(edit.sentence, edit.other))}"):
-            return _LOSES
-        self._changed |= {edit.sentence, *self._article.take_out(edit.other)}
-        del self._sentences[edit.other]
-        self._sentences[edit.sentence] = replace(both, text=new)
-        self._record(first.text, f"goes with another sentence: {second.text}", "joined by the editor", new)
-        return ""
-
-    def _reword(self, edit: Edit) -> str:
-        old, (new, named) = self._sentences.get(edit.sentence), self._read(edit)
-        if old is None:
-            return _GONE
-        if new == old.text:
+        new = self._written(edit)
+        if not joins and self._says(new):
             return ""
-        before = self._sentences.get(edit.sentence - 1, old).text
-        others = self._known(named)
-        cited = _with_citations_of(old, *others)
-        allowed = " ".join((*(other.text for other in others), before, old.text))
-        if problem := self._checks.problem(new, cited, allowed, was_read=edit in self._verdicts):
+        known = self._known([edit.sentence - 1, *(number for _, named in self._parse(edit) for number in named)])
+        allowed, read = " ".join((old.text, *_texts_of(known))), edit in self._read
+        problems = [self._checks.problem(sentence, old.text, allowed, was_read=read) for sentence in new]
+        if problem := next(filter(None, problems), "" if new else NOT_WHOLE):
             return problem
-        if edit.kind == "reword" and self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
+        gone = (edit.sentence, edit.other) if joins else (edit.sentence,)
+        left = " ".join((*_texts_of(new), *self._texts(*gone)))
+        if edit.kind != "trim" and self._lacks(" ".join(_texts_of(self._known(gone))), left):
             return _LOSES
-        self._changed.add(edit.sentence)
-        self._sentences[edit.sentence] = replace(cited, text=new)
         reason = "does not fit where it is" if edit.kind == "reword" else "has detail that the topic does not need"
-        self._record(old.text, reason, "reworded by the editor", new)
+        if joins and other:
+            reason = f"goes with another sentence: {other.text}"
+            self.changed |= self._article.take_out(edit.other)
+            del self._sentences[edit.other]
+        self.changed.add(edit.sentence)
+        self._replace(edit, new)
+        self._record(old.text, reason, f"{'join' if joins else 'reword'}ed by the editor", *_texts_of(new))
         return ""
 
-    def _known(self, numbers: Sequence[int]) -> list[Sentence]:
+    def _replace(self, edit: Edit, new: Sequence[Sentence]) -> None:
+        """Replace a sentence by others; further ones follow it, with new numbers."""
+        self._sentences[edit.sentence], *more = new
+        for at, sentence in enumerate(more):
+            self._last += 1
+            self._article.add(self._last, sentence, behind=self._last - 1 if at else edit.sentence)
+
+    def _says(self, sentences: Sequence[Sentence]) -> bool:
+        """Return whether the article has sentences of these texts."""
+        return bool(sentences) and {*_texts_of(sentences)} <= {*self._texts()}
+
+    def _known(self, numbers: Iterable[int]) -> list[Sentence]:
         """Return the sentences and the passages of these numbers, without those that no longer exist."""
         known = self._sentences | self._passages
         return [known[number] for number in numbers if number in known]
@@ -208,7 +201,7 @@ class EditedArticle:
             texts = [self._sentences[number].text for number in moved]
         for text in texts:
             self._record(text, "is in the wrong place", "moved by the editor", text)
-        self._changed |= set(moved)
+        self.changed |= set(moved)
         return problem
 
     def _rename(self, edit: Edit) -> str:
@@ -234,31 +227,39 @@ class EditedArticle:
         if self._removals_left < 1:
             return "as many sentences as may go have been cut and dropped"
         self._removals_left -= 1
-        self._changed |= self._article.take_out(number)
+        self.changed |= self._article.take_out(number)
         del self._sentences[number]
         return ""
 
     def _texts(self, *but: int) -> list[str]:
         return [sentence.text for number, sentence in self._sentences.items() if number not in but]
 
-    def _read(self, edit: Edit) -> tuple[str, list[int]]:
-        """Return an edit's new text without markers, and the numbers of the other sentences and passages it names.
+    def _written(self, edit: Edit) -> list[Sentence]:
+        """Return the new sentences of an edit: as judged, or citing what the old one cites and what each names."""
+        if edit in self._read:
+            return list(self._read[edit][1])
+        old = self._sentences[edit.sentence]
+        return [replace(_with_citations_of(old, *self._known(named)), text=text) for text, named in self._parse(edit)]
 
-        It names them as ``other`` and by markers in the text.
+    def _parse(self, edit: Edit) -> list[tuple[str, list[int]]]:
+        """Return the sentences of an edit's text, each with the other sentences and passages that it names, by number.
+
+        They are ``other`` and those of its markers.
         """
-        language = self._ctx.brief.language
-        last = self._last + len(self._passages)
-        claims, _ = parse_marked(mark_citations(edit.text, last), last, language)
-        named = dict.fromkeys((edit.other, *(position + 1 for claim in claims for position in claim.cited)))
-        return join_sentences([claim.text for claim in claims], language), [n for n in named if n != edit.sentence]
+        claims, _ = parse_marked(mark_citations(edit.text, self._last), self._last, self._ctx.brief.language)
+        return [
+            (claim.text, [n for n in dict.fromkeys((edit.other, *(i + 1 for i in claim.cited))) if n != edit.sentence])
+            for claim in claims
+        ]
 
     def _lacks(self, text: str, other: str) -> bool:
         """Return whether a text has a number or a date that the other one lacks."""
         language = self._ctx.brief.language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 
-    def _record(self, before: str, reason: str, outcome: str, after: str) -> None:
-        self._ctx.events.revised(Revision("editing", before, reason, outcome, after))
+    def _record(self, before: str, reason: str, outcome: str, *after: str) -> None:
+        text = join_sentences(after, self._ctx.brief.language)
+        self._ctx.events.revised(Revision("editing", before, reason, outcome, text))
 
 
 def _described(edit: Edit) -> str:
@@ -270,3 +271,7 @@ def _described(edit: Edit) -> str:
 def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
     cited = (citation for other in others for citation in other.citations)
     return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *cited))))
+
+
+def _texts_of(sentences: Iterable[Sentence]) -> list[str]:
+    return [sentence.text for sentence in sentences]

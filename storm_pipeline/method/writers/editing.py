@@ -17,14 +17,15 @@ from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.searching import search_all
-from storm_pipeline.method.writers.edited_article import NEW_TEXT, EditedArticle
+from storm_pipeline.method.writers.edited_article import EditedArticle, Reading
+from storm_pipeline.method.writers.judging import cite_supporting
 from storm_pipeline.signatures.shapes import Edit, Lookup
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Section, Sentence
 
 _FOR_A_LOOKUP = 2  # snippets, and findings, of the run that are shown for a question of the editor
-_FURTHER = "what it says goes further than the sentence and its sources"
+_FURTHER = "it goes further than what it cites"
 
 
 def edit_article(
@@ -45,7 +46,7 @@ def edit_article(
             return sections
         edited, remarks, results = EditedArticle(ctx, sections), "", ""
         for changed in (False, True):
-            if changed and not edited.was_changed and not remarks:
+            if changed and not edited.changed and not remarks:
                 break
             inputs = {
                 "topic": ctx.brief.topic_with_note,
@@ -59,7 +60,7 @@ def edit_article(
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
-            remarks = edited.make(reply.edits, _verdicts(ctx, edited, reply.edits))
+            remarks = edited.make(reply.edits, _read(ctx, edited, reply.edits))
             results = "" if changed else _looked_up(ctx, edited, reply.get("lookups", ()), findings)
         return edited.sections()
 
@@ -109,23 +110,23 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
     return "\n".join(lines)
 
 
-def _verdicts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict[Edit, str]:
-    """Return for each doubted new text the reason; for each that a language model supports, "".
-
-    The judge reads what the editor saw (the sentences, the titles of their sources, passages found), and what these
-    sources say nearest to the new text.
-    """
-    asked = {edit: edited.question(edit) for edit in edits if edit.kind in NEW_TEXT}
-    if ctx.judge is None or not asked:
+def _read(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict[Edit, Reading]:
+    """Return what the judge finds of edits whose text it doubts; a language model's verdicts on all that it reads."""
+    if ctx.judge is None:
         return {}
+    asked = [(edit, *new) for edit in dict.fromkeys(edits) for new in edited.questions(edit)]
     try:
-        verdicts = ExplainingJudge(ctx.judge).judge(list(asked.values()))
+        verdicts = ExplainingJudge(ctx.judge).judge([question for *_, question in asked])
     except ModelError as error:
         ctx.events.failed("judging the edits", error)
         return {}
     reads = isinstance(ctx.judge, LanguageModelJudge)
-    reasons = ("" if verdict.label == "supported" else verdict.reason or _FURTHER for verdict in verdicts)
-    return {edit: reason for edit, reason in zip(asked, reasons, strict=True) if reads or reason}
+    read: dict[Edit, Reading] = {}
+    for (edit, sentence, _), verdict in zip(asked, verdicts, strict=True):
+        problem, before = read.get(edit, ("", ()))
+        found = "" if verdict.label == "supported" else verdict.reason or _FURTHER
+        read[edit] = problem or found, (*before, cite_supporting(sentence, verdict))
+    return {edit: reading for edit, reading in read.items() if reads or reading[0]}
 
 
 def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:

@@ -12,6 +12,7 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import Passage, with_source
 from storm_pipeline.evidence.screen import Screen, ScreenVerdict, numbers_shown
+from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.types import Sentence
 
@@ -113,15 +114,25 @@ def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentenc
     several = [sentence for sentence in sentences if len(sentence.citations) > 1]
     if not isinstance(ctx.judge, LanguageModelJudge) or not several:
         return {}
-    snippets = {c: ctx.store.snippet(c.snippet_id) for sentence in several for c in sentence.citations}
-    texts = {c: with_source(Passage(clean(snippet.text), (snippet,))) for c, snippet in snippets.items()}
     try:
-        verdicts = ctx.judge.judge([Question(s.text, tuple(texts[c] for c in s.citations)) for s in several])
+        verdicts = ctx.judge.judge([support_question(ctx.store, sentence) for sentence in several])
     except ModelError as error:
         ctx.events.failed("judging which sources support a sentence", error)
         return {}
-    kept = (tuple(s.citations[i] for i in v.supporting) for s, v in zip(several, verdicts, strict=True))
-    return {s: replace(s, citations=cited or s.citations) for s, cited in zip(several, kept, strict=True)}
+    return {s: cite_supporting(s, verdict) for s, verdict in zip(several, verdicts, strict=True)}
+
+
+def cite_supporting(sentence: Sentence, verdict: Verdict) -> Sentence:
+    """Return a sentence with the citations that the judge of :func:`support_question` names; all if it names none."""
+    named = tuple(sentence.citations[i] for i in verdict.supporting)
+    return replace(sentence, citations=named or sentence.citations)
+
+
+def support_question(store: ReferenceStore, sentence: Sentence, before: str = "") -> Question:
+    """Return the question whether what a sentence cites supports it."""
+    snippets = (store.snippet(citation.snippet_id) for citation in sentence.citations)
+    texts = tuple(with_source(Passage(clean(snippet.text), (snippet,))) for snippet in snippets)
+    return Question(sentence.text, texts, before=before)
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:

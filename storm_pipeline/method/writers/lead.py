@@ -54,7 +54,9 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
         cited = [Paragraph(tuple(_with_sources(s, sources) for s in paragraph.sentences)) for paragraph in written]
         supports = find_support(ctx, [s for paragraph in cited for s in paragraph.sentences])
         lead = tuple(Paragraph(tuple(supports.get(s, s) for s in paragraph.sentences)) for paragraph in cited)
-        return lead_of(ctx, lead)
+        if not lead:
+            ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
+        return lead
 
 
 def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:
@@ -62,13 +64,6 @@ def _screen(ctx: RunContext, shown: Sequence[Passage]) -> Screen:
     topic, language, embed = ctx.brief.topic, ctx.brief.language, ctx.store.embed
     limits = Limits(run=_LONGEST_RUN)
     return Screen(shown, known=topic, embed=embed, language=language, limits=limits, source_language=lambda _: language)
-
-
-def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
-    """Return the lead unchanged; record a degradation if it is empty."""
-    if not paragraphs:
-        ctx.events.degraded("the article has no lead: nothing that the model wrote is supported by the body")
-    return paragraphs
 
 
 def _with_sources(sentence: Sentence, sources: dict[str, Sentence]) -> Sentence:

@@ -71,6 +71,12 @@ class NumberedArticle:
         paragraphs = (paragraph for _, part, _ in self._walk() for paragraph in part.paragraphs)
         return [n for numbers in paragraphs if around is None or not set(numbers).isdisjoint(around) for n in numbers]
 
+    def add(self, number: int, sentence: Sentence, *, behind: int) -> None:
+        """Add a sentence under a new number behind another one; not if that is in no paragraph."""
+        if (numbers := self._paragraph(behind)) is not None:
+            numbers.insert(numbers.index(behind) + 1, number)
+            self.sentences[number] = sentence
+
     def take_out(self, number: int) -> set[int]:
         """Take a sentence out of its paragraph; return the sentences before and after it."""
         numbers = self._paragraph(number)
