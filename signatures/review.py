@@ -42,7 +42,8 @@ class EditArticle(dspy.Signature):
     stays so. No name, number or date goes that the article has nowhere else, except with what is trimmed or dropped;
     none is added that its sources lack. At most 15 of 100 sentences may be cut or dropped. Write in the language of the
     article. The edits are made in the order in which you give them; numbers do not change.
-    Questions: ask, as of a search engine, what a newcomer to the topic lacks: "Who is the archaeologist M. Nilsson?"
+    Questions: name the sentence, and ask what it lacks for a newcomer to the topic. A search engine gets each, so it
+    names whom or what it is about: "Who is the archaeologist M. Nilsson?", "When was the tower in Bonn pulled down?"
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
     - drop: the sentence is off the topic or on a source, and goes with its sources.
     - reword: "text" replaces the sentence, and ends with the numbers of the other sentences and of the passages found

@@ -139,11 +139,12 @@ def _is_end(line: str, start: int, match: re.Match[str], language: str) -> bool:
     if not match["gap"] or word[:1].islower():
         return False
     before = line[max(start, match.start() - _REACH) : match.start()]
-    return match["stop"] != "." or not _is_abbreviated(before, word, language)
+    ends = _MARK in match["gap"] and word[:1].isupper()  # a cited abbreviation before a new sentence: "at 8 p.m.[3] It"
+    return match["stop"] != "." or not _is_abbreviated(before, word, language, ends=ends)
 
 
-def _is_abbreviated(before: str, following: str, language: str) -> bool:
-    """Return whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
+def _is_abbreviated(before: str, following: str, language: str, *, ends: bool = False) -> bool:
+    """Return whether a full stop belongs to the word before: "Dr.", an ordinal, and unless a sentence ends, "p.m."."""
     token = _token(before.rstrip(_MARK))
     is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
     is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
@@ -151,7 +152,7 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
     if is_list_number or is_ordinal or token in _TITLES or (token in _BEFORE_NUMBERS and precedes_number):
         return True
     is_short = _LETTERS.fullmatch(token) or token in _ABBREVIATIONS.get(language, _EVERYWHERE)
-    if not is_short or _MAY_END.search(before.rstrip(_MARK)):
+    if not is_short or ends or _MAY_END.search(before.rstrip(_MARK)):
         return False
     # In English, a frequent first word of sentences after an abbreviation starts a new sentence.
     return language != "en" or len(following) == 1 or following.lower() not in english_stop_words()

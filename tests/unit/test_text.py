@@ -48,6 +48,8 @@ def test_sentences_joined_by_spaces_are_split_again(pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("It fell at 8:18 p.m.[3] OSHA came.[4]", ["It fell at 8:18 p.m.[3]", "OSHA came.[4]"]),
+        ("It was Dr.[3] Smith of the U.S. Army.", ["It was Dr.[3] Smith of the U.S. Army."]),
         ("It ran.[1]It fell.[2][3] Then", ["It ran.[1]", "It fell.[2][3]", "Then"]),
         ("It ran.\n[4]\nIt fell [5]. [6] Go.", ["It ran.\n[4]", "It fell [5]. [6]", "Go."]),
         ("[1] It ran.\n[2] It fell.", ["[1] It ran.", "[2] It fell."]),
