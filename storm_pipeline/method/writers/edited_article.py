@@ -29,7 +29,7 @@ _LOSES = "it would lose a number or a date that the article states nowhere else"
 
 
 Reading = tuple[str, tuple[Sentence, ...]]
-"""What a judge finds of an edit: a problem, or "", and its sentences with the citations that the judge names."""
+"""The finding of a judge on an edit: a problem, or "", and its sentences with the citations that the judge names."""
 
 
 class EditedArticle:
@@ -85,7 +85,7 @@ class EditedArticle:
         if self._says(new) or not all(sentence.citations for sentence in new):
             return []
         befores = " ".join(_texts_of(self._known([edit.sentence - 1]))), *_texts_of(new)
-        return [(own, support_question(self._ctx.store, own, b)) for own, b in zip(new, befores, strict=False)]
+        return [(added, support_question(self._ctx.store, added, b)) for added, b in zip(new, befores, strict=False)]
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""

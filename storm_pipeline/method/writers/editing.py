@@ -124,8 +124,8 @@ def _read(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict
     read: dict[Edit, Reading] = {}
     for (edit, sentence, _), verdict in zip(asked, verdicts, strict=True):
         problem, before = read.get(edit, ("", ()))
-        found = "" if verdict.label == "supported" else verdict.reason or _FURTHER
-        read[edit] = problem or found, (*before, cite_supporting(sentence, verdict))
+        reason = "" if verdict.label == "supported" else verdict.reason or _FURTHER
+        read[edit] = problem or reason, (*before, cite_supporting(sentence, verdict))
     return {edit: reading for edit, reading in read.items() if reads or reading[0]}
 
 
