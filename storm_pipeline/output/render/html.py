@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import count, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from storm_pipeline.evidence.citations import cited_pages, number_references
 from storm_pipeline.output.render.links import (
@@ -50,19 +50,24 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 
     Raises DatasetError: the sentences cite more than fits into a page.
     """
+    return _template().render(page_values(article, checked, remarks))
+
+
+def page_values(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> dict[str, Any]:
+    """Return the values of the template ``article.html``; arguments and errors as for :func:`to_html`."""
     require_presentable(article, {s.id: s.text for source in article.sources for s in source.snippets})
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
-    return _template().render(
-        article=article,
-        page=_Page(article, remarks or {}),
-        references_heading=references_heading(article.language),
-        sentences=len(sentences),
-        uncited=sum(not sentence.citations for sentence in sentences),
-        models=", ".join(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
-        checked=tidy(checked),
-        costs=cost_rows(article.usage),
-        total=_cost_row("", "", article.usage, article.usage.seconds),
-    )
+    return {
+        "article": article,
+        "page": _Page(article, remarks or {}),
+        "references_heading": references_heading(article.language),
+        "sentences": len(sentences),
+        "uncited": sum(not sentence.citations for sentence in sentences),
+        "models": ", ".join(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
+        "checked": tidy(checked),
+        "costs": cost_rows(article.usage),
+        "total": _cost_row("", "", article.usage, article.usage.seconds),
+    }
 
 
 def to_notebook(article: Article) -> str:
@@ -168,19 +173,23 @@ def _cost_row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
     )
 
 
-def page_environment(package: str) -> "Environment":
-    """Return a jinja2 environment for a package's ``templates``: autoescaping, no control characters, ``csp_hash``."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def page_environment(*packages: str) -> "Environment":
+    """Return a jinja2 environment for ``article.html`` and the ``templates`` of further packages, which come first.
+
+    It escapes every text and leaves control characters out.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "storm_pipeline.output.render")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: without_controls(value) if type(value) is str else value,
     )
-    environment.filters["csp_hash"] = _csp_hash
+    environment.filters |= {"duration": duration, "day": day, "dollars": dollars, "tidy": tidy}
+    environment.filters |= {"link": link_of, "also": also_links, "csp_hash": _csp_hash}
     return environment
 
 
@@ -191,7 +200,4 @@ def _csp_hash(text: str) -> str:
 
 @functools.cache
 def _template() -> "Template":
-    environment = page_environment("storm_pipeline.output.render")
-    environment.filters |= {"duration": duration, "day": day, "dollars": dollars, "tidy": tidy}
-    environment.filters |= {"link": link_of, "also": also_links}
-    return environment.get_template("article.html")
+    return page_environment().get_template("article.html")
