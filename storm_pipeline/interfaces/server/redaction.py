@@ -1,11 +1,11 @@
 """Removal of secrets and folder paths from texts that leave the server."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.text.configuration.addresses import redact
+from storm_pipeline.text.configuration.addresses import redact, redaction
 from storm_pipeline.types import Article
 
 
@@ -18,21 +18,25 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return the text without secrets and folders."""
-        text = redact(text)
+        return self._text(text, redact)
+
+    def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record, such as an event, with every text redacted, including nested ones."""
+        hidden: dict[str, Any] = self._value(record, redaction())
+        return hidden
+
+    def _text(self, text: str, hide: Callable[[str], str]) -> str:
+        text = hide(text)
         for folder in self._folders:
             text = text.replace(f"{folder}/", "").replace(folder, ".")
         return text
 
-    def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record, such as an event, with every text redacted, including nested ones."""
-        return {name: self._value(value) for name, value in record.items()}
-
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: Any, hide: Callable[[str], str]) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self._text(value, hide)
         if isinstance(value, Mapping):
-            return self.values(value)
-        return [self._value(element) for element in value] if isinstance(value, list | tuple) else value
+            return {name: self._value(inner, hide) for name, inner in value.items()}
+        return [self._value(element, hide) for element in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:
         """Return the article with redacted problems in its report, since they quote errors of services."""

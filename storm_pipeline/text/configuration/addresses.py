@@ -6,6 +6,7 @@ is used. So no file of a run contains it, and a resumed run can read it again.
 
 import json
 import re
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus, urlsplit
 
 from storm_pipeline.errors import SettingsError
@@ -37,13 +38,22 @@ def redact(text: str, *secrets: str) -> str:
     ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
     characters stay, since words contain them.
     """
+    return redaction(*secrets)(text)
+
+
+def redaction(*secrets: str) -> Callable[[str], str]:
+    """Return :func:`redact` for many texts: the variables are read once."""
     variable_secrets = (value for name, value in variables().items() if names_secret(name))
     plain = {value.strip() for value in (*variable_secrets, *secrets)}
     hidden = {form(value) for value in plain for form in _FORMS}
-    for value in sorted(hidden, key=len, reverse=True):
-        if len(value) >= _SHORTEST_SECRET:
+    longest_first = sorted((value for value in hidden if len(value) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+    def hide(text: str) -> str:
+        for value in longest_first:
             text = text.replace(value, HIDDEN)
-    return _without_credentials(text)
+        return _without_credentials(text)
+
+    return hide
 
 
 def _without_credentials(text: str) -> str:
