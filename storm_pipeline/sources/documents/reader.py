@@ -30,7 +30,7 @@ def searchable_copy(file: Path) -> Path:
     return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
 
 
-_VERSION = 9  # incremented when files are read otherwise than before
+_VERSION = 10  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
