@@ -238,16 +238,6 @@ def test_a_batch_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None
     assert not list((tmp_path / "runs").iterdir())
 
 
-def test_a_finished_batch_is_not_touched(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        report = write_batch(requests(*TOPICS[:2]), open_storm=offline, **options(server, tmp_path))
-        asked = len(server.asked)
-        again = resume_batch(report.folder, open_storm=refused)
-        assert len(server.asked) == asked
-    assert again.rows == report.rows
-    assert again.all_written
-
-
 def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
     with CountingModel() as server:
         bounds = {"workers": 4, "process_workers": 3, "perspectives": 2}

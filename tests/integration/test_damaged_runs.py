@@ -64,8 +64,7 @@ def thin_out(path: Path) -> None:
     path.write_bytes(b"".join(lines[len(lines) % 2 :: 2]))  # without the last one, which says that the run has ended
 
 
-@pytest.mark.parametrize("harm", [delete, empty, zero, halve, thin_out])
-@pytest.mark.parametrize("calls", [0, 12])
+@pytest.mark.parametrize(("harm", "calls"), [(delete, 0), (empty, 12), (zero, 0), (halve, 12), (thin_out, 0)])
 def test_lost_journal_and_consent(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None], calls: int) -> None:
     events: list[Event] = []
     sinks = [CallbackSink(events.append)]
@@ -90,8 +89,7 @@ def test_lost_journal_and_consent(steady: FakeModel, tmp_path: Path, harm: Calla
     assert any("replies of models are bought again" in detail for detail in noted(events))
 
 
-@pytest.mark.parametrize("harm", [delete, empty, halve])
-@pytest.mark.parametrize("share", [1.5, 30.0])
+@pytest.mark.parametrize(("harm", "share"), [(delete, 1.5), (empty, 30.0), (halve, 1.5), (halve, 30.0)])
 def test_run_without_its_events(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None], share: float) -> None:
     events: list[Event] = []
     intact = stopped(steady, tmp_path, 12)

@@ -92,9 +92,7 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("status", [302, 307])
-@pytest.mark.parametrize(
-    "model", ["openai/fake", "anthropic/fake", "azure/fake", "cohere_chat/fake", "lm_studio/fake", "mistral/fake"]
-)
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
 @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
 def test_a_redirect_is_not_followed_with_the_key_and_the_prompt(
     monkeypatch: pytest.MonkeyPatch, model: str, status: int

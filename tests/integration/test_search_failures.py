@@ -20,7 +20,11 @@ from storm_pipeline.run.retrying import report_retries
 
 CASES = WEB | PAPERS
 
+WIRES = ("tavily", "searxng", "arxiv", "pubmed", "kiwix")
+"""An engine for each way in which requests and answers are written; all share the client that they try."""
+
 of_every_engine = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+of_every_wire = pytest.mark.parametrize("case", map(CASES.get, WIRES), ids=WIRES)
 
 _MAY_PASS: Mapping[str, Reply] = {
     "429": Reply(429),
@@ -46,12 +50,12 @@ _OF_NO_USE: Mapping[str, Said] = {
 }
 
 
-def each(modes: Callable[[Case], Mapping[str, Any]]) -> pytest.MarkDecorator:
-    """Every engine with every one of its failure modes, as ``engine-mode``."""
+def each(modes: Callable[[Case], Mapping[str, Any]], common: Mapping[str, Any]) -> pytest.MarkDecorator:
+    """Every engine with each of its own failure modes, and one of every wire with those of all; as ``engine-mode``."""
     pairs = [
         pytest.param(case, mode, id=f"{engine}-{name}")
         for engine, case in CASES.items()
-        for name, mode in modes(case).items()
+        for name, mode in {**(common if engine in WIRES else {}), **modes(case)}.items()
     ]
     return pytest.mark.parametrize(("case", "mode"), pairs)
 
@@ -93,7 +97,7 @@ def test_an_empty_query_asks_nobody(case: Case, query: str) -> None:
         assert (list(engine.search(query, 5)), list(engine.search("x", 0)), server.requests) == ([], [], [])
 
 
-@each(lambda case: dict(GENERAL_REFUSALS) | dict(case.refusals))
+@each(lambda case: case.refusals, GENERAL_REFUSALS)
 def test_refusals_are_final_and_name_a_remedy(case: Case, mode: Said) -> None:
     reply, said = mode
     error, requests = ask(case, reply)
@@ -102,7 +106,7 @@ def test_refusals_are_final_and_name_a_remedy(case: Case, mode: Said) -> None:
     assert said in str(error)
 
 
-@each(lambda case: dict(_MAY_PASS) | dict(case.passing))
+@each(lambda case: case.passing, _MAY_PASS)
 def test_what_may_pass_is_tried_again(case: Case, mode: Reply) -> None:
     page = case.page(1)
     found, requests = ask(case, mode, case.finds(page), patience=HASTY if mode is SLOW else BRISK)
@@ -110,7 +114,7 @@ def test_what_may_pass_is_tried_again(case: Case, mode: Reply) -> None:
     assert len(requests) >= 2
 
 
-@each(lambda _: _LASTING)
+@each(lambda _: {}, _LASTING)
 def test_patience_ends(case: Case, mode: Said) -> None:
     reply, said = mode
     patience = dataclasses.replace(BRISK, connect=10, read=0.1 if reply is SLOW else 10)
@@ -120,7 +124,7 @@ def test_patience_ends(case: Case, mode: Said) -> None:
     assert "(3 attempts)" in str(error)
 
 
-@each(lambda case: dict(_OF_NO_USE) | dict(case.malformed))
+@each(lambda case: case.malformed, _OF_NO_USE)
 def test_answers_of_no_use_are_final(case: Case, mode: Said) -> None:
     reply, said = mode
     error, requests = ask(case, reply)
@@ -152,14 +156,14 @@ def test_what_is_tried_again_is_told_with_the_place() -> None:
     assert [("answered 429" in reason, "127.0.0.1:" in reason) for reason in told] == [(True, False), (False, True)]
 
 
-@of_every_engine
+@of_every_wire
 def test_a_trickling_answer_is_given_up(case: Case) -> None:
     patience = dataclasses.replace(BRISK, total=0.3)
     error, _ = ask(case, Reply(body=b" " * 10_000, pieces=0.05), patience=patience)
     assert "did not finish its answer within 0.3 s" in str(error)
 
 
-@of_every_engine
+@of_every_wire
 def test_nobody_at_home(case: Case) -> None:
     with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
         case.open(url, BRISK).search("x", 3)
@@ -189,7 +193,7 @@ def test_secrets_stay_out_of_logs(case: Case, caplog: pytest.LogCaptureFixture) 
     assert KEY not in caplog.text
 
 
-@of_every_engine
+@of_every_wire
 def test_a_service_that_keeps_failing_is_left_alone(case: Case) -> None:
     with ScriptedServer(Reply(401)) as server:
         engine = case.open(server.url, BRISK)
@@ -201,7 +205,7 @@ def test_a_service_that_keeps_failing_is_left_alone(case: Case) -> None:
         assert len(server.requests) == 5
 
 
-@of_every_engine
+@of_every_wire
 def test_a_refused_query_says_nothing_about_the_service(case: Case) -> None:
     with ScriptedServer(Reply(400)) as server:
         engine = case.open(server.url, BRISK)

@@ -1,10 +1,6 @@
 """Files that list topics: what is read from them, and how a wrong one is refused."""
 
-import csv
-import io
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,16 +9,6 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.batch import TopicRequest, read_topics
 
-SETTINGS: dict[str, st.SearchStrategy[Any]] = {
-    "turns": st.integers(-3, 99),
-    "temperature": st.floats(0, 2),
-    "uncited": st.sampled_from(["drop", "keep", "burn"]),
-    "lm": st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12),
-    "domains": st.lists(st.from_regex(r"[a-z]{1,8}\.org", fullmatch=True), min_size=1, max_size=3),
-}
-PRINTED = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S", "Zs"))
-TOPICS = st.text(PRINTED, min_size=1, max_size=40).map(lambda text: " ".join(text.split())).filter(bool)
-ORDERS = st.lists(st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)), min_size=1, max_size=8)
 ANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -34,33 +20,6 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 def topics(path: Path) -> list[str]:
     return [request.topic for request in read_topics(path)]
-
-
-def as_table(requests: Sequence[TopicRequest], delimiter: str, end: str) -> str:
-    text = io.StringIO(newline="")
-    columns = ["topic", *SETTINGS]
-    table = csv.writer(text, delimiter=delimiter, lineterminator=end)
-    table.writerow(columns)
-    for request in requests:
-        values = {"topic": request.topic, **request.settings}
-        cells = [values.get(column, "") for column in columns]
-        table.writerow(["|".join(cell) if isinstance(cell, list) else cell for cell in cells])
-    return text.getvalue()
-
-
-@ANY
-@given(
-    requests=ORDERS,
-    delimiter=st.sampled_from([",", ";", "\t"]),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-    charset=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-)
-def test_tables_come_back(tmp_path: Path, requests: list[TopicRequest], delimiter: str, end: str, charset: str) -> None:
-    read = read_topics(write(tmp_path, "t.csv", as_table(requests, delimiter, end).encode(charset)), ["lm"])
-    assert [request.topic for request in read] == [request.topic for request in requests]
-    for got, wanted in zip(read, requests, strict=True):
-        texts = {name: value if isinstance(value, list) else str(value) for name, value in wanted.settings.items()}
-        assert got.settings == texts
 
 
 @ANY
@@ -85,6 +44,8 @@ def test_an_order_tells_its_line_and_its_settings_are_spelt_as_fields(tmp_path: 
 def test_other_character_sets_are_read(tmp_path: Path) -> None:
     assert topics(write(tmp_path, "t.txt", "Zürich\r\nGenève\r\n".encode("latin-1"))) == ["Zürich", "Genève"]
     assert topics(write(tmp_path, "t.csv", "topic;turns\r\nZürich;3\r\n".encode("latin-1"))) == ["Zürich"]
+    assert topics(write(tmp_path, "t.csv", "topic\tturns\rZürich\t3\r".encode("utf-16"))) == ["Zürich"]
+    assert topics(write(tmp_path, "t.jsonl", '{"topic": "Zürich"}\r\n'.encode("utf-8-sig"))) == ["Zürich"]
     assert topics(write(tmp_path, "t.TXT", "\ufeffZürich\n")) == ["Zürich"]
 
 

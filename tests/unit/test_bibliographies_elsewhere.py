@@ -111,12 +111,11 @@ def test_pandoc_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name
 
 
 @pytest.mark.skipif(not shutil.which("biber"), reason="biber is not installed")
-@pytest.mark.parametrize("name", bibliographies.BIB)
+@pytest.mark.parametrize("name", ["children", "strings", "accents", "particles"])  # it takes seconds to start
 def test_biber_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
     text, keys = bibliographies.BIB[name], bibliographies.KEYS[name]
     own = cited(tmp_path, "library.bib", text, keys)
-    sound = bibliographies.SOUND if name == "broken entries" else text
-    before, after = by_biber(tmp_path, sound.encode(), keys), by_biber(tmp_path, export(own, "bibtex"))
+    before, after = by_biber(tmp_path, text.encode(), keys), by_biber(tmp_path, export(own, "bibtex"))
     if name == "children":  # biber 2.18 as a tool does not pass a parent's xdata on
         for field in ("publisher", "publisher-place"):
             before["fish and debt"].setdefault(field, after["fish and debt"][field])

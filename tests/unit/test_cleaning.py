@@ -1,20 +1,10 @@
 """Cleaning of passages: marks, addresses and damaged letters; lines without a sentence; what is made of sentences."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import HOSTILE
 
 from storm_pipeline.evidence.cleaning import clean, has_sentences
 
 TOLD = "The dam was begun in 1931 above the village."
-PIECES = st.sampled_from(
-    [
-        *(TOLD, "Home", "# Menu", "\n", "----", '[a](https://x.org/(y) "t")', "![p](", "https://x.org."),
-        *("](http://y", "**b**"),
-    ]
-)
-TEXTS = st.text(max_size=80) | st.sampled_from(HOSTILE) | st.lists(PIECES, max_size=12).map(" ".join)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +47,3 @@ def test_marks_addresses_and_lines_without_a_sentence_are_left_out(text: str, ex
 )
 def test_sentences_are_told_from_menus_and_lists(text: str, whether: bool) -> None:
     assert has_sentences(text) is whether
-
-
-@given(TEXTS)
-def test_cleaning_never_fails_and_is_done_at_once(text: str) -> None:
-    cleaned = clean(text)
-    assert cleaned == " ".join(cleaned.split())
-    assert set(cleaned) <= set(text) | {" "} or not text.isascii()
-    has_sentences(text)

@@ -104,7 +104,7 @@ def assert_whole(article: Article, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPENED)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(article=articles())
 def test_a_document_keeps_everything(name: str, article: Article) -> None:
     assert_whole(replace(article, language="en"), name)

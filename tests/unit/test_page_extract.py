@@ -71,10 +71,10 @@ def test_a_pdf_keeps_its_page_numbers() -> None:
     assert text_of(page) == " ".join(SENTENCES)
 
 
-@pytest.mark.slow
-def test_a_long_pdf_is_read_to_its_bound() -> None:
-    page = read(pdf([" ".join(SENTENCES[:5])] * 203), "application/pdf")
-    assert [number for number, _ in page.pages] == list(range(1, 201))
+def test_a_long_pdf_is_read_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.sources.pages.extract._MAX_PDF_PAGES", 20)
+    page = read(pdf([" ".join(SENTENCES[:5])] * 23), "application/pdf")
+    assert [number for number, _ in page.pages] == list(range(1, 21))
 
 
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.4", pdf([""]), pdf(["A text."], password="x")])
@@ -145,17 +145,17 @@ def test_what_a_page_says_of_itself_is_bounded_and_plain() -> None:
 
 FILLED = "<p>The caravan reached the oasis at noon, tired but whole, and rested there.</p>"
 HOSTILE = {
-    "deep bold": "<html><body>" + "<b>" * 1_000_000 + FILLED * 5,
-    "open paragraphs": "<p>" * 1_000_000,
+    "deep bold": "<html><body>" + "<b>" * 300_000 + FILLED * 5,
+    "open paragraphs": "<p>" * 300_000,
     "short paragraphs": "<html><body><article>" + "<p>word</p>" * 270_000,
     "nested tables": "<table><tr><td>" * 200_000,
     "attributes": "<html><body><p " + "a=b " * 700_000 + ">x</p>" + FILLED * 5,
     "dates": "<html><body>" + "<time>2020-01-01</time> 2021/02/03 " * 80_000,
     "comments": "<html><body>" + "<!---->" * 400_000,
-    "angles": "<" * 3_000_000,
-    "ampersands": "&" * 3_000_000,
-    "one line": "<html><body><p>" + "word " * 600_000,
-    "one word": "<html><body><p>" + "a" * 3_000_000,
+    "angles": "<" * 1_000_000,
+    "ampersands": "&" * 1_000_000,
+    "one line": "<html><body><p>" + "word " * 200_000,
+    "one word": "<html><body><p>" + "a" * 1_000_000,
     "JSON": '<html><head><script type="application/ld+json">' + '{"a":' * 500_000 + "</script></head>" + FILLED * 10,
 }
 

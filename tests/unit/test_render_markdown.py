@@ -192,7 +192,7 @@ def is_text(entry: str) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.lists(hostile, min_size=12, max_size=12))
 def test_no_text_of_an_article_steers_who_reads_it(texts: list[str]) -> None:
     for rendered in outputs(article_of(texts)):

@@ -290,7 +290,7 @@ def cut_off(data: bytearray, chance: random.Random) -> None:
     ids=lambda harm: harm.__name__,
 )
 def test_damage_costs_entries_and_changes_none(intact: bytes, harm: Callable[[bytearray, random.Random], None]) -> None:
-    for seed in range(12):
+    for seed in range(6):
         data = bytearray(intact)
         harm(data, random.Random(seed))
         with TemporaryDirectory() as folder:

@@ -87,25 +87,6 @@ def test_an_answer_that_is_no_list_is_lost(answer: Any, said: str) -> None:
     assert f"the search engine `mine` returned {said} instead of results: expected a list" in lost
 
 
-ITEM = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just(SILK) | st.builds(object),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["url", "title", "text", "page", "published", "x"]) | st.integers(), inner)
-    ),
-    max_leaves=8,
-)
-
-
-@given(st.lists(ITEM, max_size=6))
-def test_every_item_is_a_whole_snippet_or_lost(items: list[Any]) -> None:
-    result = found(items)
-    assert bool(result.lost) == (len(result.snippets) < len(items))
-    for snippet in result.snippets:
-        assert snippet.url.strip() and snippet.text.strip()
-        assert isinstance(snippet.title, str)
-
-
 class MuteError(Exception):
     def __str__(self) -> str:
         raise ValueError("no message")

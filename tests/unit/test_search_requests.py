@@ -14,21 +14,12 @@ from storm_pipeline.sources.search.paging import collect_pages
 from storm_pipeline.sources.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.sources.search.queries import bare_words, topic_words, with_sites
 from storm_pipeline.text.identity import canonical_url
-from storm_pipeline.text.plain import one_line, plain_text
+from storm_pipeline.text.plain import plain_text
 from storm_pipeline.types import Snippet
 
 DOMAINS = st.lists(st.sampled_from(["a.org", "b.co.uk", "c.net", "long-name-of-a-host.example"]), unique=True).map(
     tuple
 )
-
-
-@given(st.text(max_size=120), st.integers(1, 60), st.integers(1, 8))
-def test_a_line_keeps_to_characters_and_words(query: str, limit: int, words: int) -> None:
-    line = one_line(query, limit, words)
-    assert len(line) <= limit
-    assert len(line.split()) <= words
-    assert plain_text(query).startswith(line)
-    assert bool(line) == bool(plain_text(query))
 
 
 @given(st.text(max_size=120), DOMAINS, DOMAINS, st.integers(1, 120), st.none() | st.integers(1, 30))

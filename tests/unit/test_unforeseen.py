@@ -1,6 +1,5 @@
 """What users are told of errors carries no names of classes."""
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -35,11 +34,6 @@ def test_no_message_names_the_class_of_an_error() -> None:
     found = set()
     for folder in ("storm_pipeline", "bench/storm_bench"):
         for file in (ROOT / folder).rglob("*.py"):
-            tree = ast.parse(file.read_text("utf-8"))
-            if any(
-                ast.unparse(node) == "type(error).__name__"
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Attribute)
-            ):
+            if "type(error).__name__" in file.read_text("utf-8"):
                 found.add(str(file.relative_to(ROOT)))
     assert found == FOR_PROGRAMMERS

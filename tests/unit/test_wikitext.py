@@ -9,7 +9,8 @@ from storm_pipeline.output.check import read_for_check
 
 SMITH = "{{cite book|last=Smith|first=Ada|year=2005|title=The Dam|publisher=Brill}}"
 JONES = "{{Cite journal |last1=Jones |first1=B. |last2=Roe |date=3 May 1999 |title=Fish |journal=Lakes |doi=10.1/x}}"
-WORKS = f"\n\n== Sources ==\n* {SMITH}\n* {JONES}"
+BOARD = "{{cite book|author=Board of Works|year=1990|title=Quays|ref={{harvid|Board|1990}}}}"
+WORKS = f"\n\n== Sources ==\n* {SMITH}\n* {JONES}\n* {BOARD}"
 DAM, FISH = (
     ("", "The Dam", "Smith, Ada, 2005, The Dam, Brill"),
     (*("https://doi.org/10.1/x", "Fish", "Jones, B., Roe, 1999, Fish, Lakes, https://doi.org/10.1/x"),),
@@ -21,6 +22,7 @@ CITATIONS = {
     "{{Sfnp|Smith|2005|pp=3–4}}": [DAM],
     "{{sfn | Jones | Roe | 1999 }}": [FISH],
     "{{sfn|Jones|1999}}": [FISH],  # not all of its authors
+    "{{sfn|Board|1990}}": [("", "Quays", "Board of Works, 1990, Quays")],
     "{{sfnm|1a1=Smith|1y=2005|1p=2|2a1=Jones|2a2=Roe|2y=1999}}": [DAM, FISH],
     "<ref>{{harvnb|Smith|2005}}; {{harvnb|Jones|Roe|1999|loc=ch. 2}}</ref>": [DAM, FISH],
     "<ref>Smith 2005, p. 1.</ref>": [DAM],
