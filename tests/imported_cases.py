@@ -88,3 +88,10 @@ def by_sentence(article: Article) -> list[tuple[str, set[str]]]:
 
 def headings(sections: Iterable[Section]) -> list[object]:
     return [(own.heading, headings(own.subsections)) for own in sections]
+
+
+def cites_all(article: Article) -> bool:
+    """Whether what is cited is what is held, and held of the topic's documents alone."""
+    held = {(source.id, snippet.id) for source in article.sources for snippet in source.snippets}
+    cited = {(one.source_id, one.snippet_id) for sentence in article.sentences() for one in sentence.citations}
+    return cited == held and {source.url for source in article.sources} <= {document.url for document in DOCUMENTS}
