@@ -23,6 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait actively,
 ROOT = Path(__file__).resolve().parent
 os.environ["STORM_HOME"] = str(ROOT)
 os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find the benchmarks there
+os.fsync = lambda fd: None  # no test takes the power away, and a run waits for the disk as long as for all else
 asyncio.set_event_loop(None)  # else LiteLLM makes the main thread one at its first call, and never closes it
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: what tests start would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -69,6 +70,7 @@ def data_dir() -> Iterator[Path]:
 @pytest.fixture
 def no_clients_left() -> Iterator[None]:
     """LiteLLM's clients close no connection when they are dropped: those that a test used are closed at its end."""
+    gc.freeze()  # else each of these tests has all that is imported looked through
     yield
     if "litellm" in sys.modules:
         kept = sys.modules["litellm"].in_memory_llm_clients_cache
@@ -77,6 +79,7 @@ def no_clients_left() -> Iterator[None]:
                 close()
         kept.flush_cache()
     gc.collect()
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

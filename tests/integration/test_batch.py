@@ -40,7 +40,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.fake import FakeSearch
 
 TOPICS = ("Silk Road", "Amber Road", "Salt Road", "Tea Road", "Fur Road", "Tin Road")
-FEW = {"perspectives": 1, "turns": 1, "workers": 2, "call_attempts": 1, "max_failures": 0, "lm_timeout": 10}
+FEW = {"perspectives": 1, "turns": 1, "workers": 2, "call_attempts": 1, "max_failures": 0, "lm_timeout": 60}
 
 
 def answers() -> dict[str, Any]:

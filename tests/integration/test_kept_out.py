@@ -100,7 +100,7 @@ def test_a_killed_run_keeps_all_out(undisturbed: tuple[Path, Article, list[str]]
     (run / "journal.jsonl").write_bytes(b"".join(lines[: round(share * len(lines))]))
     (run / "article.json").unlink()
     with PacedModel(backwards) as server:
-        writer = storm(server, tmp_path, backwards, lm_timeout=10)
+        writer = storm(server, tmp_path, backwards, lm_timeout=60)
         article = writer.resume(run, accept_damage=True)  # the journal alone is cut, not the events beside it
         assert server.asked
     assert made(article) == made(undisturbed[1])

@@ -23,7 +23,7 @@ CHAT = "[[ ## answer ## ]]\nSilk\n\n[[ ## completed ## ]]"
 
 
 def asking(server: FakeModel, journal: Path | None = None, **changes: object) -> LanguageModels:
-    settings = Settings.build({"lm": server.lm, "lm_timeout": 5, **changes})
+    settings = Settings.build({"lm": server.lm, "lm_timeout": 30, **changes})
     return LanguageModels.outside_a_run(open_models(settings), settings, journal=Journal(journal))
 
 

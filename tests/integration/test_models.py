@@ -27,7 +27,7 @@ PROGRAMS = Programs()
 def models(
     lm: str, events: list[Event] | None = None, sleeps: list[float] | None = None, **settings: object
 ) -> LanguageModels:
-    chosen = Settings.build({"lm": lm, "lm_timeout": 5, **settings})
+    chosen = Settings.build({"lm": lm, "lm_timeout": 30, **settings})
     control = RunControl(chosen, Spending(), Halt(sleeps if sleeps is not None else []))
     return LanguageModels(
         open_models(chosen),

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def settings(server: FakeModel, **more: Any) -> Settings:
-    return Settings.build({"lm": server.lm, "lm_timeout": 5, "seed": 1, **more})
+    return Settings.build({"lm": server.lm, "lm_timeout": 30, "seed": 1, **more})
 
 
 def job(server: FakeModel, folder: Path, program: str = "draft", optimizer: str = "bootstrap", **more: Any) -> Job:

@@ -30,7 +30,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "perspectives": 2,
         "turns": 3,
         "call_attempts": 2,
-        "lm_timeout": 10,
+        "lm_timeout": 60,
         "out": tmp_path / "runs",
         "cache": tmp_path / "cache",
     }

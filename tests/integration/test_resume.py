@@ -62,7 +62,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "workers": 1,
         "call_attempts": 1,
         "max_failures": 0,
-        "lm_timeout": 10,
+        "lm_timeout": 60,
         "out": tmp_path / "runs",
         "cache": tmp_path / "cache",
     }
