@@ -23,7 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait actively,
 ROOT = Path(__file__).resolve().parent
 os.environ["STORM_HOME"] = str(ROOT)
 os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find the benchmarks there
-os.fsync = lambda fd: None  # no test takes the power away, and a run waits for the disk as long as for all else
+# no test takes the power away, and a run waits for the disk as long as for all else
+os.fsync = lambda fd: None  # noqa: ARG005
 asyncio.set_event_loop(None)  # else LiteLLM makes the main thread one at its first call, and never closes it
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: what tests start would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
