@@ -20,7 +20,6 @@ USELESS = {
     "empty": "",
     "refused": "I'm sorry, but I can't help with that.",
     "cut off": '{"queries": ["silk',
-    "not JSON": "Queries: silk, spice",
     "wrong form": '{"answer": 1}',
     "thinking": "<think>Let me see",
     "too long": "x" * 60_000,
