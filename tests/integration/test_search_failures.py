@@ -24,7 +24,7 @@ WIRES = ("tavily", "searxng", "arxiv", "pubmed", "kiwix")
 """An engine for each way in which requests and answers are written; all share the client that they try."""
 
 of_every_engine = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-of_every_wire = pytest.mark.parametrize("case", map(CASES.get, WIRES), ids=WIRES)
+of_every_wire = pytest.mark.parametrize("case", [CASES[name] for name in WIRES], ids=WIRES)
 
 _MAY_PASS: Mapping[str, Reply] = {
     "429": Reply(429),

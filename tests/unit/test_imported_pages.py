@@ -115,7 +115,8 @@ WIKIPEDIA = f"""<title>Orrin - Wikipedia</title><h1>Orrin</h1><div id="siteSub">
 <p>Orrin lies in hills.<sup class="reference"><a href="{SAVED}#cite_note-1">[1]</a></sup><sup class="noprint">[<a
 href="/w">citation needed</a>]</sup> He was.<sup class="reference"><a href="{SAVED}#cite_note-a-2">[a]</a></sup></p>
 <table class="infobox"><tr><td>Area<sup class="reference"><a href="{SAVED}#cite_note-1">[1]</a></sup></td></tr></table>
-<h2>Later</h2><p>It fell.<sup class="reference"><a href="{SAVED}#cite_note-4">[4]</a></sup></p>
+<h2>Later</h2><p>It fell.<sup class="reference"><a href="{SAVED}#cite_note-4">[4]</a></sup><sup class="reference"><a
+href="{SAVED}#cite_note-b-5">[b]</a></sup></p>
 <ul><li><cite class="citation book" id="CITEREFFalk1990"><a href="{SAVED}">Falk, D.</a> (1990). <i>Law</i>. Retrieved
 in 2020</cite><span class="Z3988" title="rft.btitle=Law&amp;rft.date=1990-05&amp;rft.aulast=Falk&amp;rft_id=info:doi/1"
 ></span></li></ul><!-- NewPP --><span class="Z3988" title="rft.btitle=Other"></span>
@@ -124,16 +125,16 @@ href="{ORRIN.url}">Lake</a>, <a href="{SAVED}">Society</a></li>
 <li id="cite_note-a-2"><span class="reference-text">Falk was a lawyer.<sup class="reference"><a
 href="{SAVED}#cite_note-3">[2]</a></sup></span></li>
 <li id="cite_note-3"><a href="{SAVED}#CITEREFFalk1990">Falk 1990</a>, p. 3.</li>
-<li id="cite_note-4">Moe, <i>Ships</i> (1999), p. 2.</li></ol></div>"""
+<li id="cite_note-4">Moe, <i>Ships</i> (1999), p. 2.</li><li id="cite_note-b-5">It rose again.</li></ol></div>"""
 
 
 def test_a_saved_page_of_wikipedia() -> None:
     own = page_article("A file", WIKIPEDIA.encode())
     cited = [[(own.references or {})[int(c.source_id)] for c in s.citations] for s in own.article.sentences()]
-    told = ["Orrin lies in hills.", "He was.", "Falk was a lawyer.", "It fell."]
+    told = ["Orrin lies in hills.", "He was.", "Falk was a lawyer.", "It fell.", "It rose again."]
     assert [s.text for s in own.article.sentences()] == told
     ships = Reference("", "Moe, Ships (1999), p. 2")
-    assert cited == [[Reference(ORRIN.url, "Lake")], [], [Reference("https://doi.org/1", "Law")], [ships]]
+    assert cited == [[Reference(ORRIN.url, "Lake")], [], [Reference("https://doi.org/1", "Law")], [ships], []]
     assert cited[2][0].entry == "Falk. 1990. Law"
     assert own.left_out == [("infobox", 1)]
 
