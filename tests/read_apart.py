@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from pydantic import TypeAdapter
 
@@ -27,9 +28,11 @@ def spin(seconds: float = 1000.0) -> Iterator[str]:
     yield "done"
 
 
-def busy_pid(seconds: float) -> Iterator[int]:
-    """The process's id, after computing for so long."""
-    yield from (os.getpid() for _ in spin(seconds))
+def pid_with(file: str) -> Iterator[int]:
+    """The process's id, once the file is there."""
+    while not Path(file).exists():
+        time.sleep(0.01)
+    yield os.getpid()
 
 
 def lay_out(pages: int, seconds: float) -> Iterator[int]:
