@@ -1,4 +1,4 @@
-"""Checks of host, origin, token and body of every request."""
+"""Checks of host, origin, token or session, and body of every request."""
 
 import asyncio
 import hmac
@@ -6,10 +6,11 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import quote
 
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
-from storm_pipeline.interfaces.server.documents import FILE_BYTES
+from storm_pipeline.interfaces.server.documents import FILE_BYTES, SET_BYTES
 from storm_pipeline.interfaces.server.errors import (
     BusyError,
     EncodingError,
@@ -18,7 +19,7 @@ from storm_pipeline.interfaces.server.errors import (
     TooLargeError,
 )
 from storm_pipeline.interfaces.server.places import Places
-from storm_pipeline.interfaces.server.reach import Reach, is_loopback
+from storm_pipeline.interfaces.server.reach import Reach, is_loopback, is_own_page
 from storm_pipeline.sources.documents.isolated import read_for
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
@@ -34,7 +35,8 @@ LARGE_BYTES = 16 * 1024 * 1024  # an article with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
 _MOST_VALUES = 100_000  # of a JSON body: parsing a large one would block all others for half a minute
 _STATUSES: dict[type[StormError], int] = {EncodingError: 400, SlowBodyError: 408, TooLargeError: 413}
-_UPLOADS = "/documents/"  # bodies of PUT below it are streamed
+_UPLOADS, _FORM = "/documents/", "/write"  # bodies of PUT below the first, and forms with files, are streamed
+_SAFE = ("GET", "HEAD", "OPTIONS")
 _BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
 _STREAM_SECONDS = 900.0  # for a whole streamed body
 Message = MutableMapping[str, Any]
@@ -70,6 +72,9 @@ class Gate:
         tokens: the named tokens of other callers.
         reach: names of the server, and its proxies.
         open_path: path that needs no token, such as ``/health``.
+        of_session: returns the caller of a browser's session from its cookies; browsers without one are sent to
+            ``/login``.
+        open_pages: beginnings of the paths of pages that need no session.
     """
 
     def __init__(
@@ -80,12 +85,15 @@ class Gate:
         reach: Reach | None = None,
         *,
         open_path: str = "",
+        of_session: Callable[[Scope, str], Caller | None] | None = None,
+        open_pages: tuple[str, ...] = (),
     ) -> None:
         self._app = app
         self._token = token.encode()
         self._tokens = tokens
         self._reach = reach or Reach()
-        self._open_path = open_path
+        self._open_path, self._open_pages = open_path, open_pages
+        self._of_session = of_session
         self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
         self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
         self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
@@ -103,8 +111,18 @@ class Gate:
             await _refuse(scope, send, 403, reason)
             return
         caller = self._caller(headers.get("authorization", ""))
-        if caller is None and scope["path"] != self._open_path:
-            await _refuse(scope, send, 401, "the token is missing or wrong")
+        if "authorization" not in headers:
+            in_session = self._of_session and self._of_session(scope, headers.get("cookie", ""))
+            is_own = is_own_page(headers)
+            if scope["method"] not in _SAFE and (is_own is False or (in_session and not is_own)):
+                await _refuse(scope, send, 403, "only pages of this server may change something in a session")
+                return
+            caller = in_session or caller
+        if caller is None and scope["path"] != self._open_path and not scope["path"].startswith(self._open_pages):
+            if self._of_session and "text/html" in headers.get("accept", ""):
+                await _redirect_to_login(scope, send)
+            else:
+                await _refuse(scope, send, 401, "the token is missing or wrong")
             return
         if scope["path"] == self._open_path:  # answered at once without reading its body
             await self._pass(scope, {}, _nothing, send, caller)
@@ -132,7 +150,8 @@ class Gate:
         path = scope["path"]
         try:
             if _is_upload(scope):
-                body = limit_body(headers, receive, FILE_BYTES)
+                is_form = path == _FORM
+                body = limit_body(headers, receive, SET_BYTES + _MOST_BYTES if is_form else FILE_BYTES)
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await read_body(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
@@ -159,7 +178,8 @@ class Gate:
 
 
 def _is_upload(scope: Scope) -> bool:
-    return scope["method"] == "PUT" and str(scope["path"]).startswith(_UPLOADS)
+    method, path = scope["method"], str(scope["path"])
+    return (method == "PUT" and path.startswith(_UPLOADS)) or (method == "POST" and path == _FORM)
 
 
 def _is_small(headers: dict[str, str]) -> bool:
@@ -174,6 +194,15 @@ async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"}
     headers |= {"Retry-After": "5"} if status in (429, 503) else {}
     await JSONResponse({"error": message, "kind": "Refused"}, status, headers)(scope, _nothing, send)
+
+
+async def _redirect_to_login(scope: Scope, send: Send) -> None:
+    from starlette.responses import RedirectResponse  # needs an extra
+
+    query = scope.get("query_string", b"").decode("latin-1")
+    path = f"{scope['path']}?{query}" if query else scope["path"]
+    following = f"?next={quote(path, safe='/')}" if scope["method"] == "GET" and path != "/" else ""
+    await RedirectResponse(f"/login{following}", 303)(scope, _nothing, send)
 
 
 async def _nothing() -> Message:

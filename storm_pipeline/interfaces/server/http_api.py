@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from importlib import import_module
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
 
@@ -34,9 +35,11 @@ from storm_pipeline.interfaces.server.remote_settings import (
 )
 from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
+from storm_pipeline.interfaces.web.entrance import Sessions
 from storm_pipeline.output.export.formats import ArticleFormat
 
 _HEALTH = "/health"
+_OPEN_PAGES = ("/login", "/enter", "/static/", "/shared/")
 _ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
@@ -79,11 +82,17 @@ _Name = Annotated[str, Path(description="Name of the file, whose ending names it
 
 
 def create_app(
-    service: RunService, token: str = "", reach: Reach | None = None, check: ArticleCheck | None = None
+    service: RunService,
+    token: str = "",
+    reach: Reach | None = None,
+    check: ArticleCheck | None = None,
+    *,
+    key: str = "",
 ) -> Gate:
     """Create the ASGI application of a service.
 
-    ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check.
+    ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check. ``key``: the
+    one-time key of the owner's browser.
     """
     check = check or ArticleCheck(service)
     mcp = _open_mcp(service, check)
@@ -97,10 +106,13 @@ def create_app(
     )
     app.state.service, app.state.check = service, check
     app.router.routes += [route for router in (_server, _runs, _articles, _documents) for route in router.routes]
+    sessions = Sessions(service.tokens, token, key)
+    has_pages = _add_pages(app, sessions)
     describe(app, service.remote, lambda: bool(token) or service.tokens.required)
     app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
     handle_errors(app, service.redactor.text)
-    return Gate(app, token, service.tokens, reach, open_path=_HEALTH)
+    of_session, open_pages = (sessions.find, _OPEN_PAGES) if has_pages else (None, ())
+    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_pages)
 
 
 class Health(BaseModel):
@@ -279,6 +291,16 @@ def _safe(name: str) -> dict[str, str]:
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
+
+
+def _add_pages(app: FastAPI, sessions: Sessions) -> bool:
+    """Add the pages for browsers; False without the extra ``web``."""
+    try:
+        pages = import_module("storm_pipeline.interfaces.web.app")
+    except ImportError:
+        return False
+    app.router.routes += pages.routes(sessions)
+    return True
 
 
 def _open_mcp(service: RunService, check: ArticleCheck) -> Starlette | None:

@@ -45,6 +45,18 @@ class Reach:
         return ""
 
 
+def is_own_page(headers: dict[str, str]) -> bool | None:
+    """Return whether a page of this very server makes the request, by its headers; None if no page of a browser does.
+
+    Pages of other ports of this host are not the server's.
+    """
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is None and site is None:
+        return None
+    is_same = origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+    return is_same and site in (None, "same-origin")
+
+
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address; the only such name is ``localhost``."""
     try:
