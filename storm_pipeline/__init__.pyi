@@ -21,7 +21,7 @@ from storm_pipeline.run.events import (
 from storm_pipeline.run.stream import AsyncStream as AsyncStream, Stream as Stream
 from storm_pipeline.sources.search.base import AsyncSearchEngine as AsyncSearchEngine, SearchEngine as SearchEngine
 from storm_pipeline.settings import Settings as Settings
-from storm_pipeline.storm import Storm as Storm, answer as answer, resume as resume, write as write
+from storm_pipeline.storm import Storm as Storm, answer as answer, ask as ask, resume as resume, write as write
 from storm_pipeline.types import Article as Article, Outline as Outline, Snippet as Snippet
 
 __all__: list[str]

@@ -240,6 +240,7 @@ DEFAULT = "storm-iterative"
 
 OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
     "storm": lambda ctx: _outline_and_interviews(ctx, hold_interviews)[0],
+    DEFAULT: lambda ctx: _outline_and_interviews(look_up_topic(ctx), hold_interviews_in_rounds)[0],
     "storm-no-perspective": lambda ctx: _outline_and_interviews(ctx, hold_interviews_without_perspectives)[0],
     "storm-no-conversation": lambda ctx: _outline_and_interviews(ctx, _questions_at_once)[0],
     "direct": direct_outline,

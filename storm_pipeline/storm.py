@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, Unpack, cast
 
 from typing_extensions import TypeVar
@@ -15,11 +16,11 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.support import support_as_judged, support_of
 from storm_pipeline.evidence.retrieval.embedder import Embedder, require_working, shared_embedder
-from storm_pipeline.evidence.run_search import Engine, open_engine
+from storm_pipeline.evidence.run_search import NO_ENGINE, Engine, open_engine
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
-from storm_pipeline.method.session import Parts, require_keys, session, trace_run
+from storm_pipeline.method.session import Parts, question_session, require_keys, session, trace_run
 from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import GivenModels, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
@@ -27,14 +28,17 @@ from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
+from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
 from storm_pipeline.sources.search.base import AsyncSearchEngine, ContentsSource, Search, SearchEngine
 from storm_pipeline.sources.search.edge import with_checks
+from storm_pipeline.text.files import read_plain
 from storm_pipeline.text.formatting import dollars, is_printable, with_noun
 from storm_pipeline.text.stubs import open_seam
 from storm_pipeline.types import Article, Outline, Support, Usage
@@ -248,6 +252,52 @@ class Storm:
             chosen = self._with_settings(settings)._with_choices(store.recipe, store.state)
             return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
 
+    def ask(
+        self,
+        article: Article | Path | str,
+        question: str,
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
+        """Answer a question from the sources of an article alone, every sentence cited.
+
+        The answer is an article whose title is the question. If the sources do not say, it has no text, and its note
+        says so. Without a language model it has the sources' nearest sentences.
+
+        Args:
+            article: the article, or the folder of its run: the question then counts in the usage and the caps of the
+                run, whose folder keeps the answer, so that it is not paid again.
+            question: at most 300 characters.
+
+        Raises RunError: the run has no article. Others, and other arguments, are those of :meth:`resume`.
+        """
+        from storm_pipeline.method.steps.follow_up import answer_question
+
+        question, sinks = _validate(question), (*self._sinks, *sinks)
+        with ExitStack() as stack:
+            stopped = stack.enter_context(self._register_halt(halt))
+            if isinstance(article, Article):
+                place, settings = stack.enter_context(TemporaryDirectory(prefix="storm-")), self.settings
+                run = stack.enter_context(RunStore.create(Path(place), article.title, "answer"))
+            else:
+                run = stack.enter_context(RunStore.open(Path(article), keep_edited=True))
+                settings = _resume_settings(run, run.saved_settings(), self.settings, None)
+                article = _article_of(run, "article.json")
+            piece = f"questions/{fingerprint(question)}.json"
+            with suppress(RunError):
+                return _article_of(run, piece)
+            chosen = self._with_settings(settings)._with_choices("answer", run.state)
+            require_keys(chosen.settings, own_engine=True)
+            opened = partial(chosen._open, searches=False)
+            ctx = stack.enter_context(question_session(run, chosen.settings, opened, sinks=sinks, halt=stopped))
+            start = time.monotonic()
+            answer = answer_question(ctx, article, question)
+            answer = replace(answer, usage=ctx.ledger.usage(time.monotonic() - start))
+            if not chosen.settings.is_extract:
+                run.save_text(piece, answer.to_json())
+            return answer
+
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
         """Write an article as :meth:`write` does, for asyncio; cancelling stops the run, so that it can be resumed."""
         return await in_thread(partial(self.write, topic, recipe, **options), options.get("halt"))
@@ -414,22 +464,21 @@ class Storm:
         if _is_outline(run):
             text = run.piece("outline.md")
             return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
-        from storm_pipeline.run.article_json import from_json
-
         text = run.piece("article.json")
         return from_json(text) if text else None
 
-    def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
+    def _open(self, progress: Progress, check: Callable[[], None], *, searches: bool = True) -> Parts:
         """Open search engine, models and embedder; the first run opens them, and all later ones share them.
 
-        Models are opened again if other ones were chosen for a run.
+        ``searches``: whether the engine is needed. Models are opened again if other ones were chosen for a run.
         """
         settings, owner = self.settings, self._opened_by or self
         models_of = owner if self._has_same_models(owner) else self
         program_models = own_models(self.programs, settings)
         with owner._opening:
             check()
-            owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress, check)
+            if searches:
+                owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress, check)
             check()
             if not settings.is_extract:
                 models_of._models = models_of._models or open_models(settings, progress, self._given.objects)
@@ -441,7 +490,8 @@ class Storm:
                 owner._embedder = embedder
             check()
             chosen = choices(settings, self._given, models, program_models)
-            parts = owner._engine, models, owner._embedder, self._contents
+            engine = owner._engine if searches and owner._engine else NO_ENGINE
+            parts = engine, models, owner._embedder, self._contents
             return Parts(*parts, self.programs, chosen)
 
 
@@ -491,18 +541,50 @@ def write_from(
     """
     if piece not in EDITABLE:
         raise SettingsError(f"a run cannot be continued from {piece!r}: choose one of {', '.join(EDITABLE)}")
+
+    def read(old: RunStore) -> Mapping[str, Any]:
+        return {piece: read_piece(old.folder / EDITABLE[piece])}
+
     with storm._register_halt() as halt:
-        with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
-            saved = old.saved_settings()
-            settings = _resume_settings(old, saved, storm.settings, user)
-            require_own(old.state.get("models"), storm.programs)
-            chosen = storm._with_settings(settings)._with_choices(old.recipe, old.state)
-            require_keys(chosen.settings, own_engine=storm._engine_object is not None)
-            pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
-            parse_pieces(old.topic, pieces)  # validates them before a folder is made
-            new = old.fork(settings.out, pieces)
+        chosen, new, saved = _fork(storm, run, read, accept_damage=accept_damage, user=user)
         with new:
             return chosen._session(new, storm._writer_of(new.recipe), halt, before=saved)
+
+
+def prepare_from(storm: Storm, run: Path | str, pieces: Mapping[str, Any]) -> Path:
+    """Make the folder of a run that writes an article from edited pieces of an earlier run, and begins later.
+
+    ``pieces``: ``outline`` (Markdown) or ``perspectives`` (a list of names and focuses), or both; others stay as the
+    earlier run has them. Returns the folder, as :func:`prepare`. Errors as for :func:`write_from`.
+    """
+    chosen, new, _ = _fork(storm, run, lambda _: pieces)
+    with new:
+        new.queue(chosen.settings, chosen._given.chosen_by)
+        return new.folder
+
+
+def _fork(
+    storm: Storm,
+    run: Path | str,
+    read: Callable[[RunStore], Mapping[str, Any]],
+    *,
+    accept_damage: bool = False,
+    user: Settings | None = None,
+) -> tuple[Storm, RunStore, SavedSettings]:
+    """Return a new run of an article with the records of an earlier one and edited pieces, and what executes it.
+
+    The run of an outline becomes that of an article by the same method.
+    """
+    with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
+        saved = old.saved_settings()
+        settings = _resume_settings(old, saved, storm.settings, user)
+        require_own(old.state.get("models"), storm.programs)
+        recipe = _recipe_of_outline(old) if _is_outline(old) else old.recipe
+        chosen = storm._with_settings(settings)._with_choices(recipe, old.state)
+        require_keys(chosen.settings, own_engine=storm._engine_object is not None)
+        pieces = read(old)
+        parse_pieces(old.topic, pieces)  # validates them before a folder is made
+        return chosen, old.fork(settings.out, pieces, recipe), saved
 
 
 def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Any) -> Article:
@@ -513,6 +595,11 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
 def answer(question: str, **settings: Any) -> Article:
     """Answer one question: ``answer("Why do rivers meander?", search="you")``; see :class:`Storm`."""
     return Storm(**settings).answer(question)
+
+
+def ask(article: Article | Path | str, question: str, **settings: Any) -> Article:
+    """Answer a question from an article's sources: ``ask("runs/silk-road-…", "Who paid?")``; see :meth:`Storm.ask`."""
+    return Storm(**settings).ask(article, question)
 
 
 def resume(run: Path | str, kind: type[R] | None = None, *, accept_damage: bool = False, **settings: Any) -> R:
@@ -557,8 +644,7 @@ def _support(ctx: RunContext, article: Article) -> Support | None:
 
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
-    recipe = ctx.run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
-    outline = OUTLINES[recipe](ctx)
+    outline = OUTLINES[_recipe_of_outline(ctx.run)](ctx)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
 
@@ -573,6 +659,17 @@ def _outline_run(recipe: str) -> str:
     if recipe not in OUTLINES:
         raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
     return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
+
+
+def _article_of(run: RunStore, piece: str) -> Article:
+    try:
+        return from_json(read_plain(run.folder / piece).decode("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{run.folder} has no article that can be read: resume the run first") from error
+
+
+def _recipe_of_outline(run: RunStore) -> str:
+    return run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
 
 
 def _is_outline(run: RunStore) -> bool:

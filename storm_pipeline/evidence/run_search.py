@@ -42,6 +42,10 @@ class Engine:
     cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
+NO_ENGINE = Engine(Search("none", lambda _query, _k: SearchResult()), "none", custom=True)
+"""An engine that finds nothing, for work on what a run has found."""
+
+
 def open_engine(
     settings: Settings,
     custom: Search | None = None,

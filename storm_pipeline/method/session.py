@@ -143,6 +143,7 @@ def session(
                 for note in notes:
                     events.noted(note)
                 parts = open_parts(_download_progress(events, control), control.check)
+                _note_parts(run, settings, parts, events)
                 ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True
             stack.callback(ctx.store.close)
@@ -157,6 +158,37 @@ def session(
         except BaseException as error:
             _end_early(run, events, error, round(time.monotonic() - start, 1), is_set_up=is_set_up)
             raise
+
+
+@contextmanager
+def question_session(
+    run: RunStore,
+    settings: Settings,
+    open_parts: Callable[[Progress, Callable[[], None]], Parts],
+    *,
+    sinks: Sequence[EventSink],
+    halt: threading.Event,
+) -> Iterator[RunContext]:
+    """Open a session for a question about the article of a run, whose state stays.
+
+    Its calls count in the run's usage and caps. Arguments and errors are those of :func:`session`.
+    """
+    start, ledger = time.monotonic(), Ledger()
+    control = RunControl(settings, Ledger().restore(run.earlier_events), halt)
+    settings = fit_to_window(settings)
+    with ExitStack() as stack:
+        log = LogSink(run.folder)
+        stack.callback(log.close)
+        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
+        events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        try:
+            parts = open_parts(_download_progress(events, control), control.check)
+            ctx = _context(run, settings, parts, UserPieces(), events=events, ledger=ledger, control=control)
+            stack.callback(ctx.store.close)
+            yield ctx
+        finally:
+            with suppress(RunError):  # the log's disk is full, which the question's error reports
+                events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
 
 
 def _end_early(run: RunStore, events: Events, error: BaseException, seconds: float, *, is_set_up: bool) -> None:
@@ -245,6 +277,19 @@ def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
     return WikipediaContents(settings.cache)
 
 
+def _note_parts(run: RunStore, settings: Settings, parts: Parts, events: Events) -> None:
+    """Record the engine, the prompts and the models of a session, and what the user should know about them."""
+    engine = parts.engine
+    if notice := _encoder_notice(settings, parts.embedder):
+        events.noted(notice)
+    chosen = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
+    run.update_state(engine=engine.spec, prompts=parts.programs.fingerprints(), models=chosen)
+    if engine.why:
+        events.noted(f"searching with {engine.spec}, {engine.why}")
+    for problem in engine.problems:
+        events.degraded(problem)
+
+
 def _context(
     run: RunStore,
     settings: Settings,
@@ -257,14 +302,6 @@ def _context(
 ) -> RunContext:
     """Open the context of one session; the caller closes its search and store."""
     engine = parts.engine
-    if notice := _encoder_notice(settings, parts.embedder):
-        events.noted(notice)
-    chosen = {choice.role: choice.model for choice in parts.chosen if choice.role not in ROLES}
-    run.update_state(engine=engine.spec, prompts=parts.programs.fingerprints(), models=chosen)
-    if engine.why:
-        events.noted(f"searching with {engine.spec}, {engine.why}")
-    for problem in engine.problems:
-        events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
     contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)

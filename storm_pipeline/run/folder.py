@@ -86,12 +86,12 @@ class RunStore:
         """
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
-    def fork(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
-        """Make a new run on the same topic with a copy of this run's journal and the user's pieces.
+    def fork(self, root: Path, given: Mapping[str, Any], recipe: str) -> "RunStore":
+        """Make a new run on the same topic by a method, with a copy of this run's journal and the user's pieces.
 
         Raises RunError: the folder cannot be made, or the journal cannot be copied.
         """
-        new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
+        new = RunStore.create(root, self.topic, recipe, {**self.state["given"], **given})
         new.close()
         copy_records(self.folder / integrity.JOURNAL, new.folder / integrity.JOURNAL, without={"piece", integrity.FILE})
         new = RunStore(new.folder, new.state)

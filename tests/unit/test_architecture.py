@@ -87,7 +87,7 @@ def test_public_names() -> None:
         *("RunFinished", "RunStarted", "RunStopped", "SearchEngine", "SearchError", "Searched", "SectionWritten"),
         *("Settings", "SettingsError", "Snippet", "StageAdvanced", "StageFinished", "StageStarted", "StoppedError"),
         *("StoreError", "Storm", "StormError", "Stream", "TooManyFailuresError", "UnknownStyleError"),
-        *("__version__", "answer", "resume", "write"),
+        *("__version__", "answer", "ask", "resume", "write"),
     ]
     assert dir(storm_pipeline) == sorted(storm_pipeline.__all__)  # what an interpreter completes
     for name in storm_pipeline.__all__:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -52,6 +53,7 @@ class RunView:
     caller: Annotated[str, Field(description="Name of its caller's token; empty for the server's owner.")]
     documents: Annotated[str | None, Field(description="Name of the set of documents that it searches, if any.")]
     ready: Annotated[bool, Field(description="Whether its article or outline can be fetched.")]
+    shared: Annotated[bool, Field(description="Whether its article has a read-only link.")]
 
 
 class RunFolders:
@@ -93,6 +95,10 @@ class RunFolders:
         entries = (safe_entry(folder) for _, folder in newest)  # only read events of the runs shown
         return tuple(map(_view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
+    def newest(self) -> Iterator[Path]:
+        """Yield the folders of the newest runs, the last changed ones first."""
+        yield from islice(sorted(self._names().values(), key=lambda folder: folder.stat().st_mtime, reverse=True), 20)
+
     def view(self, name: str) -> RunView:
         """Return one run, or raise UnknownRunError if there is none."""
         return _view(run_entry(self.path(name)))
@@ -106,9 +112,17 @@ class RunFolders:
 
     def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
         """Record the caller and documents of a new run; return its settings as :meth:`settings`."""
+        self.update(name, caller=caller.name, documents=documents)
+        return self.settings(name)
+
+    def update(self, name: str, **fields: object) -> None:
+        """Set fields of a run's state. Raises UnknownRunError, RunError: unknown, or another process holds the run."""
         with RunStore.open(self.path(name), keep_edited=True) as run:
-            run.update_state(caller=caller.name, documents=documents)
-            return run.saved_settings()
+            run.update_state(**fields)
+
+    def states(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the names and states of all runs, or raise RunError if the folder cannot be read."""
+        yield from ((name, _state(folder)) for name, folder in self._names().items())
 
     def state(self, name: str) -> str:
         """Return the state of a run, without reading its usage, or raise UnknownRunError if there is none."""
@@ -213,7 +227,8 @@ def _order(folder: Path) -> tuple[str, str | None]:
 
 
 def _view(entry: RunEntry) -> RunView:
-    recipe = str(_state(entry.folder).get("recipe", ""))
+    state = _state(entry.folder)
+    recipe = str(state.get("recipe", ""))
     caller, documents = _order(entry.folder)
     is_outline = recipe.startswith("outline")
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
@@ -232,6 +247,7 @@ def _view(entry: RunEntry) -> RunView:
         ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
         caller=caller,
         documents=documents,
+        shared=bool(state.get("shared")),
     )
 
 

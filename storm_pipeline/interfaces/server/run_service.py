@@ -2,23 +2,29 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
 from storm_pipeline.interfaces.batch.storm_pool import storm_pool
+from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.documents import DocumentSets
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.estimates import EstimateView
+from storm_pipeline.interfaces.server.pieces import RunPieces, read_pieces
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
+from storm_pipeline.interfaces.server.sharing import Shares
 from storm_pipeline.method.user_pieces import parse_pieces
+from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.log import logger
@@ -62,6 +68,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.folders = RunFolders(remote.owner.out)
         self.tokens = Tokens(remote.owner.out)
         self.documents = DocumentSets(remote.owner.out / ".documents")
+        self.shares = Shares(self.folders)
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
@@ -87,28 +94,93 @@ class RunService(AbstractContextManager["RunService"]):
             ConflictError: the caller has the maximum number of runs.
             UnknownDocumentsError: the caller has no such set of documents.
         """
+        settings, outline = self._settings_of(order, caller), _parse_outline(order)
+        makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
+        from storm_pipeline.storm import prepare
+
+        def make(storm: "Storm") -> Path:
+            return prepare(storm, order.topic, order.recipe, makes, outline=outline)
+
+        return self._accept(make, settings, caller, order.documents)
+
+    def estimate(self, order: RunOrder, caller: Caller = OWNER) -> EstimateView:
+        """Estimate calls, tokens, dollars and minutes of a run by a formula, without a call; errors as for `start`."""
+        settings, is_outline = self._settings_of(order, caller), order.makes == "outline"
+        recipe = order.recipe or ("storm" if is_outline else DEFAULT)
+        outline = _parse_outline(order)
+        estimated = estimate(settings, order.topic, recipe=recipe, outline_only=is_outline, outline=outline)
+        return EstimateView.of(estimated, self.folders.newest())
+
+    def continue_from(
+        self,
+        name: str,
+        outline: str | None = None,
+        perspectives: Sequence[Mapping[str, str]] | None = None,
+        caller: Caller = OWNER,
+    ) -> str:
+        """Write an article from edited pieces of a run, in a new run with its records, and return the new run's name.
+
+        Nothing that was paid is paid again, but for what depends on what was edited. ``outline``: headings as Markdown;
+        ``perspectives``: names and focuses; None: as the run has them.
+
+        Raises ContradictionError: nothing can be made of the pieces; ConflictError: the run is active or waiting.
+        Others as for :meth:`start`.
+        """
+        if self.is_running(name):
+            raise ConflictError("the run is under way or waits for its turn: stop it first")
+        folder, (_, documents) = self.folders.path(name), self.folders.order(name)
+        settings = self._with_documents(self.remote.for_resuming(self.folders.settings(name), {}), caller, documents)
+        given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
+        pieces = {name: value for name, value in given.items() if value is not None}
+        try:
+            parse_pieces(str(self.folders.view(name).topic), pieces)
+        except RunError as error:
+            raise ContradictionError(str(error)) from error
+        from storm_pipeline.storm import prepare_from
+
+        return self._accept(lambda storm: prepare_from(storm, folder, pieces), settings, caller, documents)
+
+    def pieces(self, name: str) -> RunPieces:
+        """Return what a run has found and written so far, without secrets, or raise UnknownRunError."""
+        return read_pieces(self.folders.path(name), self.remote.owner, self.redactor)
+
+    def share(self, name: str) -> str:
+        """Return the key of a new read-only link to a run's article; errors as :meth:`Shares.add`."""
+        return self.shares.add(name)
+
+    def unshare(self, name: str) -> None:
+        """Make a run's read-only link invalid; errors as :meth:`Shares.remove`."""
+        self.shares.remove(name)
+
+    def shared(self, key: str) -> str:
+        """Return the name of the run with the read-only link of this key; errors as :meth:`Shares.find`."""
+        return self.shares.find(key)
+
+    def _settings_of(self, order: RunOrder, caller: Caller) -> Settings:
+        """Return the settings of a new run."""
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
         if len(order.topic) > MAX_TOPIC_LENGTH:
             raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
-        settings = self._with_documents(self.remote.for_new_run(order.settings), caller, order.documents)
+        return self._with_documents(self.remote.for_new_run(order.settings), caller, order.documents)
+
+    def _accept(
+        self, make: "Callable[[Storm], Path]", settings: Settings, caller: Caller, documents: str | None
+    ) -> str:
+        """Let a new run begin or wait, and return its name. ``make``: makes its folder."""
         budget = self._budgets.of(caller)
         if budget and settings.max_cost is None:  # reserves from the budget
             self._budgets.check(budget)
             settings = settings.model_copy(update={"max_cost": budget.left})
         self.folders.require_room(caller.name, 1)
-        from storm_pipeline.storm import prepare
-
         storm = self._storm(settings)
-        makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
-        outline = _parse_outline(order)
         with self._accepting:
             self.queue.require_room(budget, caller.name)
-            name = prepare(storm, order.topic, order.recipe, makes, outline=outline).name
+            name = make(storm).name
             try:
-                saved = self.folders.prepare(name, caller, order.documents)
-                if order.documents:
-                    self.documents.use(caller, order.documents, name)
+                saved = self.folders.prepare(name, caller, documents)
+                if documents:
+                    self.documents.use(caller, documents, name)
                 job = self._job(name, saved, {}, caller)
             except StormError:
                 self.folders.delete(name)

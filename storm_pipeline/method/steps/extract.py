@@ -25,7 +25,7 @@ from storm_pipeline.method.writers.sentences import (
 )
 from storm_pipeline.sources.search.registry import is_local, is_private_engine
 from storm_pipeline.text.identity import is_wikipedia
-from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
+from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Paragraph, Section, Snippet
 
 _NOTE = (
     "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
@@ -78,13 +78,18 @@ def extract_answer(ctx: RunContext) -> Article:
     Raises NothingFoundError: nothing is found.
     """
     results = search_with_topic(ctx, depth=ctx.settings.queries)
-    facts = list({fact.text: fact for snippet in results for fact in sentences_of(snippet)}.values())
-    vectors = ctx.store.embed([ctx.brief.topic, *(fact.in_context for fact in facts)])
-    near = vectors[1:] @ vectors[0]
-    best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
-    paragraphs = in_paragraphs(facts[i] for i in sorted(best))
+    paragraphs = nearest_sentences(ctx, ctx.brief.topic, results)
     body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
     return as_article(ctx, body, note=_note(ctx, "answer", results))
+
+
+def nearest_sentences(ctx: RunContext, question: str, results: Iterable[Snippet]) -> tuple[Paragraph, ...]:
+    """Return the sentences that are nearest to a question, in the order of their passages."""
+    facts = list({fact.text: fact for snippet in results for fact in sentences_of(snippet)}.values())
+    vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
+    near = vectors[1:] @ vectors[0]
+    best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
+    return in_paragraphs(facts[i] for i in sorted(best))
 
 
 def _look_up(ctx: RunContext) -> Subject:

@@ -1,0 +1,62 @@
+"""Estimates of runs in the form for callers: as ``storm estimate --json``, and the time by earlier runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
+from storm_pipeline.run.events import adapter_of
+from storm_pipeline.text.files import read_plain
+from storm_pipeline.types import Price, Usage
+
+_Total = Annotated[Range | None, Field(description="US dollars; null if the price of a model is unknown.")]
+_Minutes = Annotated[Range | None, Field(description="By the last runs with the same models; null if there are none.")]
+
+
+@dataclass(frozen=True)
+class EstimateView:
+    """Estimated calls, tokens, dollars and minutes of a run; each number with its range."""
+
+    topic: str
+    recipe: str
+    rows: tuple[EstimateRow, ...]
+    searches: Range
+    calls: Range
+    tokens_in: Range
+    tokens_out: Range
+    dollars: _Total
+    minutes: _Minutes
+    prices: Annotated[Mapping[str, Price | None], Field(description="Model → its price; null if unknown.")]
+    notes: Annotated[tuple[str, ...], Field(description="Omissions and assumptions, one sentence each.")]
+
+    @classmethod
+    def of(cls, estimate: Estimate, earlier: Iterable[Path]) -> "EstimateView":
+        """Return the view of an estimate; ``earlier``: folders of earlier runs, newest first."""
+        seconds = _seconds_a_token(frozenset(name for name, _ in estimate.prices), earlier)
+        totals = {name: getattr(estimate, name) for name in ("calls", "tokens_in", "tokens_out", "dollars", "searches")}
+        made = estimate.tokens_out
+        minutes = seconds and Range(*(round(n * seconds / 60, 1) for n in (made.low, made.likely, made.high)))
+        return cls(
+            topic=estimate.topic,
+            recipe=estimate.recipe,
+            rows=estimate.rows,
+            minutes=minutes or None,
+            prices=dict(estimate.prices),
+            notes=estimate.notes,
+            **totals,
+        )
+
+
+def _seconds_a_token(models: frozenset[str], earlier: Iterable[Path]) -> float | None:
+    """Return the seconds of wall time a token of the newest run that asked these models; None if there is none."""
+    for folder in earlier:
+        try:
+            usage: Usage = adapter_of(Usage).validate_json(read_plain(folder / "usage.json"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if usage.tokens_out > 0 and {row.model for row in usage.rows} == models:
+            return usage.seconds / usage.tokens_out
+    return None
