@@ -49,17 +49,21 @@ def test_a_question_is_answered_from_the_articles_sources_and_paid_once(tmp_path
 
 
 def test_what_the_model_says_decides(tmp_path: Path) -> None:
-    said = {"AnswerFromPassages": from_facts}
-    with FakeModel(answers() | {"AnswerFromPassages": lambda user: said["AnswerFromPassages"](user)}) as server:
+    said = {
+        "Who paid for it?": "The sources do not say.",
+        "What did it cost?": "Dragons guarded every bridge of it in 1805 [1].",
+    }
+
+    def reply(user: str) -> str:
+        return next((text for question, text in said.items() if question in user), None) or from_facts(user)
+
+    with FakeModel(answers() | {"AnswerFromPassages": reply}) as server:
         article = storm(server, tmp_path, **SMALL).write("Silk Road", "storm")
         runs = storm(server, tmp_path, **SMALL)
         told = runs.ask(article, QUESTION)
-        said["AnswerFromPassages"] = lambda _: "The sources do not say."
-        silent = runs.ask(article, "Who paid for it?")
-        said["AnswerFromPassages"] = lambda _: "Dragons guarded every bridge of it in 1805 [1]."
-        nonsense = runs.ask(article, "What did it cost?")
+        others = [runs.ask(article, question) for question in said]
     assert list(told.sentences())
-    for answer in (silent, nonsense):
+    for answer in others:
         assert not list(answer.sentences())
         assert answer.note == "The article's sources do not say."
         assert not answer.sources

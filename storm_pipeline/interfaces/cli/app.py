@@ -26,6 +26,7 @@ from storm_pipeline.interfaces.cli.runs import runs, show
 from storm_pipeline.interfaces.cli.serve import mcp, serve_app
 from storm_pipeline.interfaces.cli.setup import doctor, init
 from storm_pipeline.interfaces.cli.sources import documents, search_app, sources_app
+from storm_pipeline.interfaces.cli.web import web
 from storm_pipeline.interfaces.cli.write import answer, outline, resume, write
 from storm_pipeline.run.concurrency import tune_process
 from storm_pipeline.text.configuration.variables import use_files
@@ -116,6 +117,7 @@ app.command(cls=SettingsCommand, short_help="Look at the sources of RUN's articl
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
+app.command(cls=SettingsCommand, short_help="Write, watch and read articles in your browser.")(web)
 app.add_typer(serve_app, name="serve", short_help="Serve runs to other programs over HTTP.")
 app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write your storm.toml.")(init)

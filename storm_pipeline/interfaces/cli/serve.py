@@ -75,7 +75,7 @@ def serve(
     token = require_valid_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
     reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
     require_api()
-    with _service(choose_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
+    with open_service(choose_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_api(service, host, port, token, reach)
 
 
@@ -96,15 +96,25 @@ def mcp(
     from storm_pipeline.interfaces.server.serving import require_mcp, serve_mcp
 
     require_mcp()
-    with _service(load_settings(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
+    with open_service(load_settings(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_mcp(service)
 
 
 @contextmanager
-def _service(
-    settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
+def open_service(
+    settings: "Settings",
+    allow: list[str] | None,
+    at_once: int,
+    queue: int,
+    budget: float | None,
+    *,
+    go_on: bool,
+    may_lack: bool = False,
 ) -> "Iterator[RunService]":
-    """Yield the service with its logs shown; ``go_on``: resume unfinished runs of earlier servers."""
+    """Yield the service with its logs shown.
+
+    ``go_on``: resume unfinished runs of earlier servers; ``may_lack``: start although runs cannot begin.
+    """
     from storm_pipeline.interfaces.server.checking import judge_of_checks
     from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
     from storm_pipeline.interfaces.server.run_service import RunService
@@ -112,7 +122,8 @@ def _service(
 
     remote = RemoteSettings.build(settings, allow or ())
     with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
-        require_runnable(settings)
+        if not may_lack:
+            require_runnable(settings)
         _show_logs()
         if judge_of_checks(settings) != settings.judge_of_articles:
             name = settings.lm_of("judge").partition("@")[0]  # without an address

@@ -31,6 +31,7 @@ class Finding:
     subject: str  # subject, such as ``model openai/gpt-4o``
     state: State  # ``ok``, ``missing`` (no run can begin) or ``note``
     detail: str  # result and, if missing, remedy
+    bytes: int = 0  # size of a download that the first run makes
 
 
 def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
@@ -94,9 +95,8 @@ def _download(subject: str, asset: str, settings: Settings) -> Finding:
     if path_of(asset, settings.cache):
         return Finding(subject, "ok", "downloaded")
     size = next(known_asset.download_bytes for known_asset in catalogue() if known_asset.name == asset)
-    return Finding(
-        subject, "note", f"{size / 1e6:.0f} MB to download at the first run (or now: `storm assets pull {asset}`)"
-    )
+    detail = f"{size / 1e6:.0f} MB to download at the first run (or now: `storm assets pull {asset}`)"
+    return Finding(subject, "note", detail, size)
 
 
 def _search(settings: Settings) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from importlib import import_module
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
@@ -22,11 +23,15 @@ from storm_pipeline.interfaces.server.callers import CALLER
 from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
+from storm_pipeline.interfaces.server.estimates import EstimateView
 from storm_pipeline.interfaces.server.gate import Gate, announced_size
+from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
+from storm_pipeline.interfaces.server.questions import Answer, QuestionOrder
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import (
     STYLE,
+    ContinueOrder,
     ResumeOrder,
     RunOrder,
     article_as,
@@ -35,11 +40,13 @@ from storm_pipeline.interfaces.server.remote_settings import (
 )
 from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
+from storm_pipeline.interfaces.server.setup import Setup
+from storm_pipeline.interfaces.server.sharing import Share
 from storm_pipeline.interfaces.web.entrance import Sessions
 from storm_pipeline.output.export.formats import ArticleFormat
 
 _HEALTH = "/health"
-_OPEN_PAGES = ("/login", "/enter", "/static/", "/shared/")
+_SHARED, _OPEN_PAGES = "/shared/", ("/login", "/enter", "/static/")
 _ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
@@ -112,7 +119,8 @@ def create_app(
     app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
     handle_errors(app, service.redactor.text)
     of_session, open_pages = (sessions.find, _OPEN_PAGES) if has_pages else (None, ())
-    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_pages)
+    open_paths = (_SHARED, *open_pages)
+    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_paths)
 
 
 class Health(BaseModel):
@@ -140,11 +148,23 @@ def list_settings(service: _Service) -> list[str]:
     return list(service.remote.choices())
 
 
+@_server.get("/doctor", responses=answers())
+def get_setup(service: _Service) -> Setup:
+    """Return which model writes, what judges and searches, and what is missing; as `storm doctor`, without paths."""
+    return Setup.of(service.remote.owner)
+
+
 @_articles.post("/check", responses=answers(400, 422), response_model=CheckRecord)
 def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
     """Judge every sentence of an article by the sources that it cites; as `storm check --json`."""
     check: ArticleCheck = request.app.state.check
     return check.record(order.markdown, order.title, order.sources, fetch=order.fetch)
+
+
+@_runs.post("/estimate", responses=answers(400, 404, 409, 422))
+def estimate_run(service: _Service, order: RunOrder) -> EstimateView:
+    """Estimate calls, tokens, dollars and minutes of a run by a formula; no model is asked."""
+    return service.estimate(order, CALLER.get())
 
 
 @_runs.get("/runs", responses=answers(422))
@@ -184,11 +204,26 @@ def resume_run(service: _Service, run: _Run, order: ResumeOrder | None = None) -
     return service.view(service.resume(run, order.settings if order else None))
 
 
+@_runs.post("/runs/{run}/continue", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
+def continue_run(service: _Service, run: _Run, order: ContinueOrder, response: Response) -> RunView:
+    """Write an article from edited pieces of a run, in a new run; what was paid and is not edited is not paid again."""
+    perspectives = None if order.perspectives is None else [*map(asdict, order.perspectives)]
+    name = service.continue_from(run, order.outline, perspectives, CALLER.get())
+    response.headers["Location"] = f"/runs/{quote(name)}"
+    return service.view(name)
+
+
 @_runs.post("/runs/{run}/stop", responses=answers(404, 409, success=202), status_code=202)
 def stop_run(service: _Service, run: _Run) -> RunView:
     """Stop a run gracefully, or remove it from the queue; it can be resumed."""
     service.stop(run)
     return service.view(run)
+
+
+@_runs.get("/runs/{run}/pieces", responses=answers(404))
+def get_pieces(service: _Service, run: _Run) -> RunPieces:
+    """Return what a run has found and written so far: interviews, sources with ratings, outline, sections."""
+    return service.pieces(run)
 
 
 @_runs.get("/runs/{run}/events", responses=answers(404, 422), response_class=EventSourceResponse)
@@ -219,10 +254,41 @@ def get_article(
     citation_style: _Style = None,
 ) -> Response:
     """Return the article of a run in a format."""
-    chosen = article_format(format)
-    content = article_as(service.article(run), chosen.name, citation_style=citation_style)
-    media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
-    return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
+    return _article(service, run, format, citation_style)
+
+
+@_articles.get(
+    "/shared/{key}/article",
+    responses=answers(400, 404, 409, 501, is_open=True, content=ARTICLE),
+    response_class=Response,
+)
+def get_shared_article(
+    service: _Service,
+    key: Annotated[str, Path(description="Key of a read-only link.")],
+    format: _Format = "markdown",  # noqa: A002
+    citation_style: _Style = None,
+) -> Response:
+    """Return the article of a read-only link in a format; needs no token."""
+    return _article(service, service.shared(key), format, citation_style)
+
+
+@_articles.post("/runs/{run}/share", responses=answers(404, 409, success=201), status_code=201)
+def share_article(service: _Service, run: _Run) -> Share:
+    """Make a read-only link to the article of a run, which replaces an earlier one."""
+    key = service.share(run)
+    return Share(key, f"/shared/{key}", f"/shared/{key}/article")
+
+
+@_articles.delete("/runs/{run}/share", responses=answers(404, 409, success=204), status_code=204)
+def unshare_article(service: _Service, run: _Run) -> None:
+    """Make the read-only link to an article invalid."""
+    service.unshare(run)
+
+
+@_articles.post("/runs/{run}/questions", responses=answers(*_ORDERED))
+def ask_about_article(service: _Service, run: _Run, order: QuestionOrder) -> Answer:
+    """Answer a question from the sources of an article alone; the same question is not paid again."""
+    return Answer.of(service.ask(run, order.question))
 
 
 @_articles.get(
@@ -283,6 +349,13 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
     return await asyncio.to_thread(sets.view, caller, documents)
 
 
+def _article(service: RunService, run: str, format_: str, citation_style: str | None) -> Response:
+    chosen = article_format(format_)
+    content = article_as(service.article(run), chosen.name, citation_style=citation_style)
+    media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
+    return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
+
+
 def _safe(name: str) -> dict[str, str]:
     """Return security headers for a file with text from the web; a page's own policy allows its script."""
     return {
@@ -296,6 +369,7 @@ def _safe(name: str) -> dict[str, str]:
 def _add_pages(app: FastAPI, sessions: Sessions) -> bool:
     """Add the pages for browsers; False without the extra ``web``."""
     try:
+        import_module("python_multipart")
         pages = import_module("storm_pipeline.interfaces.web.app")
     except ImportError:
         return False

@@ -97,7 +97,7 @@ class RunFolders:
 
     def newest(self) -> Iterator[Path]:
         """Yield the folders of the newest runs, the last changed ones first."""
-        yield from islice(sorted(self._names().values(), key=lambda folder: folder.stat().st_mtime, reverse=True), 20)
+        yield from islice(sorted(self._names().values(), key=_changed, reverse=True), 20)
 
     def view(self, name: str) -> RunView:
         """Return one run, or raise UnknownRunError if there is none."""
@@ -205,6 +205,12 @@ def _state(folder: Path) -> dict[str, Any]:
         return read_state(folder)
     except RunError:
         return {}
+
+
+def _changed(folder: Path) -> float:
+    with suppress(OSError):
+        return folder.stat().st_mtime
+    return 0.0
 
 
 def _size(folder: Path) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
+from storm_pipeline.errors import BudgetSpentError, ContradictionError, RunError, SettingsError, StormError
 from storm_pipeline.interfaces.batch.storm_pool import storm_pool
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.budget import Budgets
@@ -17,7 +17,7 @@ from storm_pipeline.interfaces.server.documents import DocumentSets
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
 from storm_pipeline.interfaces.server.pieces import RunPieces, read_pieces
-from storm_pipeline.interfaces.server.places import make_places
+from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
@@ -25,7 +25,7 @@ from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
 from storm_pipeline.interfaces.server.sharing import Shares
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.recipes import DEFAULT
-from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.events import CallbackSink, EventSink
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.log import logger
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
@@ -73,6 +73,7 @@ class RunService(AbstractContextManager["RunService"]):
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
+        self._questions = make_places("questions", 8)
         self._listings = make_places("listings of runs", 16)  # each reads all runs
         self._accepting = threading.Lock()
 
@@ -121,7 +122,7 @@ class RunService(AbstractContextManager["RunService"]):
         """Write an article from edited pieces of a run, in a new run with its records, and return the new run's name.
 
         Nothing that was paid is paid again, but for what depends on what was edited. ``outline``: headings as Markdown;
-        ``perspectives``: names and focuses; None: as the run has them.
+        ``perspectives``: names and focuses; None, for either: as the run has it.
 
         Raises ContradictionError: nothing can be made of the pieces; ConflictError: the run is active or waiting.
         Others as for :meth:`start`.
@@ -143,6 +144,31 @@ class RunService(AbstractContextManager["RunService"]):
     def pieces(self, name: str) -> RunPieces:
         """Return what a run has found and written so far, without secrets, or raise UnknownRunError."""
         return read_pieces(self.folders.path(name), self.remote.owner, self.redactor)
+
+    def ask(self, name: str, question: str) -> Article:
+        """Answer a question of the current caller about the article of a run, as :meth:`Storm.ask`, without secrets.
+
+        It counts in the usage and the cap of the run, and in the caller's budget and the server's.
+
+        Raises:
+            UnknownRunError, ConflictError: unknown run, it has no article yet, or is under way.
+            BusyError, BudgetSpentError: too many questions at once, or a budget is spent or reserved by runs.
+            SettingsError, ModelError, RunError: as :meth:`Storm.ask`.
+        """
+        self.folders.article(name)
+        if self.is_running(name):
+            raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
+        settings, before = (
+            self.remote.for_resuming(self.folders.settings(name), {}),
+            self.folders.view(name).cost or 0.0,
+        )
+        left = self._left(settings, before, CALLER.get())
+        with self._questions.hold(caller_name()), self.queue.reserving(left) as reserved:
+            if reserved is None:
+                raise BudgetSpentError("a budget is spent, or reserved by runs under way: try again later")
+            limited = _within(settings, before, reserved.most)
+            answer = self._storm(limited).ask(self.folders.path(name), question, sinks=[CallbackSink(reserved.count)])
+        return self.redactor.article(answer)
 
     def share(self, name: str) -> str:
         """Return the key of a new read-only link to a run's article; errors as :meth:`Shares.add`."""
@@ -320,17 +346,17 @@ class RunService(AbstractContextManager["RunService"]):
         before = self.folders.view(name).cost or 0.0
 
         def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
-            most = settings.max_cost
-            if allowed is not None:
-                most = before + allowed if most is None else min(most, before + allowed)
-            self._storm(settings.model_copy(update={"max_cost": most})).resume(folder, sinks=[sink], halt=halt)
+            self._storm(_within(settings, before, allowed)).resume(folder, sinks=[sink], halt=halt)
 
-        budget = self._budgets.of(caller)
+        left = self._left(settings, before, caller)
+        return Job(name, work, self._record_failure, left, self._budgets.of(caller), owner)
+
+    def _left(self, settings: Settings, before: float, caller: Caller | None) -> float:
+        """Return the US dollars that a run may still cost, which it reserves from the budgets."""
         if settings.max_cost is not None:
-            left = max(0.0, settings.max_cost - before)
-        else:
-            left = min((counted.left for counted in (budget, self._budgets.server) if counted), default=0.0)
-        return Job(name, work, self._record_failure, left, budget, owner)
+            return max(0.0, settings.max_cost - before)
+        counted = (self._budgets.of(caller), self._budgets.server)
+        return min((budget.left for budget in counted if budget), default=0.0)
 
     def _record_failure(self, name: str, error: Exception) -> None:
         """Record why a waiting run could not begin."""
@@ -348,6 +374,14 @@ class RunService(AbstractContextManager["RunService"]):
         elif state == "queued":
             state = "running" if self.queue.has(view.run) else "interrupted"
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
+
+
+def _within(settings: Settings, before: float, allowed: float | None) -> Settings:
+    """Return the settings with a cap that allows this many US dollars more; None: as many as the settings."""
+    if allowed is None:
+        return settings
+    most = before + allowed if settings.max_cost is None else min(settings.max_cost, before + allowed)
+    return settings.model_copy(update={"max_cost": most})
 
 
 def _parse_outline(order: RunOrder) -> Outline | None:

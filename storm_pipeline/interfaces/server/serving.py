@@ -33,18 +33,36 @@ def require_api() -> None:
         import uvicorn  # noqa: F401
 
 
+def require_pages() -> None:
+    """Check that the libraries of the pages are installed. Raises MissingExtraError: they are not."""
+    with needs_extra("web", "storm in a browser"):
+        import fastapi  # noqa: F401
+        import python_multipart  # noqa: F401
+        import uvicorn  # noqa: F401
+
+
 def require_mcp() -> None:
     """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
     with needs_extra("mcp", "the MCP server"):
         import mcp.server.mcpserver  # noqa: F401
 
 
-def serve_api(service: "RunService", host: str, port: int, token: str, reach: Reach | None = None) -> None:
+def serve_api(
+    service: "RunService",
+    host: str,
+    port: int,
+    token: str,
+    reach: Reach | None = None,
+    *,
+    key: str = "",
+    listening: socket.socket | None = None,
+) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
     model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
     :func:`storm_pipeline.interfaces.server.gate.require_valid_token`. ``reach``: the server's names and proxies.
+    ``key``: the one-time key of the owner's browser. ``listening``: a socket that is bound to the address.
     """
     import uvicorn
 
@@ -71,7 +89,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
                 os._exit(0)
 
     config = uvicorn.Config(
-        create_app(service, token, known, check),
+        create_app(service, token, known, check, key=key),
         host=host,
         port=port,
         http="h11",
@@ -84,7 +102,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         log_config=_logging(uvicorn.config.LOGGING_CONFIG),
     )
     server = Server(config)
-    server.run()
+    server.run([listening] if listening else None)
     if not server.started:
         raise SystemExit(3)  # the reason is logged
     if not service.close(_SAVE_SECONDS):

@@ -12,6 +12,15 @@ _STATE = "shared"  # field of run.json
 
 
 @dataclass(frozen=True)
+class Share:
+    """A read-only link to an article."""
+
+    key: str  # 256 random bits, shown this once
+    path: str  # of the page
+    article: str  # path of the article in a format, as ``/runs/RUN/article``
+
+
+@dataclass(frozen=True)
 class Shares:
     """The links to the articles of a server's runs. A run has one at most."""
 

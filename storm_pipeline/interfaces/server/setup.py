@@ -1,0 +1,55 @@
+"""The set-up of a server for its callers: what writes, judges and searches, and what is missing; no secret, no path."""
+
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from storm_pipeline.interfaces.configuration.diagnosis import Finding, diagnose
+from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration.variables import PROVIDERS, model_and_endpoint
+
+_NAMED = ("model", "search")  # kinds of findings that have a name
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What writes, judges and searches on a server, and what is missing."""
+
+    writes: Annotated[str | None, Field(description="Name of the model that writes; null: extracts are made.")]
+    judge: Annotated[str, Field(description="Judge of the sentences of runs.")]
+    engine: Annotated[str, Field(description="Search engine of the runs.")]
+    missing: Annotated[tuple[str, ...], Field(description="What keeps runs from beginning, each with its remedy.")]
+    variables: Annotated[tuple[str, ...], Field(description="Variables of keys, one of which a better model needs.")]
+    download: Annotated[int, Field(description="Bytes that the first run downloads.")]
+    seconds: Annotated[int, Field(description="Seconds that takes at 20 Mbit a second.")]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the set-up that settings have now, by the checks of ``storm doctor`` without calls."""
+        findings = diagnose(settings)
+        size = sum(finding.bytes for finding in findings)
+        spec = next(finding.subject for finding in findings if finding.subject.startswith("search ")).split(" ", 1)[1]
+        return cls(
+            None if settings.is_extract else _plain(settings.lm_of("writer")),
+            settings.judge_of_run,
+            _plain(spec),
+            tuple(_shown(finding) for finding in findings if finding.state == "missing"),
+            tuple(provider.variables[0] for provider in PROVIDERS) if settings.is_extract else (),
+            size,
+            size * 8 // 20_000_000,
+        )
+
+
+def _plain(name: str) -> str:
+    """Return the name of a model or an engine without an address or a path."""
+    name, _ = model_and_endpoint(name)
+    kind, _, argument = name.partition(":")
+    return kind if any(sign in argument for sign in "/\\~.") else name
+
+
+def _shown(finding: Finding) -> str:
+    """Return what is missing, without details that could have a path."""
+    kind, _, name = finding.subject.partition(" ")
+    is_plain = kind in _NAMED and ":" not in name and not name.startswith(("/", ".", "~"))
+    return f"{finding.subject}: {finding.detail}" if is_plain else f"{kind}: `storm doctor` says what is missing"
