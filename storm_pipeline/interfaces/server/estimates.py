@@ -1,7 +1,7 @@
 """Estimates of runs in the form for callers: as ``storm estimate --json``, and the time by earlier runs."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -35,22 +35,13 @@ class EstimateView:
     @classmethod
     def of(cls, estimate: Estimate, earlier: Iterable[Path]) -> "EstimateView":
         """Return the view of an estimate; ``earlier``: folders of earlier runs, newest first."""
-        seconds = _seconds_a_token(frozenset(name for name, _ in estimate.prices), earlier)
-        totals = {name: getattr(estimate, name) for name in ("calls", "tokens_in", "tokens_out", "dollars", "searches")}
-        made = estimate.tokens_out
+        made, seconds = estimate.tokens_out, _seconds_a_token({name for name, _ in estimate.prices}, earlier)
         minutes = seconds and Range(*(round(n * seconds / 60, 1) for n in (made.low, made.likely, made.high)))
-        return cls(
-            topic=estimate.topic,
-            recipe=estimate.recipe,
-            rows=estimate.rows,
-            minutes=minutes or None,
-            prices=dict(estimate.prices),
-            notes=estimate.notes,
-            **totals,
-        )
+        other = {"minutes": minutes or None, "prices": dict(estimate.prices)}
+        return cls(**{one.name: getattr(estimate, one.name) for one in fields(cls) if one.name not in other}, **other)
 
 
-def _seconds_a_token(models: frozenset[str], earlier: Iterable[Path]) -> float | None:
+def _seconds_a_token(models: set[str], earlier: Iterable[Path]) -> float | None:
     """Return the seconds of wall time a token of the newest run that asked these models; None if there is none."""
     for folder in earlier:
         try:

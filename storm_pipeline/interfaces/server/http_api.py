@@ -27,11 +27,11 @@ from storm_pipeline.interfaces.server.estimates import EstimateView
 from storm_pipeline.interfaces.server.gate import Gate, announced_size
 from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
-from storm_pipeline.interfaces.server.questions import Answer, QuestionOrder
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import (
     STYLE,
     ContinueOrder,
+    QuestionOrder,
     ResumeOrder,
     RunOrder,
     article_as,
@@ -44,6 +44,7 @@ from storm_pipeline.interfaces.server.setup import Setup
 from storm_pipeline.interfaces.server.sharing import Share
 from storm_pipeline.interfaces.web.entrance import Sessions
 from storm_pipeline.output.export.formats import ArticleFormat
+from storm_pipeline.types import Article
 
 _HEALTH = "/health"
 _SHARED, _OPEN_PAGES = "/shared/", ("/login", "/enter", "/static/")
@@ -254,7 +255,7 @@ def get_article(
     citation_style: _Style = None,
 ) -> Response:
     """Return the article of a run in a format."""
-    return _article(service, run, format, citation_style)
+    return _rendered(service.article(run), format, citation_style)
 
 
 @_articles.get(
@@ -269,7 +270,7 @@ def get_shared_article(
     citation_style: _Style = None,
 ) -> Response:
     """Return the article of a read-only link in a format; needs no token."""
-    return _article(service, service.shared(key), format, citation_style)
+    return _rendered(service.article(service.shared(key)), format, citation_style)
 
 
 @_articles.post("/runs/{run}/share", responses=answers(404, 409, success=201), status_code=201)
@@ -285,10 +286,15 @@ def unshare_article(service: _Service, run: _Run) -> None:
     service.unshare(run)
 
 
-@_articles.post("/runs/{run}/questions", responses=answers(*_ORDERED))
-def ask_about_article(service: _Service, run: _Run, order: QuestionOrder) -> Answer:
-    """Answer a question from the sources of an article alone; the same question is not paid again."""
-    return Answer.of(service.ask(run, order.question))
+@_articles.post("/runs/{run}/questions", responses=answers(*_ORDERED, 501, content=ARTICLE), response_class=Response)
+def ask_about_article(
+    service: _Service,
+    run: _Run,
+    order: QuestionOrder,
+    format: _Format = "markdown",  # noqa: A002
+) -> Response:
+    """Return an answer from the sources of an article alone, in a format of articles; it is paid once."""
+    return _rendered(service.ask(run, order.question), format)
 
 
 @_articles.get(
@@ -349,9 +355,9 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
     return await asyncio.to_thread(sets.view, caller, documents)
 
 
-def _article(service: RunService, run: str, format_: str, citation_style: str | None) -> Response:
+def _rendered(article: Article, format_: str, citation_style: str | None = None) -> Response:
     chosen = article_format(format_)
-    content = article_as(service.article(run), chosen.name, citation_style=citation_style)
+    content = article_as(article, chosen.name, citation_style=citation_style)
     media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
     return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
 

@@ -1,6 +1,7 @@
 """What a run has found and written so far, read from the pieces in its folder; damaged pieces are left out."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -15,16 +16,7 @@ from storm_pipeline.run.folder import EDITABLE
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import (
-    Article,
-    Conversation,
-    Exclusion,
-    Perspective,
-    Section,
-    Sentence,
-    Snippet,
-    Source,
-)
+from storm_pipeline.types import Article, Conversation, Exclusion, Perspective, Section, Sentence, Snippet, Source
 
 T = TypeVar("T")
 
@@ -61,25 +53,6 @@ class SourceView:
 
 
 @dataclass(frozen=True)
-class FindingView:
-    """A sentence of an interview's answer, and where it went."""
-
-    text: str
-    perspective: str
-    question: str
-    sections: Annotated[tuple[str, ...], Field(description="Headings of the sections that it was given to.")]
-    sources: Annotated[tuple[str, ...], Field(description="Ids of the sources that it cites.")]
-
-
-@dataclass(frozen=True)
-class PointView:
-    """A question that a section was to answer."""
-
-    section: str
-    question: str
-
-
-@dataclass(frozen=True)
 class RunPieces:
     """What a run has found and written so far."""
 
@@ -91,37 +64,6 @@ class RunPieces:
     sections: Annotated[tuple[Section, ...], Field(description="Sections so far; those of the article once finished.")]
     sources: tuple[SourceView, ...]
     excluded: tuple[Exclusion, ...]
-    findings: tuple[FindingView, ...]
-    points: tuple[PointView, ...]
-
-
-@dataclass(frozen=True)
-class _SectionEvidence:
-    heading: str
-    findings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Title:
-    title: str
-
-
-@dataclass(frozen=True)
-class _SectionPoints:
-    heading: _Title
-    points: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Notes:
-    same: Mapping[str, str]
-    sections: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class _Points:
-    sections: tuple[_SectionPoints, ...] = ()
-    notes: _Notes = _Notes({}, {})
 
 
 def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPieces:
@@ -132,9 +74,9 @@ def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPiec
     written = (_read(path, Section) for path in sorted(folder.glob("sections/*.json")))
     sections = article.sections if article else tuple(section for section in written if section)
     lead = tuple(s for paragraph in article.lead for s in paragraph.sentences) if article else ()
+    found: dict[str, Snippet | Source] = {s.source_id: s for c in held for turn in c.turns for s in turn.snippets}
+    found |= {source.id: source for source in article.sources} if article else {}
     final, draft = _text(folder / EDITABLE["outline"]), _text(folder / "outline-draft.md")
-    evidence = _read(folder / "evidence.json", tuple[_SectionEvidence, ...]) or ()
-    points = _read(folder / "points.json", _Points) or _Points()
     pieces = RunPieces(
         perspectives,
         tuple(map(_conversation, held)),
@@ -142,10 +84,8 @@ def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPiec
         "final" if final else "draft" if draft else "none",
         lead,
         sections,
-        tuple(_sources(held, article, lead, sections, settings)),
+        tuple(_sources(found, lead, sections, settings)),
         tuple(_excluded(folder)),
-        tuple(_findings(held, evidence, points.notes)),
-        tuple(PointView(part.heading.title, question) for part in points.sections for question in part.points),
     )
     adapter = adapter_of(RunPieces)
     redacted: RunPieces = adapter.validate_python(redactor.values(adapter.dump_python(pieces)))
@@ -185,26 +125,16 @@ def _conversations(folder: Path, perspectives: Iterable[Perspective]) -> list[Co
 
 
 def _conversation(held: Conversation) -> ConversationView:
-    turns = (TurnView(t.question, t.queries, t.answer, _ids(s.source_id for s in t.snippets)) for t in held.turns)
+    shown = (tuple(dict.fromkeys(snippet.source_id for snippet in turn.snippets)) for turn in held.turns)
+    turns = map(lambda turn, ids: TurnView(turn.question, turn.queries, turn.answer, ids), held.turns, shown)
     return ConversationView(held.perspective.name, held.perspective.focus, tuple(turns))
 
 
-def _ids(ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ids))
-
-
 def _sources(
-    held: Iterable[Conversation],
-    article: Article | None,
-    lead: Iterable[Sentence],
-    sections: Iterable[Section],
-    settings: Settings,
+    found: Mapping[str, Snippet | Source], lead: Iterable[Sentence], sections: Iterable[Section], settings: Settings
 ) -> Iterator[SourceView]:
-    found: dict[str, Snippet | Source] = {s.source_id: s for c in held for turn in c.turns for s in turn.snippets}
-    found |= {source.id: source for source in article.sources} if article else {}
-    texts = [("", lead), *((section.heading, section.sentences()) for section in sections)]
     cited: dict[str, dict[str, None]] = {}
-    for heading, sentences in texts:
+    for heading, sentences in (("", lead), *((section.heading, section.sentences()) for section in sections)):
         for citation in (citation for sentence in sentences for citation in sentence.citations):
             cited.setdefault(citation.source_id, {})[heading] = None
     policy = SourcePolicy(allow=settings.allow_sources, deny=settings.deny_sources)
@@ -218,27 +148,6 @@ def _excluded(folder: Path) -> Iterator[Exclusion]:
     if (saved := _read(folder / "excluded.json", tuple[Exclusion, ...])) is not None:
         yield from saved
         return
-    try:
-        events = tuple(read_events(folder / "events.jsonl"))
-    except OSError:
-        return
-    found = {event.url: event.reason for _, event in events if isinstance(event, Excluded)}
-    yield from (Exclusion(url, "", reason, "") for url, reason in found.items())
-
-
-def _findings(
-    held: Iterable[Conversation], evidence: Iterable[_SectionEvidence], notes: _Notes
-) -> Iterator[FindingView]:
-    """Yield the findings with the sections that they, or the more complete ones with which they are one, went to."""
-    given: dict[str, dict[str, None]] = {}
-    for part in evidence:
-        for text in part.findings:
-            given.setdefault(text, {})[part.heading] = None
-    for conversation in held:
-        for turn in conversation.turns:
-            for said in turn.answer:
-                text = notes.same.get(said.text, said.text)
-                planned = [notes.sections[text]] if text in notes.sections and not given else []
-                sections = tuple(given.get(text, planned))
-                sources = _ids(citation.source_id for citation in said.citations)
-                yield FindingView(said.text, conversation.perspective.name, turn.question, sections, sources)
+    with suppress(OSError):
+        events = (event for _, event in read_events(folder / "events.jsonl") if isinstance(event, Excluded))
+        yield from {event.url: Exclusion(event.url, "", event.reason, "") for event in events}.values()

@@ -76,6 +76,15 @@ class ContinueOrder(BaseModel, extra="forbid"):
     )
 
 
+class QuestionOrder(BaseModel, extra="forbid"):
+    """The body of a question about an article."""
+
+    question: str = Field(
+        json_schema_extra={"minLength": 1, "maxLength": MAX_TOPIC_LENGTH, "pattern": _TOPIC},
+        examples=["Who travelled the road?"],
+    )
+
+
 @dataclass(frozen=True)
 class RemoteSettings:
     """The settings of a server's runs, some of which callers may choose."""

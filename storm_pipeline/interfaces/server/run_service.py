@@ -68,7 +68,8 @@ class RunService(AbstractContextManager["RunService"]):
         self.folders = RunFolders(remote.owner.out)
         self.tokens = Tokens(remote.owner.out)
         self.documents = DocumentSets(remote.owner.out / ".documents")
-        self.shares = Shares(self.folders)
+        shares = Shares(self.folders)
+        self.share, self.unshare, self.shared = shares.add, shares.remove, shares.find
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
@@ -169,18 +170,6 @@ class RunService(AbstractContextManager["RunService"]):
             limited = _within(settings, before, reserved.most)
             answer = self._storm(limited).ask(self.folders.path(name), question, sinks=[CallbackSink(reserved.count)])
         return self.redactor.article(answer)
-
-    def share(self, name: str) -> str:
-        """Return the key of a new read-only link to a run's article; errors as :meth:`Shares.add`."""
-        return self.shares.add(name)
-
-    def unshare(self, name: str) -> None:
-        """Make a run's read-only link invalid; errors as :meth:`Shares.remove`."""
-        self.shares.remove(name)
-
-    def shared(self, key: str) -> str:
-        """Return the name of the run with the read-only link of this key; errors as :meth:`Shares.find`."""
-        return self.shares.find(key)
 
     def _settings_of(self, order: RunOrder, caller: Caller) -> Settings:
         """Return the settings of a new run."""
