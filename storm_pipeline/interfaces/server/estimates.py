@@ -1,7 +1,8 @@
 """Estimates of runs in the form for callers: as ``storm estimate --json``, and the time by earlier runs."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import reduce
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from pydantic import Field
 
 from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
 from storm_pipeline.run.events import adapter_of
+from storm_pipeline.text.configuration.variables import model_and_endpoint
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Price, Usage
 
@@ -34,10 +36,16 @@ class EstimateView:
 
     @classmethod
     def of(cls, estimate: Estimate, earlier: Iterable[Path]) -> "EstimateView":
-        """Return the view of an estimate; ``earlier``: folders of earlier runs, newest first."""
-        made, seconds = estimate.tokens_out, _seconds_a_token({name for name, _ in estimate.prices}, earlier)
+        """Return the view of an estimate, without addresses of models; ``earlier``: folders of runs, newest first."""
+        plain = {name: model_and_endpoint(name)[0] for name, _ in estimate.prices}
+        made, seconds = estimate.tokens_out, _seconds_a_token({*plain.values()}, earlier)
         minutes = seconds and Range(*(round(n * seconds / 60, 1) for n in (made.low, made.likely, made.high)))
-        other = {"minutes": minutes or None, "prices": dict(estimate.prices)}
+        rows = tuple(replace(row, model=model_and_endpoint(row.model)[0]) for row in estimate.rows)
+        notes = tuple(
+            reduce(lambda note, name: note.replace(name, plain[name]), plain, note) for note in estimate.notes
+        )
+        prices = {plain[name]: price for name, price in estimate.prices}
+        other = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
         return cls(**{one.name: getattr(estimate, one.name) for one in fields(cls) if one.name not in other}, **other)
 
 

@@ -1,0 +1,198 @@
+"""How browsers enter: one-time address, login, sessions by cookie, and what a page of another site may not do."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.gate import Gate
+
+fastapi = pytest.importorskip("fastapi")
+
+from storm_pipeline.interfaces.web import entrance as entering  # noqa: E402 - needs the extra
+from storm_pipeline.interfaces.web.entrance import Sessions, entrance  # noqa: E402
+
+TOKEN, KEY = "correct-horse-battery", "one-time-key"
+SITE = "http://127.0.0.1:8765"
+BROWSER = {"Accept": "text/html"}
+
+
+def page(_: Any, template: str, status_code: int = 200, **values: str) -> Any:
+    return fastapi.Response(json.dumps({"template": template, **values}), status_code)
+
+
+class Browser:
+    """Asks an application as a browser would, with its cookies."""
+
+    def __init__(self, sessions: Sessions, tokens: Tokens, token: str = TOKEN) -> None:
+        app = fastapi.FastAPI()
+        app.router.routes += entrance(sessions, page).routes
+
+        @app.api_route("/runs", methods=["GET", "POST"])
+        def runs() -> str:
+            return CALLER.get().name or "owner"
+
+        @app.post("/write")
+        async def write(request: fastapi.Request) -> int:
+            return len(await request.body())
+
+        opened = ("/login", "/enter", "/shared/")
+        self.gate = Gate(app, token, tokens, of_session=sessions.find, open_pages=opened)
+        self.cookies = httpx.Cookies()
+
+    def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **request: Any) -> httpx.Response:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(self.gate)
+            async with httpx.AsyncClient(transport=transport, base_url=SITE, cookies=self.cookies) as client:
+                answer = await client.request(method, path, headers=headers, **request)
+                self.cookies = client.cookies
+                return answer
+
+        return asyncio.run(send())
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return self.ask("GET", path, BROWSER | headers)
+
+    def post(self, path: str, data: dict[str, str] | None = None, origin: str = SITE) -> httpx.Response:
+        return self.ask("POST", path, BROWSER | {"Origin": origin}, data=data or {})
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Tokens:
+    return Tokens(tmp_path)
+
+
+@pytest.fixture
+def browser(tokens: Tokens) -> Browser:
+    return Browser(Sessions(tokens, TOKEN, KEY), tokens)
+
+
+def test_the_one_time_address_opens_a_session_once(browser: Browser, tokens: Tokens) -> None:
+    entered = browser.get(f"/enter?key={KEY}")
+    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    cookie = entered.headers["set-cookie"]
+    assert {"HttpOnly", "Path=/", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
+    assert cookie.startswith("storm-8765=")
+    assert browser.get("/runs").json() == "owner"
+    assert browser.get(f"/enter?key={KEY}").status_code == 303  # again in the same browser
+    browser.cookies.clear()
+    assert browser.get(f"/enter?key={KEY}").status_code == 401
+    assert browser.get("/enter").status_code == 401
+
+
+def test_the_one_time_address_is_for_ten_minutes(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions(tokens, TOKEN, KEY)
+    late = entering.time.monotonic() + 601
+    monkeypatch.setattr(entering.time, "monotonic", lambda: late)
+    assert sessions.enter(KEY) is None
+
+
+def test_a_session_ends_when_it_is_not_used(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(entering.time, "monotonic", lambda: now[0])
+    sessions = Sessions(tokens, TOKEN, KEY)
+    cookie = sessions.log_in(TOKEN)
+    assert cookie
+    for _ in range(3):
+        now[0] += 11 * 3600
+        assert sessions.caller(cookie) == OWNER
+    now[0] += 12 * 3600 + 1
+    assert sessions.caller(cookie) is None
+    first, *_ = [sessions.log_in(TOKEN) for _ in range(1001)]
+    assert first
+    assert sessions.caller(first) is None  # the oldest of too many
+
+
+def test_without_a_session_a_browser_is_sent_to_the_login(browser: Browser) -> None:
+    sent = browser.get("/runs?most=3")
+    assert (sent.status_code, sent.headers["location"]) == (303, "/login?next=/runs%3Fmost%3D3")
+    assert browser.ask("GET", "/runs").status_code == 401  # a program
+    assert browser.get("/login").json() == {"template": "login.html", "error": ""}
+    assert browser.post("/runs").headers["location"] == "/login"
+
+
+def test_a_token_opens_a_session_until_it_is_revoked(browser: Browser, tokens: Tokens) -> None:
+    anna = tokens.add("anna")
+    wrong = browser.post("/login", {"token": "wrong"})
+    assert (wrong.status_code, wrong.json()["error"]) == (401, "the token is missing or wrong")
+    entered = browser.post("/login?next=/runs%3Fmost%3D3", {"token": f" {anna} "})
+    assert (entered.status_code, entered.headers["location"]) == (303, "/runs?most=3")
+    assert browser.get("/runs").json() == "anna"
+    tokens.revoke("anna")
+    tokens.add("anna")
+    assert browser.get("/runs").status_code == 303
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "/\\evil.example", "https://evil.example", "/a%0d%0aX: y", ""])
+def test_the_login_leads_nowhere_else(browser: Browser, path: str) -> None:
+    entered = browser.ask("POST", f"/login?next={path}", {"Origin": SITE}, data={"token": TOKEN})
+    assert entered.headers["location"] == "/"
+    assert "x" not in entered.headers
+
+
+def test_logging_out_ends_the_session(browser: Browser) -> None:
+    browser.get(f"/enter?key={KEY}")
+    cookies = dict(browser.cookies)
+    assert browser.post("/logout").headers["location"] == "/login"
+    browser.cookies = httpx.Cookies(cookies)
+    assert browser.get("/runs").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": SITE}, 200),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": SITE, "Sec-Fetch-Site": "same-origin"}, 200),
+        ({}, 403),
+        ({"Origin": "http://127.0.0.1:3000"}, 403),  # another program's page on this machine
+        ({"Origin": "http://localhost:8765"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 403),
+        ({"Origin": SITE, "Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+def test_in_a_session_only_pages_of_this_server_change_something(
+    browser: Browser, headers: dict[str, str], status: int
+) -> None:
+    browser.get(f"/enter?key={KEY}")
+    assert browser.ask("POST", "/runs", headers).status_code == status
+    assert browser.ask("POST", "/runs", headers | {"Authorization": f"Bearer {TOKEN}"}).status_code == (
+        403 if "evil" in str(headers) or "null" in str(headers) or "cross" in str(headers) else 200
+    )
+
+
+def test_without_any_token_a_page_of_another_port_changes_nothing(tokens: Tokens) -> None:
+    open_to_all = Browser(Sessions(tokens), tokens, token="")
+    assert open_to_all.ask("POST", "/runs").json() == "owner"  # a program of this machine
+    assert open_to_all.post("/runs").status_code == 200
+    assert open_to_all.post("/runs", origin="http://127.0.0.1:3000").status_code == 403
+
+
+def test_a_form_may_bring_files(browser: Browser) -> None:
+    browser.get(f"/enter?key={KEY}")
+    files = {"documents": ("a.txt", b"x" * 1_000_000)}
+    answer = browser.ask("POST", "/write", {"Origin": SITE}, files=files)
+    assert answer.status_code == 200
+    assert answer.json() > 1_000_000
+    assert browser.ask("POST", "/runs", {"Origin": SITE}, files=files).status_code == 413
+
+
+def test_a_session_is_of_its_caller(tokens: Tokens) -> None:
+    anna = tokens.add("anna", 5.0)
+    sessions = Sessions(tokens, TOKEN)
+    cookie = sessions.log_in(anna)
+    assert cookie
+    assert sessions.caller(cookie) == Caller("anna", 5.0)
+    assert sessions.enter("") is None
+    assert sessions.log_in("") is None
+    assert sessions.caller("") is None
+    assert sessions.find({"server": ("127.0.0.1", 8765)}, f"other=1; storm-8765={cookie}") == Caller("anna", 5.0)
+    assert sessions.find({"server": ("127.0.0.1", 8766)}, f"storm-8765={cookie}") is None
