@@ -1,6 +1,6 @@
 """A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``.
 
-Variable: ``TRUST_PROXY``.
+Variables: ``TRUST_PROXY``; ``GO_ON``: runs of an earlier server go on.
 """
 
 import os
@@ -48,4 +48,6 @@ if __name__ == "__main__":
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))
     with RunService(remote, at_once=1, open_storm=small_storm) as service:
         token = require_valid_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, ""), service.tokens)
+        if os.environ.get("GO_ON"):
+            service.resume_unfinished()
         serve_api(service, "127.0.0.1", int(port), token, reach)

@@ -43,7 +43,7 @@ def web(
 
     require_pages()
     settings = choose_model(load_settings(ctx.obj))
-    own = require_valid_token(_HOST, variable(TOKEN_VARIABLE) or secrets.token_urlsafe(32), Tokens(settings.out))
+    token = require_valid_token(_HOST, variable(TOKEN_VARIABLE) or secrets.token_urlsafe(32), Tokens(settings.out))
     key = secrets.token_urlsafe(32)
     with _listen(port) as listening:
         chosen = listening.getsockname()[1]
@@ -52,7 +52,7 @@ def web(
             say(f"storm is at {address}")
             if not no_browser:
                 threading.Thread(target=_open, args=(address,), daemon=True).start()
-            serve_api(service, _HOST, chosen, own, key=key, listening=listening)
+            serve_api(service, _HOST, chosen, token, key=key, listening=listening)
 
 
 def _choices(settings: "Settings") -> Iterator[str]:

@@ -46,7 +46,8 @@ class EstimateView:
         )
         prices = {plain[name]: price for name, price in estimate.prices}
         other = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
-        return cls(**{one.name: getattr(estimate, one.name) for one in fields(cls) if one.name not in other}, **other)
+        same = (field.name for field in fields(cls) if field.name not in other)
+        return cls(**{name: getattr(estimate, name) for name in same}, **other)
 
 
 def _seconds_a_token(models: set[str], earlier: Iterable[Path]) -> float | None:

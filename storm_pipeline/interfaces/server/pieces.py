@@ -1,4 +1,4 @@
-"""What a run has found and written so far, read from the pieces in its folder; damaged pieces are left out."""
+"""The research and the text of a run so far, read from the pieces in its folder; damaged pieces are left out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -54,7 +54,7 @@ class SourceView:
 
 @dataclass(frozen=True)
 class RunPieces:
-    """What a run has found and written so far."""
+    """The research and the text of a run so far."""
 
     perspectives: tuple[Perspective, ...]
     conversations: tuple[ConversationView, ...]
@@ -74,8 +74,8 @@ def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPiec
     written = (_read(path, Section) for path in sorted(folder.glob("sections/*.json")))
     sections = article.sections if article else tuple(section for section in written if section)
     lead = tuple(s for paragraph in article.lead for s in paragraph.sentences) if article else ()
-    found: dict[str, Snippet | Source] = {s.source_id: s for c in held for turn in c.turns for s in turn.snippets}
-    found |= {source.id: source for source in article.sources} if article else {}
+    pages: dict[str, Snippet | Source] = {s.source_id: s for c in held for turn in c.turns for s in turn.snippets}
+    pages |= {source.id: source for source in article.sources} if article else {}
     final, draft = _text(folder / EDITABLE["outline"]), _text(folder / "outline-draft.md")
     pieces = RunPieces(
         perspectives,
@@ -84,7 +84,7 @@ def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPiec
         "final" if final else "draft" if draft else "none",
         lead,
         sections,
-        tuple(_sources(found, lead, sections, settings)),
+        tuple(_sources(pages, lead, sections, settings)),
         tuple(_excluded(folder)),
     )
     adapter = adapter_of(RunPieces)
@@ -131,14 +131,14 @@ def _conversation(held: Conversation) -> ConversationView:
 
 
 def _sources(
-    found: Mapping[str, Snippet | Source], lead: Iterable[Sentence], sections: Iterable[Section], settings: Settings
+    pages: Mapping[str, Snippet | Source], lead: Iterable[Sentence], sections: Iterable[Section], settings: Settings
 ) -> Iterator[SourceView]:
     cited: dict[str, dict[str, None]] = {}
     for heading, sentences in (("", lead), *((section.heading, section.sentences()) for section in sections)):
         for citation in (citation for sentence in sentences for citation in sentence.citations):
             cited.setdefault(citation.source_id, {})[heading] = None
     policy = SourcePolicy(allow=settings.allow_sources, deny=settings.deny_sources)
-    for name, page in found.items():
+    for name, page in pages.items():
         verdict = policy.judge(page.url)
         yield SourceView(name, page.url, page.title, verdict.status.value, verdict.reason, tuple(cited.get(name, ())))
 

@@ -1,4 +1,4 @@
-"""The set-up of a server for its callers: what writes, judges and searches, and what is missing; no secret, no path."""
+"""The set-up of a server for its callers: its model, judge and engine, and what is missing; no secret, no path."""
 
 from dataclasses import dataclass
 from typing import Annotated, Self
@@ -14,7 +14,7 @@ _NAMED = ("model", "search")  # kinds of findings that have a name
 
 @dataclass(frozen=True)
 class Setup:
-    """What writes, judges and searches on a server, and what is missing."""
+    """The model, the judge and the engine of a server, and what is missing."""
 
     writes: Annotated[str | None, Field(description="Name of the model that writes; null: extracts are made.")]
     judge: Annotated[str, Field(description="Judge of the sentences of runs.")]

@@ -24,13 +24,13 @@ def answer_question(ctx: RunContext, article: Article, question: str) -> Article
     snippets = [snippet for source in article.sources for snippet in source.snippets]
     with ctx.events.in_stage("questions"):
         ctx.store.add(snippets)
-        found = ctx.store.search([question], ctx.settings.queries * ctx.settings.top_k)[0]
+        results = ctx.store.search([question], ctx.settings.queries * ctx.settings.top_k)[0]
         if ctx.settings.is_extract:
-            paragraphs = nearest_sentences(ctx, question, found)
+            paragraphs = nearest_sentences(ctx, question, results)
         else:
-            pages = {snippet.source_id for snippet in found}
+            pages = {snippet.source_id for snippet in results}
             beside = [snippet for snippet in snippets if snippet.source_id in pages]
-            answer = answer_from_passages(ctx, question, found, beside).answer
+            answer = answer_from_passages(ctx, question, results, beside).answer
             paragraphs = (Paragraph(answer),) if answer else ()
     sections = (Section(UNTITLED, paragraphs),) if paragraphs else ()
     note = _NOT_SAID if not sections else _NEAREST if ctx.settings.is_extract else ""

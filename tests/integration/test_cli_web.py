@@ -1,0 +1,89 @@
+"""``storm web`` as a user starts it: the address, the session, the port and the browser."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from storm_pipeline.interfaces.cli import app
+from storm_pipeline.interfaces.cli.web import _PORTS
+
+pytest.importorskip("fastapi")
+pytest.importorskip("python_multipart")
+pytest.importorskip("storm_pipeline.interfaces.web.app")
+
+
+@contextmanager
+def opened(place: Path, *options: str, **variables: str) -> Iterator[str]:
+    """The address that a started ``storm web`` prints."""
+    command = [sys.executable, "-m", "storm_pipeline", "web", "--out", str(place / "runs"), *options]
+    keys = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
+    with (place / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=keys | variables, text=True)
+    try:
+        assert process.stdout
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -> None:
+    with opened(tmp_path, "--no-browser") as address, httpx.Client(trust_env=False, timeout=30) as client:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/enter\?key=[\w-]{43}", address)
+        site = address.partition("/enter")[0]
+        for _ in range(100):
+            try:
+                entered = client.get(address)
+            except httpx.TransportError:
+                time.sleep(0.1)
+            else:
+                break
+        assert entered.status_code == 303
+        assert client.get(f"{site}/runs").json() == []
+        setup = client.get(f"{site}/doctor").json()
+        assert setup["writes"] is None
+        assert "OPENAI_API_KEY" in setup["variables"]
+        home = client.get(site, headers={"Accept": "text/html"})
+        assert home.status_code == 200
+        assert home.headers["content-type"].startswith("text/html")
+        assert client.post(f"{site}/runs", json={"topic": "x"}).status_code == 403  # without an origin
+        assert httpx.get(f"{site}/runs", trust_env=False).status_code == 401
+        assert httpx.get(address, trust_env=False).status_code == 401  # it works once
+
+
+def test_a_browser_is_opened_at_the_address(tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho \"$1\" > '{tmp_path}/opened'\n")
+    browser.chmod(0o755)
+    with opened(tmp_path, BROWSER=str(browser)) as address:
+        for _ in range(600):
+            if (tmp_path / "opened").exists() and (tmp_path / "opened").read_text().strip():
+                break
+            time.sleep(0.1)
+        assert (tmp_path / "opened").read_text().strip() == address
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.socket() as first:
+        first.bind(("127.0.0.1", 0))
+        first.listen()
+        taken = first.getsockname()[1]
+        result = CliRunner().invoke(app, ["web", "--no-browser", "--port", str(taken), "--out", str(tmp_path)])
+        assert result.exit_code == 2
+        assert f"port {taken} is taken" in result.stderr
+    with opened(tmp_path, "--no-browser") as address:
+        port = int(address.split(":")[2].split("/")[0])
+        assert port in _PORTS
+        with opened(tmp_path, "--no-browser") as another:
+            assert int(another.split(":")[2].split("/")[0]) in range(port + 1, _PORTS[-1])
