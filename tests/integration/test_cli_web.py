@@ -28,14 +28,16 @@ def opened(place: Path, *options: str, **variables: str) -> Iterator[str]:
     """The address that a started ``storm web`` prints."""
     command = [sys.executable, "-m", "storm_pipeline", "web", "--out", str(place / "runs"), *options]
     keys = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
-    with (place / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=keys | variables, text=True)
-    try:
-        assert process.stdout
-        yield process.stdout.readline().split()[-1]
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
+    with (
+        (place / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=keys | variables, text=True) as process,
+    ):
+        try:
+            assert process.stdout
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
 
 
 def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -
         home = client.get(site, headers={"Accept": "text/html"})
         assert home.status_code == 200
         assert home.headers["content-type"].startswith("text/html")
-        assert client.post(f"{site}/runs", json={"topic": "x"}).status_code == 403  # without an origin
+        assert client.post(f"{site}/logout").status_code == 403  # without an origin
         assert httpx.get(f"{site}/runs", trust_env=False).status_code == 401
         assert httpx.get(address, trust_env=False).status_code == 401  # it works once
 
