@@ -14,7 +14,7 @@ RUN python -m venv /opt/storm \
 COPY pyproject.toml README.md LICENSE ./
 COPY signatures signatures
 COPY storm_pipeline storm_pipeline
-RUN /opt/storm/bin/pip install --no-cache-dir --constraint constraints.txt '.[local,web,mcp,pdf,search]'
+RUN /opt/storm/bin/pip install --no-cache-dir --constraint constraints.txt '.[local,api,web,mcp,pdf,search]'
 
 # What extracts need, 90 MB; the embedded model, 1.1 GB, is downloaded where it is named (storm assets pull --all).
 # --build-arg WEIGHTS= leaves all out, for use with a hosted model.

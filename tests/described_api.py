@@ -1,13 +1,14 @@
 """The HTTP API over runs that end at once, with an article that was written before: no model is asked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from articles import article, section, sentence, source
 from test_pipeline import NoContents
 
-from storm_pipeline import Storm
+from storm_pipeline import Article, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.server.gate import Gate
 from storm_pipeline.interfaces.server.reach import Reach
@@ -23,7 +24,7 @@ ARTICLE = article(section("History", sentence("The Orrin dam was finished in 192
 
 
 class WrittenBefore(Storm):
-    """A ``Storm`` whose runs end at once."""
+    """A ``Storm`` whose runs end at once, and whose answers are the same."""
 
     def resume(self, run: Path | str, kind: Any = None, *, sinks: Sequence[EventSink] = (), **_: Any) -> Any:
         with RunStore.open(Path(run)) as store:
@@ -36,6 +37,9 @@ class WrittenBefore(Storm):
                 store.save_text("article.json", ARTICLE.to_json())
             store.end("finished")
 
+    def ask(self, article: Any, question: str, **_: Any) -> Article:
+        return replace(ARTICLE, title=question)
+
 
 def opened(settings: Settings) -> Storm:
     return WrittenBefore(settings, search=FakeSearch({}), embedder=HashingEmbedder(), contents=NoContents())
@@ -44,7 +48,7 @@ def opened(settings: Settings) -> Storm:
 def service(place: Path) -> RunService:
     """The runs of a server, in a folder; in ``with``."""
     lm = "openai/none@http://127.0.0.1:1/v1"
-    owner = Settings(lm=lm, prices=("openai/none=1/1",), out=place / "runs", cache=place / "cache")
+    owner = Settings(lm=lm, search="wikipedia", prices=("openai/none=1/1",), out=place / "runs", cache=place / "cache")
     return RunService(RemoteSettings.build(owner), most_waiting=10_000, open_storm=opened)
 
 

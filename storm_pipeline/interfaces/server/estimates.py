@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -45,7 +45,7 @@ class EstimateView:
             reduce(lambda note, name: note.replace(name, plain[name]), plain, note) for note in estimate.notes
         )
         prices = {plain[name]: price for name, price in estimate.prices}
-        other = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
+        other: dict[str, Any] = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
         same = (field.name for field in fields(cls) if field.name not in other)
         return cls(**{name: getattr(estimate, name) for name in same}, **other)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from importlib import import_module
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
@@ -208,8 +207,7 @@ def resume_run(service: _Service, run: _Run, order: ResumeOrder | None = None) -
 @_runs.post("/runs/{run}/continue", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
 def continue_run(service: _Service, run: _Run, order: ContinueOrder, response: Response) -> RunView:
     """Write an article from edited pieces of a run, in a new run; what was paid and is not edited is not paid again."""
-    perspectives = None if order.perspectives is None else [*map(asdict, order.perspectives)]
-    name = service.continue_from(run, order.outline, perspectives, CALLER.get())
+    name = service.continue_from(run, caller=CALLER.get(), **order.model_dump())
     response.headers["Location"] = f"/runs/{quote(name)}"
     return service.view(name)
 
@@ -294,7 +292,8 @@ def ask_about_article(
     format: _Format = "markdown",  # noqa: A002
 ) -> Response:
     """Return an answer from the sources of an article alone, in a format of articles; it is paid once."""
-    return _rendered(service.ask(run, order.question), format)
+    chosen = article_format(format).name  # before it is paid
+    return _rendered(service.ask(run, order.question), chosen)
 
 
 @_articles.get(

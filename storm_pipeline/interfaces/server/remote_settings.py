@@ -17,7 +17,7 @@ from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, first_error, no_such_setting
-from storm_pipeline.types import Article, Perspective
+from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
 """Settings of a run's size, subject or wording; free for callers unless set by the owner."""
@@ -65,13 +65,20 @@ class ResumeOrder(BaseModel, extra="forbid"):
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
+class Interviewer(BaseModel, extra="forbid"):
+    """A perspective of an order."""
+
+    name: str = Field(examples=["Weaver"])
+    focus: str = Field(examples=["Looms and dyes."])
+
+
 class ContinueOrder(BaseModel, extra="forbid"):
     """The body of a request for an article from edited pieces of a run."""
 
     outline: str | None = Field(
         default=None, max_length=50_000, description="Headings as Markdown; default: those of the run, made anew."
     )
-    perspectives: list[Perspective] | None = Field(
+    perspectives: list[Interviewer] | None = Field(
         default=None, max_length=50, description="Perspectives of the interviews; default: those of the run."
     )
 
