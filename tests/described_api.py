@@ -18,6 +18,7 @@ from storm_pipeline.run.events import EventSink, RunStarted
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.fake import FakeSearch
+from storm_pipeline.storm import _validate
 
 PAGE = source("orrin", "The Orrin dam was finished in 1926.")
 ARTICLE = article(section("History", sentence("The Orrin dam was finished in 1926.", PAGE)), sources=(PAGE,))
@@ -38,7 +39,7 @@ class WrittenBefore(Storm):
             store.end("finished")
 
     def ask(self, article: Any, question: str, **_: Any) -> Article:
-        return replace(ARTICLE, title=question)
+        return replace(ARTICLE, title=_validate(question))
 
 
 def opened(settings: Settings) -> Storm:

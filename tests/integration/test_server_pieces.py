@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,10 @@ QUESTION = "Who travelled the road?"
 
 
 @pytest.fixture(autouse=True)
-def _by_the_owner() -> None:
-    CALLER.set(OWNER)
+def _by_the_owner() -> Iterator[None]:
+    before = CALLER.set(OWNER)
+    yield
+    CALLER.reset(before)
 
 
 def order(**more: object) -> RunOrder:

@@ -34,7 +34,8 @@ class Caller:
         return self.name in ("", name)
 
 
-OWNER = Caller("")
+OWNER, STRANGER = Caller(""), Caller("-")
+"""The server's owner; and whoever reads open pages without a token, who has access to nothing."""
 CALLER: ContextVar[Caller] = ContextVar("storm_caller")
 """The caller of the current request. Without a default, so that an unidentified request fails."""
 

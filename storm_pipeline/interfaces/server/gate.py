@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, STRANGER, Caller, Tokens
 from storm_pipeline.interfaces.server.documents import FILE_BYTES, SET_BYTES
 from storm_pipeline.interfaces.server.errors import (
     BusyError,
@@ -135,7 +135,7 @@ class Gate:
             except BusyError as error:
                 await _refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
             else:
-                await self._pass(scope, headers, receive, send, caller)
+                await self._pass(scope, headers, receive, send, caller or STRANGER)
 
     def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
         """Return the kinds of places that a request needs."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -68,6 +69,15 @@ class RunPieces:
 
 def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPieces:
     """Return the pieces of the run in a folder without secrets; ``settings``: with the lists of sources."""
+    versions = set()
+    for path in (*folder.glob("*.json"), *folder.glob("*.md"), *folder.glob("*/*.json")):
+        with suppress(OSError):
+            versions.add((path, path.stat().st_mtime_ns))
+    return _pieces(folder, frozenset(versions), settings, redactor)
+
+
+@lru_cache(16)
+def _pieces(folder: Path, _: frozenset[object], settings: Settings, redactor: Redactor) -> RunPieces:
     perspectives = _read(folder / EDITABLE["perspectives"], tuple[Perspective, ...]) or ()
     held = _conversations(folder, perspectives)
     article = _article(folder)
