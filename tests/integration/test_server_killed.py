@@ -37,7 +37,7 @@ def test_a_run_goes_on_after_a_kill_and_its_stream_misses_and_repeats_nothing(tm
     def write_later(user: str) -> str:
         writing.set()
         may_write.wait(60)
-        written: str = answers()["WriteSection"](user)  # type: ignore[operator]
+        written: str = answers()["WriteSection"](user)
         return written
 
     with FakeModel(answers() | {"WriteSection": write_later}) as model:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.gate import Gate
 
-fastapi = pytest.importorskip("fastapi")
+pytest.importorskip("fastapi")
 
-from storm_pipeline.interfaces.web import entrance as entering  # noqa: E402 - needs the extra
-from storm_pipeline.interfaces.web.entrance import Sessions, entrance  # noqa: E402
+from fastapi import FastAPI, Request, Response  # noqa: E402 - an extra
+
+from storm_pipeline.interfaces.web.entrance import Sessions, entrance  # noqa: E402 - needs it
 
 TOKEN, KEY = "correct-horse-battery", "one-time-key"
 SITE = "http://127.0.0.1:8765"
@@ -22,14 +24,14 @@ BROWSER = {"Accept": "text/html"}
 
 
 def page(_: Any, template: str, status_code: int = 200, **values: str) -> Any:
-    return fastapi.Response(json.dumps({"template": template, **values}), status_code)
+    return Response(json.dumps({"template": template, **values}), status_code)
 
 
 class Browser:
     """Asks an application as a browser would, with its cookies."""
 
     def __init__(self, sessions: Sessions, tokens: Tokens, token: str = TOKEN) -> None:
-        app = fastapi.FastAPI()
+        app = FastAPI()
         app.router.routes += entrance(sessions, page).routes
 
         @app.api_route("/runs", methods=["GET", "POST"])
@@ -37,7 +39,7 @@ class Browser:
             return CALLER.get().name or "owner"
 
         @app.post("/write")
-        async def write(request: fastapi.Request) -> int:
+        async def write(request: Request) -> int:
             return len(await request.body())
 
         opened = ("/login", "/enter", "/shared/")
@@ -86,14 +88,14 @@ def test_the_one_time_address_opens_a_session_once(browser: Browser, tokens: Tok
 
 def test_the_one_time_address_is_for_ten_minutes(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Sessions(tokens, TOKEN, KEY)
-    late = entering.time.monotonic() + 601
-    monkeypatch.setattr(entering.time, "monotonic", lambda: late)
+    late = time.monotonic() + 601
+    monkeypatch.setattr(time, "monotonic", lambda: late)
     assert sessions.enter(KEY) is None
 
 
 def test_a_session_ends_when_it_is_not_used(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr(entering.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     sessions = Sessions(tokens, TOKEN, KEY)
     cookie = sessions.log_in(TOKEN)
     assert cookie
