@@ -14,9 +14,9 @@ from storm_pipeline.interfaces.server.gate import Gate
 
 pytest.importorskip("fastapi")
 
-from fastapi import FastAPI, Request, Response  # noqa: E402 - an extra
+from fastapi import FastAPI, Request, Response
 
-from storm_pipeline.interfaces.web.entrance import Sessions, entrance  # noqa: E402 - needs it
+from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 
 TOKEN, KEY = "correct-horse-battery", "one-time-key"
 SITE = "http://127.0.0.1:8765"

@@ -40,7 +40,6 @@ from storm_pipeline.interfaces.server.remote_settings import (
 from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
 from storm_pipeline.interfaces.server.setup import Setup
-from storm_pipeline.interfaces.server.sharing import Share
 from storm_pipeline.interfaces.web.entrance import Sessions
 from storm_pipeline.output.export.formats import ArticleFormat
 from storm_pipeline.types import Article
@@ -271,11 +270,16 @@ def get_shared_article(
     return _rendered(service.article(service.shared(key)), format, citation_style)
 
 
+class Share(BaseModel):
+    """A read-only link to an article."""
+
+    key: str = Field(description="256 random bits, shown this once: the article is at `/shared/KEY/article`.")
+
+
 @_articles.post("/runs/{run}/share", responses=answers(404, 409, success=201), status_code=201)
 def share_article(service: _Service, run: _Run) -> Share:
     """Make a read-only link to the article of a run, which replaces an earlier one."""
-    key = service.share(run)
-    return Share(key, f"/shared/{key}", f"/shared/{key}/article")
+    return Share(key=service.share(run))
 
 
 @_articles.delete("/runs/{run}/share", responses=answers(404, 409, success=204), status_code=204)

@@ -1,31 +1,21 @@
 """Read-only links to articles: random keys, kept as hashes in the states of their runs."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from storm_pipeline.interfaces.server.callers import digest
 from storm_pipeline.interfaces.server.errors import UnknownRunError
 from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.run_folders import RunFolders
 
-_STATE = "shared"  # field of run.json
-
-
-@dataclass(frozen=True)
-class Share:
-    """A read-only link to an article."""
-
-    key: str  # 256 random bits, shown this once
-    path: str  # of the page
-    article: str  # path of the article in a format, as ``/runs/RUN/article``
+_PLACES = Places("look-ups of shared articles", 8, 8)  # each reads the states of all runs
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The links to the articles of a server's runs. A run has one at most."""
+    """The links to the articles of a server's runs, at most one a run."""
 
     folders: RunFolders
-    _places: Places = field(default_factory=lambda: Places("shared articles", 8, 8))
 
     def add(self, name: str) -> str:
         """Return the key of a new link to a run's article, which replaces an earlier one.
@@ -34,18 +24,17 @@ class Shares:
         """
         self.folders.article(name)
         key = secrets.token_urlsafe(32)
-        self.folders.update(name, **{_STATE: digest(key)})
+        self.folders.update(name, shared=digest(key))
         return key
 
     def remove(self, name: str) -> None:
         """Make a run's link invalid. Raises UnknownRunError, RunError: as :meth:`add`."""
-        self.folders.update(name, **{_STATE: ""})
+        self.folders.update(name, shared="")
 
     def find(self, key: str) -> str:
         """Return the name of the run with a link of this key. Raises UnknownRunError: there is none; BusyError."""
-        shared = digest(key)
-        with self._places.hold("everybody"):  # each reads the states of all runs
-            name = next((name for name, state in self.folders.states() if state.get(_STATE) == shared), None)
-        if name is None:
-            raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")
-        return name
+        with _PLACES.hold("everybody"):
+            for name, state in self.folders.states():
+                if state.get("shared") == digest(key):
+                    return name
+        raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")
