@@ -1,10 +1,13 @@
 """What pages and clients ask of a server's runs: estimates, pieces, edited outlines, questions and read-only links."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from api_server import small_settings
 from llm import FakeModel
@@ -208,3 +211,43 @@ def test_a_shared_article_is_read_by_its_key_until_that_is_revoked(tmp_path: Pat
         outline = finished(runs, runs.start(order(makes="outline")))
         with pytest.raises(ConflictError):
             runs.share(outline)
+
+
+def test_a_link_is_open_and_all_else_needs_the_token(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    from described_api import application
+    from described_api import service as at_once
+
+    token = "correct-horse-battery"
+    with at_once(tmp_path) as runs:
+        app = application(runs, token)
+
+        def ask(method: str, path: str, *, with_token: bool = True, **request: Any) -> httpx.Response:
+            async def send() -> httpx.Response:
+                async with httpx.AsyncClient(
+                    transport=httpx.ASGITransport(app),
+                    base_url="http://testserver",
+                    headers={"Authorization": f"Bearer {token}"} if with_token else {},
+                ) as client:
+                    return await client.request(method, path, **request)
+
+            return asyncio.run(send())
+
+        run = ask("POST", "/runs", json={"topic": "Orrin dam"}).json()["run"]
+        assert ended(runs, run) == "finished"
+        for method, path in (("GET", "pieces"), ("POST", "share"), ("POST", "questions"), ("POST", "continue")):
+            assert ask(method, f"/runs/{run}/{path}", with_token=False).status_code == 401
+        assert ask("POST", "/estimate", with_token=False, json={"topic": "x"}).status_code == 401
+        assert ask("POST", "/estimate", json={"topic": "x"}).json()["dollars"]["likely"] > 0
+        assert [one["heading"] for one in ask("GET", f"/runs/{run}/pieces").json()["sections"]] == ["History"]
+        asked = ask("POST", f"/runs/{run}/questions", json={"question": QUESTION})
+        assert asked.text.startswith(f"# {QUESTION}\n")
+        assert ask("POST", f"/runs/{run}/questions?format=no", json={"question": QUESTION}).status_code == 400
+        link = f"/shared/{ask('POST', f'/runs/{run}/share').json()['key']}/article"
+        shared = ask("GET", link, with_token=False)
+        assert shared.text == ask("GET", f"/runs/{run}/article").text
+        page = ask("GET", f"{link}?format=html", with_token=False)
+        assert page.headers["content-security-policy"].startswith("default-src 'none'")
+        assert ask("POST", link, with_token=False).status_code == 405
+        assert ask("DELETE", f"/runs/{run}/share").status_code == 204
+        assert ask("GET", link, with_token=False).status_code == 404

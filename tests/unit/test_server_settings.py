@@ -11,6 +11,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.gate import is_loopback, require_valid_token
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
+from storm_pipeline.interfaces.server.setup import Setup
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env", "prices"}
@@ -136,3 +137,29 @@ def test_others_need_one(host: str) -> None:
 def test_a_short_token_is_refused() -> None:
     with pytest.raises(SettingsError, match="can be guessed"):
         require_valid_token("127.0.0.1", "secret")
+
+
+@pytest.mark.parametrize(
+    ("lm", "search", "writes", "engine"),
+    [
+        ("embedded", "wikipedia", None, "wikipedia"),
+        ("embedded:1.5b", "both:corpus:/home/me/secret+wikipedia", "embedded:1.5b", "both"),
+        ("gguf:/home/me/secret.gguf", "corpus:/home/me/secret", "gguf", "corpus"),
+        ("openai/mine@http://10.0.0.1/v1", "wikipedia", "openai/mine", "wikipedia"),
+        ("openai/gpt-4o", "you", "openai/gpt-4o", "you"),
+    ],
+)
+def test_what_a_server_says_of_its_set_up(
+    lm: str, search: str, writes: str | None, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "YDC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    setup = Setup.of(Settings(lm=lm, search=search, out=tmp_path / "runs", cache=tmp_path / "cache"))
+    assert (setup.writes, setup.engine) == (writes, engine)
+    assert ("OPENAI_API_KEY" in setup.variables) == (writes is None)
+    said = repr(setup)
+    assert not any(secret in said for secret in ("secret", "10.0.0.1", str(tmp_path)))
+    assert bool(setup.missing) == (lm in {"openai/gpt-4o", "gguf:/home/me/secret.gguf"} or "corpus" in search)
+    assert any("OPENAI_API_KEY" in problem for problem in setup.missing) == (lm == "openai/gpt-4o")
+    assert setup.download > 10**6
+    assert setup.seconds > 0

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
+from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.run.events import adapter_of
-from storm_pipeline.text.configuration.variables import model_and_endpoint
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Price, Usage
 
@@ -36,14 +36,12 @@ class EstimateView:
 
     @classmethod
     def of(cls, estimate: Estimate, earlier: Iterable[Path]) -> "EstimateView":
-        """Return the view of an estimate, without addresses of models; ``earlier``: folders of runs, newest first."""
-        plain = {name: model_and_endpoint(name)[0] for name, _ in estimate.prices}
+        """Return the view of an estimate, without addresses and paths; ``earlier``: folders of runs, newest first."""
+        plain = {name: plain_name(name) for name, _ in estimate.prices}
         made, seconds = estimate.tokens_out, _seconds_a_token({*plain.values()}, earlier)
         minutes = seconds and Range(*(round(n * seconds / 60, 1) for n in (made.low, made.likely, made.high)))
-        rows = tuple(replace(row, model=model_and_endpoint(row.model)[0]) for row in estimate.rows)
-        notes = tuple(
-            reduce(lambda note, name: note.replace(name, plain[name]), plain, note) for note in estimate.notes
-        )
+        rows = tuple(replace(row, model=plain_name(row.model)) for row in estimate.rows)
+        notes = tuple(reduce(lambda text, name: text.replace(name, plain[name]), plain, n) for n in estimate.notes)
         prices = {plain[name]: price for name, price in estimate.prices}
         other: dict[str, Any] = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
         same = (field.name for field in fields(cls) if field.name not in other)

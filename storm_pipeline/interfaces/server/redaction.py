@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.text.configuration.addresses import redact, redaction
+from storm_pipeline.text.configuration.variables import model_and_endpoint
 from storm_pipeline.types import Article
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a model or an engine without an address or a path."""
+    name, _ = model_and_endpoint(name)
+    kind, _, argument = name.partition(":")
+    return kind if any(sign in argument for sign in "/\\~") else name
 
 
 class Redactor:

@@ -159,10 +159,8 @@ class RunService(AbstractContextManager["RunService"]):
         self.folders.article(name)
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
-        settings, before = (
-            self.remote.for_resuming(self.folders.settings(name), {}),
-            self.folders.view(name).cost or 0.0,
-        )
+        settings = self.remote.for_resuming(self.folders.settings(name), {})
+        before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())
         with self._questions.hold(caller_name()), self.queue.reserving(left) as reserved:
             if reserved is None:

@@ -6,8 +6,9 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from storm_pipeline.interfaces.configuration.diagnosis import Finding, diagnose
+from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration.variables import PROVIDERS, model_and_endpoint
+from storm_pipeline.text.configuration.variables import PROVIDERS
 
 _NAMED = ("model", "search")  # kinds of findings that have a name
 
@@ -31,21 +32,14 @@ class Setup:
         size = sum(finding.bytes for finding in findings)
         spec = next(finding.subject for finding in findings if finding.subject.startswith("search ")).split(" ", 1)[1]
         return cls(
-            None if settings.is_extract else _plain(settings.lm_of("writer")),
+            None if settings.is_extract else plain_name(settings.lm_of("writer")),
             settings.judge_of_run,
-            _plain(spec),
+            plain_name(spec),
             tuple(_shown(finding) for finding in findings if finding.state == "missing"),
             tuple(provider.variables[0] for provider in PROVIDERS) if settings.is_extract else (),
             size,
             size * 8 // 20_000_000,
         )
-
-
-def _plain(name: str) -> str:
-    """Return the name of a model or an engine without an address or a path."""
-    name, _ = model_and_endpoint(name)
-    kind, _, argument = name.partition(":")
-    return kind if any(sign in argument for sign in "/\\~.") else name
 
 
 def _shown(finding: Finding) -> str:
