@@ -282,9 +282,10 @@ class Storm:
                 run = stack.enter_context(RunStore.create(Path(place), article.title, "answer"))
             else:
                 run = stack.enter_context(RunStore.open(Path(article), keep_edited=True))
-                settings = _resume_settings(run, run.saved_settings(), self.settings, None)
+                saved = {name: value for name, value in run.saved_settings().items() if name != "search"}
+                settings = _resume_settings(run, saved, self.settings, None)
                 article = _article_of(run, "article.json")
-            piece = f"questions/{fingerprint(question)}.json"
+            piece = f"questions/{fingerprint(question, [source.id for source in article.sources])}.json"
             with suppress(RunError):
                 return _article_of(run, piece)
             chosen = self._with_settings(settings)._with_choices("answer", run.state)

@@ -9,7 +9,8 @@ from llm import FakeModel, from_facts
 from test_pipeline import storm
 from test_resume import answers
 
-from storm_pipeline import Article, BudgetSpentError, RunError, SettingsError
+from storm_pipeline import Article, BudgetSpentError, RunError, SettingsError, Storm
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import run_entry
 
 QUESTION = "Who travelled the road?"
@@ -29,7 +30,8 @@ def test_a_question_is_answered_from_the_articles_sources_and_paid_once(tmp_path
         answer = storm(server, tmp_path, **SMALL).ask(run, QUESTION)
         assert [one.signature for one in server.asked[asked:]] == ["AnswerFromPassages"]
         assert f"Question: {QUESTION}" in server.asked[-1].user
-        again = storm(server, tmp_path, **SMALL).ask(str(run), f" {QUESTION} ")
+        places = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
+        again = Storm(lm=server.lm, embedder=HashingEmbedder(), **places).ask(str(run), f" {QUESTION} ")
         assert len(server.asked) == asked + 1
     assert again == answer
     assert (answer.title, answer.note, answer.usage.calls) == (QUESTION, "", 1)
