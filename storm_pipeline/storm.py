@@ -28,7 +28,6 @@ from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
-from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
@@ -465,8 +464,7 @@ class Storm:
         if _is_outline(run):
             text = run.piece("outline.md")
             return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
-        text = run.piece("article.json")
-        return from_json(text) if text else None
+        return _article_of(run, "article.json") if run.piece("article.json") else None
 
     def _open(self, progress: Progress, check: Callable[[], None], *, searches: bool = True) -> Parts:
         """Open search engine, models and embedder; the first run opens them, and all later ones share them.
@@ -663,6 +661,8 @@ def _outline_run(recipe: str) -> str:
 
 
 def _article_of(run: RunStore, piece: str) -> Article:
+    from storm_pipeline.run.article_json import from_json
+
     try:
         return from_json(read_plain(run.folder / piece).decode("utf-8"))
     except (OSError, ValueError) as error:

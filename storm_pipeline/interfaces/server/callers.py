@@ -35,7 +35,7 @@ class Caller:
 
 
 OWNER, STRANGER = Caller(""), Caller("-")
-"""The server's owner; and whoever reads open pages without a token, who has access to nothing."""
+"""The server's owner; and a reader of open pages without a token, who has access to nothing."""
 CALLER: ContextVar[Caller] = ContextVar("storm_caller")
 """The caller of the current request. Without a default, so that an unidentified request fails."""
 
