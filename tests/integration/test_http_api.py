@@ -162,6 +162,7 @@ def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path)
         "ready": True,
         "caller": "",
         "documents": None,
+        "shared": False,
     }
     assert view in client.get("/runs").json()
     assert str(place) not in json.dumps([events, view])
