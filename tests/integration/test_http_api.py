@@ -257,3 +257,12 @@ def test_a_run_is_a_name_and_no_path(client: httpx.Client, name: str, what: str)
 def test_only_runs_are_listed(client: httpx.Client) -> None:
     listed = {view["run"] for view in client.get("/runs").json()}
     assert not listed & {"link", "empty", ".hidden"}
+
+
+def test_keys_in_paths_are_not_logged(client: httpx.Client, place: Path) -> None:
+    for path in ("/shared/secret-of-a-link/article", "/enter?key=secret-of-the-address", "/runs?most=7"):
+        client.get(path)
+    log = (place / "server.log").read_text(encoding="utf-8")
+    assert "GET /runs?most=7" in log
+    assert "GET /shared/…" in log
+    assert "secret-of" not in log

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import logging
 import os
 import socket
 from types import FrameType
@@ -36,9 +37,8 @@ def require_api() -> None:
 def require_pages() -> None:
     """Check that the libraries of the pages are installed. Raises MissingExtraError: they are not."""
     with needs_extra("web", "storm in a browser"):
-        import fastapi  # noqa: F401
         import python_multipart  # noqa: F401
-        import uvicorn  # noqa: F401
+    require_api()
 
 
 def require_mcp() -> None:
@@ -111,13 +111,23 @@ def serve_api(
 
 
 def _logging(config: dict[str, Any]) -> dict[str, Any]:
-    """Return uvicorn's logging configuration, without secrets in messages and tracebacks."""
-    from uvicorn.logging import DefaultFormatter
+    """Return uvicorn's logging configuration, without secrets in messages, tracebacks and paths."""
+    from uvicorn.logging import AccessFormatter, DefaultFormatter
 
     class Formatter(RedactingFormatter, DefaultFormatter):
         """Uvicorn's formatter with redaction."""
 
+    class Access(AccessFormatter):
+        """Uvicorn's formatter of requests, without the keys of links and of the one-time address."""
+
+        def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - uvicorn's name
+            client, method, path, *rest = record.args  # type: ignore[misc]  # as uvicorn logs them
+            shown = next((f"{start}…" for start in ("/shared/", "/enter?") if str(path).startswith(start)), path)
+            record.args = (client, method, shown, *rest)
+            return super().formatMessage(record)
+
     changed = copy.deepcopy(config)
+    changed["formatters"]["access"]["()"] = Access
     changed["formatters"]["default"]["()"] = Formatter
     return changed
 
