@@ -30,7 +30,7 @@ def test_a_question_is_answered_from_the_articles_sources_and_paid_once(tmp_path
         answer = storm(server, tmp_path, **SMALL).ask(run, QUESTION)
         assert [one.signature for one in server.asked[asked:]] == ["AnswerFromPassages"]
         assert f"Question: {QUESTION}" in server.asked[-1].user
-        places = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
+        places: dict[str, Any] = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
         again = Storm(lm=server.lm, embedder=HashingEmbedder(), **places).ask(str(run), f" {QUESTION} ")
         assert len(server.asked) == asked + 1
     assert again == answer
