@@ -126,7 +126,7 @@ _SERVER = (
 )
 NEED_EXTRAS = {
     *(f"interfaces.server.{name}" for name in _SERVER.split()),
-    *("interfaces.web.app", "interfaces.web.entrance"),
+    *("interfaces.web.app", "interfaces.web.entrance", "interfaces.web.page"),
 }
 
 

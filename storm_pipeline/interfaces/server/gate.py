@@ -189,11 +189,17 @@ def _is_small(headers: dict[str, str]) -> bool:
 
 
 async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
-    from starlette.responses import JSONResponse  # needs an extra
+    from starlette.requests import Request  # needs an extra
+    from starlette.responses import JSONResponse, Response
 
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"}
-    headers |= {"Retry-After": "5"} if status in (429, 503) else {}
-    await JSONResponse({"error": message, "kind": "Refused"}, status, headers)(scope, _nothing, send)
+    from storm_pipeline.interfaces.web.page import error_page
+
+    answer: Response = JSONResponse({"error": message, "kind": "Refused"}, status)
+    if "text/html" in (request := Request(scope)).headers.get("accept", ""):
+        answer = error_page(request, status, message)
+    answer.headers.update({"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"})
+    answer.headers.update({"Retry-After": "5"} if status in (429, 503) else {})
+    await answer(scope, _nothing, send)
 
 
 async def _redirect_to_login(scope: Scope, send: Send) -> None:

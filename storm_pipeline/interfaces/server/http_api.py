@@ -41,6 +41,7 @@ from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
 from storm_pipeline.interfaces.server.setup import Setup
 from storm_pipeline.interfaces.web.entrance import Sessions
+from storm_pipeline.interfaces.web.page import error_page
 from storm_pipeline.output.export.formats import ArticleFormat
 from storm_pipeline.types import Article
 
@@ -116,7 +117,7 @@ def create_app(
     has_pages = _add_pages(app, sessions)
     describe(app, service.remote, lambda: bool(token) or service.tokens.required)
     app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
-    handle_errors(app, service.redactor.text)
+    handle_errors(app, service.redactor.text, error_page if has_pages else None)
     of_session, open_pages = (sessions.find, _OPEN_PAGES) if has_pages else (None, ())
     open_paths = (_SHARED, *open_pages)
     return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_paths)

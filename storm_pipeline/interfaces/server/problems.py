@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from filelock import Timeout
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -93,10 +93,12 @@ def answers(*statuses: int, is_open: bool = False, success: int = 200, **about: 
     return {success: {"description": "Done.", **about}, **problems}
 
 
-def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
-    """Make an application answer every error with a redacted :class:`Problem`."""
+def handle_errors(
+    app: FastAPI, redact: Callable[[str], str], page: Callable[[Request, int, str], Response] | None = None
+) -> None:
+    """Make an application answer every error with a redacted :class:`Problem`, or a browser with a page of it."""
 
-    async def answer(request: Request, error: Exception) -> JSONResponse:
+    async def answer(request: Request, error: Exception) -> Response:
         text, headers = "unexpected error; its traceback is in the server's log", {}
         status, kind = 500, "Unexpected"
         if isinstance(error, StormError):
@@ -113,6 +115,8 @@ def handle_errors(app: FastAPI, redact: Callable[[str], str]) -> None:
             reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
             text, kind = f"{reasons.get(status, phrase.lower())}; see docs/api.md", phrase.title().replace(" ", "")
             headers = {"Allow": _methods(request)} if status == HTTPStatus.METHOD_NOT_ALLOWED else {}
+        if page and "text/html" in request.headers.get("accept", ""):
+            return page(request, status, text)
         # quotes of a request may contain lone surrogates, which UTF-8 cannot encode
         return JSONResponse({"error": encodable(text), "kind": kind}, status, headers=headers)
 

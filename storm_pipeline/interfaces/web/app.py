@@ -1,0 +1,345 @@
+"""The routes of the pages, which call the service of the HTTP API; actions are forms, answered by redirects."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from typing import Annotated, Any, cast
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Depends, Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute
+
+from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.interfaces.server.callers import CALLER
+from storm_pipeline.interfaces.server.documents import DocumentSet
+from storm_pipeline.interfaces.server.pieces import RunPieces
+from storm_pipeline.interfaces.server.remote_settings import RunOrder, article_as, article_format, article_formats
+from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.interfaces.server.setup import Setup
+from storm_pipeline.interfaces.web.entrance import Sessions, entrance
+from storm_pipeline.interfaces.web.page import page, static_file
+from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
+from storm_pipeline.interfaces.web.research_map import research_map
+from storm_pipeline.interfaces.web.run_pages import Progress, expected_calls, verdict_on
+from storm_pipeline.output.render.html import page_values
+from storm_pipeline.sources.documents.reader import FORMATS
+from storm_pipeline.types import Article
+
+_pages = APIRouter(include_in_schema=False)
+_Row = tuple[str, str]  # of a form: level and heading, or name and focus
+_MOST_RUNS = 500  # in the library
+
+
+def routes(sessions: Sessions) -> list[BaseRoute]:
+    """Return the routes of an application whose ``state`` has the service."""
+    return [*_pages.routes, *entrance(sessions, page).routes]
+
+
+async def _service(request: Request) -> RunService:
+    return cast("RunService", request.app.state.service)
+
+
+async def _form(request: Request) -> dict[str, list[str]]:
+    text = (await request.body()).decode("utf-8", "replace")
+    return parse_qs(text, keep_blank_values=True, max_num_fields=2000)
+
+
+def _accessible(request: Request, run: str) -> str:
+    return cast("RunService", request.app.state.service).accessible(run)
+
+
+_Service = Annotated[RunService, Depends(_service)]
+_Form = Annotated[dict[str, list[str]], Depends(_form)]
+_Run = Annotated[str, Depends(_accessible)]
+
+
+def _go(*parts: str) -> Response:
+    return RedirectResponse("/" + "/".join(quote(part, safe="") for part in parts), 303)
+
+
+@_pages.get("/static/{name}")
+def _get_static(name: str) -> Response:
+    if (file := static_file(name)) is None:
+        raise HTTPException(404)
+    return file
+
+
+@_pages.get("/")
+def _home(request: Request, service: _Service) -> Response:
+    setup = Setup.of(service.remote.owner)
+    return page(request, "home.html", setup=setup, references_at="/example", **page_values(recorded_article()))
+
+
+# Articles: those of runs, the recording, and those that others may read
+
+
+@dataclass(frozen=True)
+class _Book:
+    """An article as its pages show it: their address, and what they may offer."""
+
+    base: str
+    article: Article
+    pieces: Callable[[], RunPieces] | None = None
+    run: str | None = None
+    is_linked: bool = False
+    is_recording: bool = False
+    is_shared: bool = False
+
+    def page(self, request: Request, template: str, **more: Any) -> Response:
+        """Return a page of the article."""
+        values = page_values(self.article) | vars(self) | more
+        return page(request, template, title=self.article.title, verdict=verdict_on(self.article), **values)
+
+    def part(self, request: Request, part: str, format: str, citation_style: str) -> Response:  # noqa: A002
+        """Return the page of a part: the article itself, a file of it, how it was made, or its map."""
+        match part:
+            case "":
+                return self.page(request, "read.html", formats=article_formats(), link="")
+            case "file":
+                return self.file(format, citation_style.strip() or None)
+            case "wikitext":
+                return self.page(request, "wikitext.html", wikitext=article_as(self.article, "wikitext").decode())
+            case "made" if self.pieces:
+                return self.page(request, "made.html", pieces=self.pieces())
+            case "map" if self.pieces:
+                return self.page(request, "map.html", map=research_map(self.article))
+        raise HTTPException(404)
+
+    def file(self, format: str, citation_style: str | None) -> Response:  # noqa: A002
+        """Return the article as a file to save."""
+        chosen = article_format(format)
+        content = article_as(self.article, chosen.name, citation_style=citation_style)
+        name = re.sub(r"[\W_]+", "-", self.article.title).strip("-")[:80] or "article"
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name + chosen.suffix)}",
+            "Content-Security-Policy": "default-src 'none'",
+            "X-Content-Type-Options": "nosniff",
+        }
+        return Response(content, media_type=chosen.media_type, headers=headers)
+
+
+def _recorded() -> _Book:
+    return _Book("/example", recorded_article(), recorded_pieces, is_recording=True)
+
+
+def _book(service: _Service, run: _Run) -> _Book:
+    is_linked = service.view(run).shared
+    return _Book(f"/read/{quote(run)}", service.article(run), partial(service.pieces, run), run, is_linked)
+
+
+def _shared(service: _Service, key: str) -> _Book:
+    return _Book(f"/shared/{quote(key)}", service.article(service.shared(key)), is_shared=True)
+
+
+def _add_book(path: str, find: Callable[..., _Book]) -> None:
+    """Add the pages of an article below a path; ``find``: a dependency."""
+
+    def show(
+        request: Request,
+        book: Annotated[_Book, Depends(find)],
+        part: str = "",
+        format: str = "markdown",  # noqa: A002
+        citation_style: str = "",
+    ) -> Response:
+        return book.part(request, part, format, citation_style)
+
+    _pages.get(path)(show)
+    _pages.get(f"{path}/{{part}}")(show)
+
+
+@_pages.get("/example/watch")
+def _watch_recording(request: Request) -> Response:
+    progress = Progress.of(recorded_events())
+    more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": ""}
+    return _recorded().page(request, "watch.html", progress=progress, **more)
+
+
+_add_book("/example", _recorded)
+_add_book("/read/{run}", _book)
+_add_book("/shared/{key}", _shared)
+
+
+@_pages.post("/read/{run}/share")
+def _share(request: Request, service: _Service, run: _Run) -> Response:
+    link = f"{request.base_url}shared/{service.share(run)}"
+    return _book(service, run).page(request, "read.html", formats=article_formats(), link=link)
+
+
+@_pages.post("/read/{run}/ask")
+def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
+    question = form.get("question", [""])[0]
+    answer = service.ask(run, question)
+    return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
+
+
+@_pages.post("/read/{run}/unshare")
+def _unshare(service: _Service, run: _Run) -> Response:
+    service.unshare(run)
+    return _go("read", run)
+
+
+# Writing and watching
+
+_SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost")
+
+
+@_pages.get("/write")
+def _write(request: Request, service: _Service, topic: str = "") -> Response:
+    return _order_page(request, service, {"topic": topic})
+
+
+def _order_page(request: Request, service: RunService, given: dict[str, str], **more: Any) -> Response:
+    settings, choices = service.remote.owner, set(service.remote.choices())
+    allowed = {name: sorted(service.remote.allowed.get(name) or ()) for name in ("lm", "search")}
+    status = 400 if more.get("problem") else 200
+    values = {"estimate": None, "problem": "", "documents": None} | more
+    known = {"settings": settings, "choices": choices, "allowed": allowed, "readable": sorted(FORMATS)}
+    return page(request, "write.html", status, given=given, **known, **values)
+
+
+@_pages.post("/write")
+async def _order(request: Request, service: _Service) -> Response:
+    """Show the estimate of an order, or start it; files become a set of documents."""
+    from starlette.concurrency import run_in_threadpool
+
+    async with request.form(max_files=100, max_fields=50) as form:
+        return await run_in_threadpool(_take_order, request, service, form)
+
+
+def _take_order(request: Request, service: RunService, form: FormData) -> Response:
+    given = {name: value.strip() for name, value in form.items() if isinstance(value, str)}
+    files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
+    documents: DocumentSet | None = None
+    try:
+        documents = _keep(service, given.get("documents", ""), files)
+        order = _parse_order(given, service.remote.choices(), documents)
+        if given.get("do") == "start":
+            return _go("watch", service.start(order, CALLER.get()))
+        estimate = service.estimate(order, CALLER.get())
+    except (StormError, ValueError) as error:
+        problem = service.redactor.text(str(error))
+        return _order_page(request, service, given, problem=problem, documents=documents)
+    return _order_page(request, service, given, estimate=estimate, documents=documents)
+
+
+def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> RunOrder:
+    settings: dict[str, Any] = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
+    for name in settings.keys() & {"max_cost"}:
+        settings[name] = float(settings[name])
+    return RunOrder(
+        topic=given.get("topic", ""),
+        makes="outline" if given.get("outline_first") else "article",
+        outline=given.get("outline") or None,
+        settings=settings,
+        documents=documents.documents if documents and documents.files else None,
+    )
+
+
+def _keep(service: RunService, name: str, files: Sequence[UploadFile]) -> DocumentSet | None:
+    """Put files into the set of documents of a name, or into a new one; return it, None without any."""
+    sets, caller = service.documents, CALLER.get()
+    if not name and not files:
+        return None
+    name = name or sets.create(caller).documents
+    for file in files:
+        with sets.upload(caller, name, file.filename or "", file.size) as upload:
+            while piece := file.file.read(1 << 20):
+                upload.write(piece)
+            upload.commit()
+    return sets.view(caller, name)
+
+
+@_pages.get("/watch/{run}")
+@_pages.get("/watch/{run}/{part}")
+def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Response:
+    """Show a run under way; ``part``: ``now``, what changes of it."""
+    if part not in ("", "now"):
+        raise HTTPException(404)
+    view, pieces = service.view(run), service.pieces(run)
+    progress = Progress.of(event for event in takewhile(bool, service.events(run)) if event)
+    expected = expected_calls(service.folders.path(run), view.topic, view.recipe)
+    expected = expected if view.state in ("running", "queued") else 0
+    values: dict[str, Any] = {"view": view, "pieces": pieces, "progress": progress, "title": view.topic, "run": run}
+    values |= {"share": progress.share(expected), "left": progress.left(expected)}
+    template = "watch_now.html" if part else "watch.html"
+    return page(request, template, base=f"/watch/{quote(run)}", is_recording=False, **values)
+
+
+@_pages.post("/watch/{run}/stop")
+def _stop(service: _Service, run: _Run) -> Response:
+    service.stop(run)
+    return _go("watch", run)
+
+
+@_pages.post("/watch/{run}/resume")
+def _resume(service: _Service, run: _Run) -> Response:
+    service.resume(run)
+    return _go("watch", run)
+
+
+# The library and the outline
+
+
+@_pages.get("/library")
+def _library(request: Request, service: _Service, q: str = "") -> Response:
+    views = service.views(_MOST_RUNS, CALLER.get())
+    shown = [view for view in views if q.casefold() in view.topic.casefold()]
+    return page(request, "library.html", views=shown, q=q, is_empty=not views)
+
+
+@_pages.post("/library/{run}/delete")
+def _delete(service: _Service, run: _Run) -> Response:
+    service.delete(run)
+    return _go("library")
+
+
+@_pages.get("/outline/{run}")
+def _outline(request: Request, service: _Service, run: _Run) -> Response:
+    pieces = service.pieces(run)
+    lines = [line.strip() for line in pieces.outline.splitlines() if line.strip()]
+    headings = [(str(len(line) - len(line.lstrip("#"))), line.lstrip("# ")) for line in lines]
+    perspectives = [(asker.name, asker.focus) for asker in pieces.perspectives]
+    return _outline_page(request, service, run, headings, perspectives)
+
+
+def _outline_page(
+    request: Request, service: RunService, run: str, headings: list[_Row], perspectives: list[_Row]
+) -> Response:
+    view = service.view(run)
+    return page(request, "outline.html", run=run, view=view, headings=headings, perspectives=perspectives)
+
+
+@_pages.post("/outline/{run}")
+def _edit_outline(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
+    """Move, add or remove a row, or go on from what the rows hold."""
+    headings = list(zip(form.get("level", []), form.get("heading", []), strict=False))
+    perspectives = list(zip(form.get("name", []), form.get("focus", []), strict=False))
+    what, _, place = form.get("do", ["go"])[0].rpartition("-")
+    if what.startswith("heading"):
+        headings = _moved(headings, what.removeprefix("heading-"), int(place), ("1", ""))
+    elif what.startswith("perspective"):
+        perspectives = _moved(perspectives, what.removeprefix("perspective-"), int(place), ("", ""))
+    else:
+        outline = "\n".join(f"{'#' * int(level)} {title.strip()}" for level, title in headings if title.strip())
+        asked = [{"name": name.strip(), "focus": focus.strip()} for name, focus in perspectives if name.strip()]
+        if not outline:
+            raise SettingsError("the outline is empty: write a heading for each section")
+        known = [{"name": asker.name, "focus": asker.focus} for asker in service.pieces(run).perspectives]
+        return _go("watch", service.continue_from(run, outline, None if asked == known else asked, CALLER.get()))
+    return _outline_page(request, service, run, headings, perspectives)
+
+
+def _moved(rows: list[_Row], how: str, place: int, empty: _Row) -> list[_Row]:
+    """Return the rows after ``up``, ``down``, ``remove`` or ``add`` (after it) of the row at a place."""
+    rest = rows[:place] + rows[place + 1 :]
+    if how == "add":
+        return [*rows[: place + 1], empty, *rows[place + 1 :]]
+    if how == "remove" or not 0 <= place < len(rows):
+        return rest
+    to = max(0, place + (1 if how == "down" else -1))
+    return [*rest[:to], rows[place], *rest[to:]]

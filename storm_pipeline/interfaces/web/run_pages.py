@@ -1,0 +1,128 @@
+"""Values of the pages of a run beyond its pieces: progress by its events, time left, and verdicts."""
+
+import functools
+import json
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.errors import StormError
+from storm_pipeline.interfaces.estimate.estimating import estimate
+from storm_pipeline.method.saved_settings import changed_settings
+from storm_pipeline.settings import Settings
+from storm_pipeline.text.files import read_plain
+from storm_pipeline.types import Article
+
+
+@dataclass
+class Stage:
+    """A stage of a run: how many of its threads are under way, and its steps."""
+
+    name: str
+    running: int = 0
+    steps: int = 0
+    total: int | None = None
+    seconds: float = 0.0
+
+    @property
+    def state(self) -> str:
+        """The state as a class of the page: ``now`` or ``done``."""
+        return "now" if self.running > 0 else "done"
+
+
+@dataclass
+class Progress:
+    """The state of a run, from its events."""
+
+    number: int = 0  # of the last event
+    stages: dict[str, Stage] = field(default_factory=dict)
+    queries: list[tuple[str, int]] = field(default_factory=list)  # with the number of results, in order
+    problems: list[str] = field(default_factory=list)
+    download: str = ""  # the last download, while it lasts
+    calls: int = 0
+    cost: float | None = 0.0  # US dollars; None if unknown
+    seconds: float = 0.0  # of earlier sessions
+    began: float = 0.0  # time of the session's start and of its last event
+    last: float = 0.0
+
+    @classmethod
+    def of(cls, events: Iterable[tuple[int, Mapping[str, Any]]]) -> "Progress":
+        """Return the state after numbered events; damaged ones change nothing."""
+        progress = cls()
+        for number, event in events:
+            progress.number = number
+            with suppress(KeyError, TypeError, ValueError):
+                progress._take(event)
+        return progress
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        name, at, kind = str(event["stage"]), float(event["at"]), event["event"]
+        if kind == "RunStarted":
+            self.seconds, self.began = self.elapsed(), at
+            for stage in self.stages.values():
+                stage.running = 0
+        self.last = at
+        stage = self.stages.setdefault(name, Stage(name))
+        match kind:
+            case "StageStarted":
+                stage.running += 1
+                stage.total = event["total"] if stage.total is None else stage.total + (event["total"] or 0)
+            case "StageAdvanced":
+                stage.steps += 1
+            case "StageFinished":
+                stage.running, stage.seconds, self.download = stage.running - 1, float(event["seconds"]), ""
+            case "CallFinished":
+                self.calls += 1
+                self.cost = None if None in (self.cost, event["cost"]) else (self.cost or 0.0) + event["cost"]
+            case "Searched":
+                self.queries.append((str(event["query"]), int(event["results"])))
+            case "Downloading":
+                self.download = f"{event['name']}: {event['done'] / 1e6:,.0f} of {event['total'] / 1e6:,.0f} MB"
+            case "Failed" | "Degraded":
+                self.problems.append(str(event["detail"]))
+
+    def elapsed(self, now: float = 0.0) -> float:
+        """Return the seconds of all sessions, the current one until its last event, or until ``now``."""
+        return self.seconds + (max(self.last, now) - self.began if self.began else 0.0)
+
+    def shown_stages(self) -> list[Stage]:
+        """Return the stages with work of their own, in the order of their start."""
+        return [stage for name, stage in self.stages.items() if name != "run"]
+
+    def share(self, expected: int) -> float | None:
+        """Return the share of the expected calls that were made, below 1; None if nothing is expected."""
+        return min(0.98, self.calls / expected) if expected else None
+
+    def left(self, expected: int) -> str:
+        """Return about how long the run will take from here, in words; empty if that cannot be said yet."""
+        if not expected or self.calls < expected / 10 or self.calls >= expected:
+            return ""
+        seconds = self.elapsed(time.time()) * (expected - self.calls) / self.calls
+        return f"about {max(1, round(seconds / 60))} min"
+
+
+def verdict_on(article: Article) -> str:
+    """Return what the run's judge said about the sentences and their sources; empty without a judge."""
+    support = article.support
+    if support is None:
+        return ""
+    judged = support.sentences - support.unsettled
+    share = "" if support.recall is None else f" {round(100 * support.recall)} % of them follow from these."
+    judge = support.judge.removeprefix("model:")
+    return f"{judged} of {support.sentences} sentences were compared with their passages by {judge}.{share}"
+
+
+@functools.lru_cache(maxsize=256)
+def expected_calls(folder: Path, topic: str, recipe: str) -> int:
+    """Return about how many calls of a model the run in a folder makes; 0 if that is unknown."""
+    is_outline = recipe.startswith("outline")
+    name = recipe.removeprefix("outline").removeprefix("-") or "storm" if is_outline else recipe
+    try:
+        settings = changed_settings(json.loads(read_plain(folder / "settings.json")), Settings())
+        likely = estimate(settings, topic, recipe=name, outline_only=is_outline)
+    except (OSError, StormError, ValueError, AttributeError):
+        return 0
+    return round(likely.calls.likely)

@@ -1,0 +1,96 @@
+(() => {
+  const later = (seconds, work) => setTimeout(work, 1000 * seconds);
+
+  for (const button of document.querySelectorAll("[data-copy-from]")) {
+    const area = document.getElementById(button.dataset.copyFrom);
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      area.select();
+      const done = await navigator.clipboard?.writeText(area.value).then(() => true, () => false) || document.execCommand("copy");
+      button.textContent = done ? "Copied" : "Press Ctrl+C to copy";
+    });
+  }
+
+  // A run under way: each event of its stream asks the server for the part of the page that changes.
+  const live = document.querySelector("[data-live]");
+  if (live) {
+    const title = document.title;
+    const opened = new Map();  // what the reader opened or closed stays so
+    let due = 0, asked = 0, isOver = false;
+    const show = async () => {
+      due = 0;
+      asked = Date.now();
+      await htmx.ajax("GET", live.dataset.live, { target: live, swap: "innerMorph" });
+      for (const [id, open] of opened) {
+        const part = document.getElementById(id);
+        if (part) part.open = open;
+      }
+      const state = live.querySelector("[data-is]")?.dataset.is;
+      if (state && state !== "running" && state !== "queued") end(state);
+    };
+    const refresh = () => { due ||= later(Math.max(0, 1.5 - (Date.now() - asked) / 1000), show); };
+    const end = state => {
+      if (isOver) return;
+      isOver = true;
+      document.title = `${state === "finished" ? "✓" : "!"} ${title}`;
+      document.querySelector(".tell")?.remove();
+      if (self.Notification?.permission === "granted") new Notification(title, { body: `The run is ${state}.` });
+    };
+    live.addEventListener("click", event => {
+      const part = event.target.closest("summary")?.parentElement;
+      if (part?.id) later(0, () => opened.set(part.id, part.open));
+    });
+    document.addEventListener("htmx:sse:before:message", event => {
+      if (event.detail.message.event !== "end") event.preventDefault();
+      refresh();
+    });
+    const lost = document.querySelector("[data-lost]");
+    document.addEventListener("htmx:sse:error", () => { lost.hidden = false; });
+    document.addEventListener("htmx:sse:after:connection", () => { if (!lost.hidden) refresh(); lost.hidden = true; });
+    const button = document.querySelector("[data-notify]");
+    if (button && self.Notification && Notification.permission !== "denied") {
+      button.hidden = Notification.permission === "granted";
+      button.addEventListener("click", async () => { button.hidden = await Notification.requestPermission() !== "default"; });
+    }
+    // The stream is closed while the page is hidden: look for the end now and then.
+    setInterval(async () => {
+      if (!document.hidden || isOver) return;
+      const view = await fetch(live.dataset.state).then(answer => answer.json(), () => null);
+      if (view?.state && view.state !== "running" && view.state !== "queued") end(view.state);
+    }, 15000);
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  }
+
+  // Documents: dropped or chosen files become a set of documents at once, of which the form sends the name alone.
+  const drop = document.querySelector("[data-drop]");
+  if (drop) {
+    const input = drop.querySelector("input[type=file]"), name = drop.querySelector("[name=documents]"), list = drop.querySelector("ul");
+    const say = (line, text) => { line.textContent = text; };
+    const problem = async answer => answer.status === 422 ? "its name or format cannot be used" : (await answer.json().catch(() => ({}))).error || `the server answered ${answer.status}`;
+    const keep = async files => {
+      input.disabled = true;
+      for (const file of files) {
+        const line = list.appendChild(document.createElement("li"));
+        say(line, `${file.name} …`);
+        try {
+          if (!name.value) {
+            const made = await fetch("/documents", { method: "POST" });
+            if (!made.ok) throw new Error(await problem(made));
+            name.value = (await made.json()).documents;
+          }
+          const answer = await fetch(`/documents/${name.value}/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
+          if (!answer.ok) throw new Error(await problem(answer));
+          say(line, `${file.name} ✓`);
+        } catch (error) {
+          say(line, `${file.name}: ${error.message}`);
+        }
+      }
+      input.value = "";
+      input.disabled = false;
+    };
+    input.addEventListener("change", () => keep([...input.files]));
+    drop.addEventListener("dragover", event => { event.preventDefault(); drop.classList.add("over"); });
+    drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+    drop.addEventListener("drop", event => { event.preventDefault(); drop.classList.remove("over"); keep([...event.dataTransfer.files]); });
+  }
+})();

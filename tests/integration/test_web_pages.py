@@ -1,0 +1,319 @@
+"""The pages for browsers, over runs of a scripted model."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from api_server import small_settings, small_storm
+from articles import article, cites, page_of
+from llm import FakeModel
+from pages import Page
+from test_resume import answers
+
+pytest.importorskip("fastapi")
+pytest.importorskip("python_multipart")
+
+from starlette.testclient import TestClient
+
+from storm_pipeline.interfaces.server.http_api import create_app
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
+from storm_pipeline.run.article_json import to_json
+from storm_pipeline.types import Perspective, Section, Snippet
+
+HERE = "http://127.0.0.1"
+BROWSER = {"Accept": "text/html", "Origin": HERE, "Sec-Fetch-Site": "same-origin"}
+SMALL = {"perspectives": 1, "turns": 1, "search": "wiki-leads"}
+FIXED = ("/", "/write", "/library", "/login", "/example", "/example/made", "/example/map", "/example/watch")
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunService]:
+    place = tmp_path_factory.mktemp("web")
+    with FakeModel(answers()) as model:
+        settings = small_settings(model.lm, place / "runs", place / "cache").model_copy(update=SMALL)
+        remote = RemoteSettings.build(settings, ["lm=openai/other"])
+        with RunService(remote, at_once=1, open_storm=small_storm) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="module")
+def browser(service: RunService) -> Iterator[TestClient]:
+    with TestClient(create_app(service), base_url=HERE, headers=BROWSER) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def run(browser: TestClient) -> str:
+    """A finished run, ordered by the form."""
+    answer = browser.post("/write", data={"topic": "Silk Road", "do": "start"}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return finished(browser, answer.headers["location"].removeprefix("/watch/"))
+
+
+def finished(browser: TestClient, run: str) -> str:
+    for _ in range(600):
+        if (view := browser.get(f"/runs/{run}").json())["state"] not in {"queued", "running"}:
+            assert view["state"] == "finished", view
+            return run
+        time.sleep(0.1)
+    raise AssertionError("the run does not end")
+
+
+def shown(browser: TestClient, path: str, status: int = 200) -> Page:
+    answer = browser.get(path)
+    assert answer.status_code == status, answer.text[:500]
+    return checked(answer)
+
+
+def checked(answer: "TestClient | object") -> Page:
+    policy = answer.headers["content-security-policy"]  # type: ignore[attr-defined]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    page = Page(answer.text)  # type: ignore[attr-defined]
+    assert page.faults == []
+    assert page.title.strip()
+    return page
+
+
+@pytest.mark.parametrize("path", FIXED)
+def test_a_page_holds_nothing_inline_and_a_label_for_each_control(browser: TestClient, path: str) -> None:
+    page = shown(browser, path)
+    assert all(link.startswith(("/", "#", "https://")) for link in page.links)
+
+
+def test_the_first_page_shows_a_recorded_article_and_the_passages_of_its_sentences(browser: TestClient) -> None:
+    page = shown(browser, "/")
+    first = recorded_article().lead[0].sentences[0]
+    assert "recording" in page.text
+    assert first.text in page.text
+    passage = next(
+        s.text
+        for source in recorded_article().sources
+        for s in source.snippets
+        if s.id == first.citations[0].snippet_id
+    )
+    assert passage.split()[0] in page.text
+    assert page.form("/write").values == [("topic", "")]
+    assert {"/example", "/example/map"} <= set(page.links)
+
+
+def test_the_recording_is_small_whole_and_free() -> None:
+    found = {source.url for source in recorded_article().sources}
+    assert all(url.startswith("https://en.wikipedia.org/") for url in found)
+    assert recorded_pieces().conversations
+    assert recorded_events()[0][1]["event"] == "RunStarted"
+    assert "/" not in "".join(event.get("folder", "") for _, event in recorded_events())
+
+
+def test_the_recording_is_made_anew_from_a_run(
+    browser: TestClient, service: RunService, run: str, tmp_path: Path
+) -> None:
+    assert 0 < record(service.folders.path(run), tmp_path / "recording") < 700_000
+    assert {file.name for file in (tmp_path / "recording").iterdir()} == {
+        "article.json.gz",
+        "events.jsonl.gz",
+        "pieces.json.gz",
+    }
+
+
+def test_an_article_is_read_with_its_research(browser: TestClient, service: RunService, run: str) -> None:
+    own = service.article(run)
+    page = shown(browser, f"/read/{run}")
+    assert all(sentence.text in page.text for sentence in own.sentences())
+    assert {f"/read/{run}/made", f"/read/{run}/map", f"/read/{run}/wikitext"} <= set(page.links)
+    made = shown(browser, f"/read/{run}/made")
+    assert own.conversations[0].turns[0].question in made.text
+    drawn = shown(browser, f"/read/{run}/map")
+    assert f"/read/{run}#s1" in drawn.links
+    assert shown(browser, f"/read/{run}/nothing", 404).text
+
+
+def test_an_article_is_saved_in_a_format_and_copied_for_wikipedia(browser: TestClient, run: str) -> None:
+    saved = browser.get(f"/read/{run}/file?format=docx&citation_style=apa")
+    assert saved.status_code == 200
+    assert saved.headers["content-disposition"].endswith("Silk-Road.docx")
+    assert saved.content.startswith(b"PK")
+    assert browser.get(f"/read/{run}/file?format=markdown").text.startswith("# Silk Road")
+    assert "==" in shown(browser, f"/read/{run}/wikitext").text
+    assert shown(browser, f"/read/{run}/file?format=exe", 400).text
+
+
+def test_a_run_is_estimated_before_it_begins(browser: TestClient) -> None:
+    page = checked(browser.post("/write", data={"topic": "Amber Road", "length": "short", "lm": "openai/other"}))
+    assert "What it will take" in page.text
+    form = page.form("/write")
+    assert ("topic", "Amber Road") in form.values
+    assert ("option", "short") in form.values
+    wrong = browser.post("/write", data={"topic": "", "do": "start"})
+    assert wrong.status_code == 400
+    assert checked(wrong).alerts == 1
+
+
+def test_documents_are_sent_with_the_form(browser: TestClient, service: RunService) -> None:
+    files = [("files", ("amber.txt", b"Amber came by the Amber Road.")), ("files", ("more.md", b"# Amber"))]
+    page = checked(browser.post("/write", data={"topic": "Amber Road"}, files=files))
+    assert "amber.txt" in page.text
+    name = dict(page.form("/write").values)["documents"]
+    assert [file.name for file in service.documents.views(service_owner())[-1].files] == ["amber.txt", "more.md"]
+    assert re.fullmatch("[0-9a-f]{32}", name)
+    wrong = browser.post("/write", data={"topic": "Amber Road", "documents": name}, files=[("files", ("a.exe", b"MZ"))])
+    assert wrong.status_code == 400
+
+
+def service_owner() -> object:
+    from storm_pipeline.interfaces.server.callers import OWNER
+
+    return OWNER
+
+
+def test_a_run_is_watched(browser: TestClient, run: str) -> None:
+    page = shown(browser, f"/watch/{run}")
+    assert "It is finished" in page.text
+    assert f"/read/{run}" in page.links
+    part = browser.get(f"/watch/{run}/now", headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert "Interviews" in part
+    problem = browser.get("/watch/nothing/now", headers={"HX-Request": "true"})
+    assert (problem.status_code, "<html" in problem.text) == (404, False)
+
+
+def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> None:
+    held = threading.Event()
+
+    def slow(user: str) -> str:
+        held.wait(30)
+        return str(answers()["AskQuestion"](user))
+
+    with FakeModel(answers() | {"AskQuestion": slow}) as model:
+        settings = small_settings(model.lm, tmp_path / "runs", tmp_path / "cache").model_copy(update=SMALL)
+        with RunService(RemoteSettings.build(settings), at_once=1, open_storm=small_storm) as service:
+            browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+            made = [browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path for _ in range(2)]
+            page = shown(browser, made[0])
+            assert page.streams == [f"/runs/{made[0].removeprefix('/watch/')}/events"]
+            assert "It is being written" in page.text
+            assert "number 1 in the queue" in shown(browser, made[1]).text
+            for path in reversed(made):
+                assert path + "/stop" in [form.action for form in shown(browser, path).forms]
+                browser.post(f"{path}/stop")
+            held.set()
+            ended(service, made[0].removeprefix("/watch/"))
+            page = shown(browser, made[0])
+            assert (page.streams, "It was stopped" in page.text) == ([], True)
+            assert browser.post(page.form(f"{made[0]}/resume").action).url.path == made[0]
+            finished(browser, made[0].removeprefix("/watch/"))
+
+
+def ended(service: RunService, run: str) -> None:
+    for _ in range(300):
+        if not service.is_running(run):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the run does not end")
+
+
+def test_an_outline_is_edited_and_the_article_written_from_it(browser: TestClient) -> None:
+    order = {"topic": "Silk Road", "outline_first": "1", "do": "start"}
+    answer = browser.post("/write", data=order, follow_redirects=False)
+    made = finished(browser, answer.headers["location"].removeprefix("/watch/"))
+    assert f"/outline/{made}" in shown(browser, f"/watch/{made}").links
+    page = shown(browser, f"/outline/{made}")
+    headings = [value for name, value in page.forms[0].values if name == "heading"]
+    assert len(headings) > 1
+    rows = {"level": ["1"] * len(headings), "heading": headings}
+    moved = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-down-0"}))
+    assert [v for n, v in moved.forms[0].values if n == "heading"][:2] == [headings[1], headings[0]]
+    fewer = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-remove-0"}))
+    assert [v for n, v in fewer.forms[0].values if n == "heading"] == headings[1:]
+    more = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-add-0"}))
+    assert [v for n, v in more.forms[0].values if n == "heading"][1] == ""
+    assert browser.post(f"/outline/{made}", data={"level": "1", "heading": "", "do": "go-0"}).status_code == 400
+    edited = {"level": ["1"], "heading": ["Trade in amber"], "do": "go-0"}
+    answer = browser.post(f"/outline/{made}", data=edited, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    written = finished(browser, answer.headers["location"].removeprefix("/watch/"))
+    assert "Trade in amber" in shown(browser, f"/read/{written}").text
+
+
+def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: str) -> None:
+    answer = checked(browser.post(f"/read/{run}/ask", data={"question": "Who used the road?"}))
+    assert "Who used the road?" in answer.text
+    assert f"/read/{run}" in answer.links
+    page = checked(browser.post(f"/read/{run}/share"))
+    link = page_link(page)
+    other = TestClient(browser.app, base_url=HERE, headers={"Accept": "text/html"})
+    read = shown(other, link)
+    assert "Silk Road" in read.text
+    assert not [form for form in read.forms if form.method == "post"]
+    assert not any(one.startswith(("/read", "/library", "/write")) for one in read.links)
+    assert other.get(f"{link}/file?format=markdown").text.startswith("# Silk Road")
+    assert browser.post(f"/read/{run}/unshare", follow_redirects=False).status_code == 303
+    assert browser.get(link).status_code == 404
+
+
+def page_link(page: Page) -> str:
+    match = re.search(r"/shared/[\w-]+", " ".join(one.get("value", "") for one in page._controls))
+    assert match
+    return match[0]
+
+
+def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
+    answer = browser.post("/write", data={"topic": "Tin Road", "do": "start"}, follow_redirects=False)
+    made = finished(browser, answer.headers["location"].removeprefix("/watch/"))
+    assert "Tin Road" in shown(browser, "/library?q=tin").text
+    assert "Tin Road" not in shown(browser, "/library?q=amber").text
+    assert browser.post(f"/library/{made}/delete", follow_redirects=False).status_code == 303
+    assert "Tin Road" not in shown(browser, "/library").text
+
+
+def test_errors_are_pages_for_browsers_and_json_for_programs(browser: TestClient) -> None:
+    assert "Nothing is here" in shown(browser, "/nothing", 404).text
+    assert "Nothing is here" in shown(browser, "/read/nothing", 404).text
+    told = browser.get("/nothing", headers={"Accept": "*/*"})
+    assert (told.status_code, told.json()["kind"]) == (404, "NotFound")
+    refused = browser.post("/library/nothing/delete", headers={"Origin": "http://evil.example"})
+    assert refused.status_code == 403
+    assert "Not allowed" in checked(refused).text
+    assert browser.get("/static/app.py").status_code == 404
+    assert "immutable" in browser.get("/static/style.css").headers["cache-control"]
+
+
+def test_what_a_page_quotes_is_text(browser: TestClient, service: RunService, run: str) -> None:
+    folder = service.folders.path(run)
+    before = {name: (folder / name).read_bytes() for name in ("article.json", "run.json")}
+    snippet = Snippet(f"javascript:alert(1)//{EVIL}", EVIL, EVIL, author=EVIL, site=EVIL)
+    evil = article(
+        Section(EVIL, lead_of(snippet)), lead=(cites(EVIL, snippet),), sources=(page_of(snippet),), title=EVIL
+    )
+    talk = replace(service.article(run).conversations[0], perspective=Perspective(EVIL, EVIL))
+    try:
+        (folder / "article.json").write_text(to_json(replace(evil, conversations=(talk,))), encoding="utf-8")
+        (folder / "run.json").write_text(json.dumps(json.loads(before["run.json"]) | {"topic": EVIL}), encoding="utf-8")
+        for path in (f"/read/{run}", f"/read/{run}/made", f"/read/{run}/map", f"/read/{run}/wikitext"):
+            page = shown(browser, path)
+            assert not any("javascript" in link for link in page.links)
+            assert "alert(1)" in page.text
+        assert "alert(1)" in shown(browser, "/library").text
+        assert "alert(1)" in shown(browser, f"/watch/{run}").text
+        shown(browser, f"/outline/{run}")
+        assert EVIL in browser.get("/library", params={"q": EVIL}).text.replace("&#34;", '"').replace(
+            "&#39;", "'"
+        ).replace("&lt;", "<").replace("&gt;", ">")
+        checked(browser.post("/write", data={"topic": EVIL, "outline": EVIL, "about": EVIL}))
+    finally:
+        for name, content in before.items():
+            (folder / name).write_bytes(content)
+
+
+def lead_of(snippet: Snippet) -> tuple:
+    from storm_pipeline.types import Paragraph
+
+    return (Paragraph((cites(EVIL, snippet),)),)
