@@ -87,7 +87,8 @@ class QuestionOrder(BaseModel, extra="forbid"):
     """The body of a question about an article."""
 
     question: str = Field(
-        json_schema_extra={"minLength": 1, "maxLength": MAX_TOPIC_LENGTH, "pattern": _TOPIC},
+        max_length=MAX_TOPIC_LENGTH,
+        json_schema_extra={"minLength": 1, "pattern": _TOPIC},
         examples=["Who travelled the road?"],
     )
 
