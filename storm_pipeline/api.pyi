@@ -17,7 +17,7 @@ from storm_pipeline.text.plain import (
 )  # fmt: skip
 from storm_pipeline.interfaces.estimate.formula import count_tokens as count_tokens
 from storm_pipeline.text.files import (
-    cannot_write as cannot_write, read_bounded as read_bounded, read_toml as read_toml,
+    cannot_write as cannot_write, read_bounded as read_bounded, read_plain as read_plain, read_toml as read_toml,
     write_atomically as write_atomically,
 )  # fmt: skip
 from storm_pipeline.text.identity import source_id as source_id
@@ -41,12 +41,12 @@ from storm_pipeline.evidence.retrieval.model_files import (
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import lock_folder as lock_folder, read_state as read_state
 from storm_pipeline.evidence.run_search import open_engine as open_engine
+from storm_pipeline.method.saved_settings import pinned_engine as pinned_engine
 from storm_pipeline.sources.search.edge import with_checks as with_checks
 from storm_pipeline.sources.search.paging import best_passages as best_passages
-from storm_pipeline.sources.search.registry import choose as choose, engine_info as engine_info
+from storm_pipeline.sources.search.registry import choose as choose
 from storm_pipeline.sources.reliable.ground_truth import GroundTruth as GroundTruth
 from storm_pipeline.sources.reliable.ground_truth import wikipedia_article as wikipedia_article
-from storm_pipeline.settings import CAPS as CAPS
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.lexical import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers

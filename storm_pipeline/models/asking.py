@@ -1,7 +1,6 @@
 """Calls of a run's models by role, with inputs shortened to the window, and sampled until a reply parses."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -20,7 +19,7 @@ from storm_pipeline.models.refusals import refuses_limit
 from storm_pipeline.models.request import Request, options_of
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import RunControl, Spending
+from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text.fitting import fit_inputs
 
@@ -80,9 +79,10 @@ class LanguageModels:
         events: Events | None = None,
         *,
         journal: Journal | None = None,
+        control: RunControl | None = None,
     ) -> "LanguageModels":
-        """Return models for use without a run, within the settings' caps, journalled if a journal is given."""
-        control = RunControl(settings, Spending(), threading.Event())
+        """Return models for use without a run, within the caps of ``control``, by default the settings'."""
+        control = control or RunControl(settings)
         journal = journal or Journal(None)
         sinks = (control, events) if events else (control,)
         return cls(table, events=Events(*sinks), control=control, journal=journal, settings=settings)
@@ -188,7 +188,7 @@ def try_model(name: str, settings: Settings) -> str:
     once = {"call_attempts": 1, "lm_timeout": min(settings.lm_timeout, _TRIAL_SECONDS)}
     settings = settings.model_copy(update=once | dict.fromkeys(("max_cost", "max_tokens", "max_minutes")))
     events: list[Event] = []
-    control = RunControl(settings, Spending(), threading.Event())
+    control = RunControl(settings)
     sink = Events(CallbackSink(events.append))
     engine = Engine(events=sink, control=control, journal=Journal(None), settings=settings)
     request = Request("writer", open_model(name, settings), _TRIAL, {"max_tokens": _TRIAL_TOKENS}, _TRIAL_TOKENS, "")

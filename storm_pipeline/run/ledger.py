@@ -113,18 +113,18 @@ class Ledger:
 class RunControl:
     """Control of a run's caps and stop requests; also an event sink that counts usage and failures.
 
-    ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage of earlier
-    sessions of the run; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and work
-    in flight finishes.
+    ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage so far, of
+    earlier sessions at first; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and
+    work in flight finishes.
     """
 
-    def __init__(self, settings: Settings, spent: Spending, halt: threading.Event) -> None:
+    def __init__(self, settings: Settings, spent: Spending | None = None, halt: threading.Event | None = None) -> None:
         self._settings = settings
-        self._spent = spent
+        self.spent = spent or Spending()
         self._start = time.monotonic()
         self._reserved = Spending()
         self._failures: dict[str, list[str]] = {}
-        self._stopped = halt
+        self._stopped = halt or threading.Event()
         self._lock = threading.Lock()
 
     def wait(self, seconds: float) -> None:
@@ -156,7 +156,7 @@ class RunControl:
         minutes = self._settings.max_minutes
         if minutes is None:
             return None
-        left = 60 * minutes - self._spent.seconds - (time.monotonic() - self._start)
+        left = 60 * minutes - self.spent.seconds - (time.monotonic() - self._start)
         if left <= 0:
             raise BudgetSpentError(f"all {minutes:g} minutes are spent (--max-minutes); resume with more")
         return left
@@ -184,17 +184,17 @@ class RunControl:
         with self._lock:
             match event:
                 case CallFinished():
-                    self._spent.dollars += event.cost or 0.0
-                    self._spent.tokens += event.tokens_in + event.tokens_out
+                    self.spent.dollars += event.cost or 0.0
+                    self.spent.tokens += event.tokens_in + event.tokens_out
                 case Failed(counts=True):
                     kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", event.detail)  # without quoted texts and numbers
                     self._failures.setdefault(kind, []).append(event.detail)
 
     def _check_caps(self, role: Role, dollars: float, tokens: int) -> None:
-        seconds = self._spent.seconds + time.monotonic() - self._start
+        seconds = self.spent.seconds + time.monotonic() - self._start
         caps = (
-            ("max_cost", self._spent.dollars + self._reserved.dollars + dollars, self._settings.max_cost, "dollars"),
-            ("max_tokens", self._spent.tokens + self._reserved.tokens + tokens, self._settings.max_tokens, "tokens"),
+            ("max_cost", self.spent.dollars + self._reserved.dollars + dollars, self._settings.max_cost, "dollars"),
+            ("max_tokens", self.spent.tokens + self._reserved.tokens + tokens, self._settings.max_tokens, "tokens"),
             ("max_minutes", seconds / 60, self._settings.max_minutes, "minutes"),
         )
         for name, used, cap, unit in caps:

@@ -147,8 +147,9 @@ def _read_config(
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
+    from storm_bench.experiments.config import CAPS
     from storm_bench.folders import folder_to_write
-    from storm_pipeline.api import CAPS, load_settings
+    from storm_pipeline.api import load_settings
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")

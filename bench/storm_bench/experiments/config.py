@@ -26,11 +26,13 @@ from storm_pipeline import Settings, SettingsError
 from storm_pipeline.api import fingerprint, read_toml, without_secrets
 from storm_pipeline.recipes import OUTLINES, for_recipe
 
-_RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
+_RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings", "spending"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
 """Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
 C = TypeVar("C", bound="ExperimentConfig")
+CAPS = ("max_cost", "max_tokens", "max_minutes")
+"""Settings that limit what a run, or all judges, may spend."""
 
 
 class ExperimentConfig(ConfigTable):
@@ -52,7 +54,8 @@ class ExperimentConfig(ConfigTable):
     # where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No file sets
     # it
     code: Path | None = None
-    caps: Mapping[str, Any] = {}  # what the user's configuration allows of an article, and of a judge. No file sets it
+    caps: Mapping[str, Any] = {}  # what the user's configuration allows an article, and all judges. No file sets it
+    spending: Path | None = None  # file that keeps what judges have spent. No file sets it
 
     @field_validator("resources")
     @classmethod
@@ -161,8 +164,8 @@ class ExperimentConfig(ConfigTable):
                 raise SettingsError(f"{name}: {error}") from error
         return self.model_copy(update={"resources": {**self.resources, **given}})
 
-    def resolved(self, engine: str) -> "ExperimentConfig":
-        """Return this experiment for any process: with absolute paths, and the engine's name in place of ``auto``."""
+    def resolved(self, engine: str, folder: Path) -> "ExperimentConfig":
+        """Return this experiment for any process: with absolute paths, its folder's too, and an engine for ``auto``."""
 
         def with_engine(settings: Mapping[str, Any]) -> Mapping[str, Any]:
             return {**settings, "search": engine} if settings.get("search") == "auto" else settings
@@ -173,14 +176,13 @@ class ExperimentConfig(ConfigTable):
 
         data = self.data.model_copy(update={"path": self.data.folder.absolute()})
         settings = with_engine({"search": "auto", **self.settings})
-        return self.model_copy(
-            update={"data": data, "methods": tuple(map(with_places, self.methods)), "settings": settings}
-        )
+        methods, spending = tuple(map(with_places, self.methods)), folder.absolute() / "judging.json"
+        return self.model_copy(update={"data": data, "methods": methods, "settings": settings, "spending": spending})
 
     @property
     def fingerprint(self) -> str:
         """Hash of the configuration."""
-        return fingerprint(self.model_dump(mode="json", exclude={"code", "caps"}))
+        return fingerprint(self.model_dump(mode="json", exclude={"code", "caps", "spending"}))
 
 
 class _ExperimentFile(ExperimentConfig):
@@ -212,8 +214,8 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     place = f"{path}: "
     if "code" in values:
         raise SettingsError(f"{place}code: no file allows code to be run; --allow-code does")
-    if "caps" in values:
-        raise SettingsError(f"{place}caps: set max_cost, max_tokens and max_minutes under settings")
+    if known := values.keys() & {"caps", "spending"}:
+        raise SettingsError(f"{place}{min(known)}: set {', '.join(CAPS)} under settings")
     values |= {"code": path.parent.absolute()} if allow_code else {}
     config = _validated(ExperimentConfig, _validated(_ExperimentFile, values, place).expanded(), place)
     try:

@@ -39,7 +39,7 @@ class Executor(ABC):
     def __init__(self, at_once: int = 1) -> None:
         if at_once < 1:
             raise SettingsError(f"{at_once} concurrent jobs is out of range: at least 1 is needed")
-        self._at_once = at_once
+        self.at_once = at_once
         self._stopped = threading.Event()
         self._halts: set[threading.Event] = set()
 
@@ -61,7 +61,7 @@ class Executor(ABC):
             with self._starting(work, halt) as begin:
                 try:
                     while True:
-                        for job in islice(waiting, 0 if halt.is_set() else self._at_once - len(running)):
+                        for job in islice(waiting, 0 if halt.is_set() else self.at_once - len(running)):
                             if halt.is_set():
                                 break
                             running[begin(job)] = job
@@ -124,7 +124,7 @@ class LocalExecutor(Executor):
 
     @contextmanager
     def _starting(self, work: Callable[[J], R], halt: threading.Event) -> "Iterator[Callable[[J], Future[R]]]":
-        with Tasks(self._at_once) as tasks:
+        with Tasks(self.at_once) as tasks:
             yield lambda job: tasks.start(run_with_halt, halt, work, job)
 
 

@@ -122,7 +122,7 @@ class ExperimentStore:
         """
         self.state = {
             "format": FORMAT,
-            "config": config.model_dump(mode="json"),
+            "config": config.model_dump(mode="json", exclude={"spending"}),
             "units": [[unit.topic, unit.method, unit.seed] for unit in units],
             **facts,
             "places": [str(self.folder), str(cache)],

@@ -28,11 +28,10 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
-from storm_pipeline.api import fingerprint, from_json, read_bounded, write_atomically
+from storm_pipeline.api import fingerprint, from_json, read_plain, write_atomically
 from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
 
 ARTICLE = "article.json"
-_LARGEST = 2**27  # bytes of it
 _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
@@ -44,7 +43,7 @@ _IRRELEVANT_TO_RESULT = frozenset(
 _UNKNOWN_OF_HUMANS = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
 """Measures that say nothing of the human article, which comes without citations and is its own measure of length."""
 
-_SHARED_WITH_JUDGES = frozenset("lm api_base api_key_env lm_timeout call_attempts workers process_workers".split())
+_FOR_JUDGES = frozenset("lm api_base api_key_env lm_timeout call_attempts workers process_workers prices".split())
 """Settings that also apply to judges: how models are called."""
 
 
@@ -108,13 +107,13 @@ def load_article(folder: Path) -> Article:
     path = folder / ARTICLE
     try:
         facts = path.stat()
-        return _article(path, facts.st_mtime_ns, facts.st_size)
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}; run the experiment again") from error
+    return _article(path, facts.st_mtime_ns, facts.st_size)
 
 
 def article_hash(folder: Path) -> str:
-    """Hash of the article in a folder; empty if there is none."""
+    """Hash of the article in a folder; empty if there is none. Raises RunError: it is a link, or too large."""
     path = folder / ARTICLE
     if not path.is_file():
         return ""
@@ -195,14 +194,18 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     if config.code and is_own(recipe):
         recipe, own = run_name(recipe), {run_name(recipe): own_recipe(recipe, config.code)}
     storm = Storm(settings, search=engine, recipes=own, progress=False)
-    started = sorted(path.parent for path in job.folder.glob("*/run.json") if not path.parent.is_symlink())
-    if started:
+    if started := _runs(job.folder):
         made = storm.resume(started[-1], halt=halt)
     elif config.writes == "outline":
         made = storm.outline(topic.title, method.recipe, halt=halt)
     else:
         made = storm.write(topic.title, recipe, halt=halt)
-    return made if isinstance(made, Article) else _outline_only_article(made, topic, job.folder)
+    return made if isinstance(made, Article) else _outline_only_article(made, topic, _runs(job.folder)[-1])
+
+
+def _runs(folder: Path) -> list[Path]:
+    """Return the runs of a unit; one is made only where there is none."""
+    return sorted(path.parent for path in folder.glob("*/run.json") if not path.parent.is_symlink())
 
 
 def _with_corpus(config: ExperimentConfig, topic: Topic, method: MethodTable) -> Topic:
@@ -218,11 +221,22 @@ def _keep_embedder(name: str, cache: Path) -> Embedder:
     return shared_embedder(name, cache)
 
 
-def _outline_only_article(outline: Outline, topic: Topic, folder: Path) -> Article:
+def _outline_only_article(outline: Outline, topic: Topic, run: Path) -> Article:
     """Return an article with only an outline, its research and its usage, for outline metrics."""
-    files = {name: max(folder.glob(f"*/{name}.json"), default=None) for name in ("usage", "conversations")}
-    known = {name: json.loads(file.read_bytes()) for name, file in files.items() if file}
-    return _ARTICLES.validate_python({"title": topic.title, "outline": outline, **known})
+    files = {name: run / f"{name}.json" for name in ("usage", "conversations")}
+    try:
+        known = {name: json.loads(_read(file)) for name, file in files.items() if file.exists()}
+        return _ARTICLES.validate_python({"title": topic.title, "outline": outline, **known})
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{run} is damaged, its usage or its conversations: delete it and run again") from error
+
+
+def _read(file: Path) -> bytes:
+    """Read a file of the experiment's folder, which another may have made."""
+    try:
+        return read_plain(file)
+    except OSError as error:
+        raise RunError(f"cannot read {file}: {error.strerror}; delete it and run the experiment again") from error
 
 
 def _topic(config: ExperimentConfig, unit: Unit) -> Topic:
@@ -235,12 +249,12 @@ def _topic(config: ExperimentConfig, unit: Unit) -> Topic:
 @lru_cache(4)
 def _article(path: Path, mtime_ns: int, size: int) -> Article:  # noqa: ARG001 - part of the cache key
     """Read an article; cached, because every metric reads it in turn."""
-    return from_json(read_bounded(path, _LARGEST).decode("utf-8"))
+    return from_json(_read(path).decode("utf-8", "replace"))
 
 
 @lru_cache(4096)
 def _hash(path: Path, mtime_ns: int, size: int) -> str:  # noqa: ARG001 - part of the cache key
-    return hashlib.sha256(read_bounded(path, _LARGEST)).hexdigest()[:32]
+    return hashlib.sha256(_read(path)).hexdigest()[:32]
 
 
 @lru_cache(32)
@@ -251,12 +265,12 @@ def _metric(resources: str, cache: Path, name: str) -> Metric:
 @lru_cache(4)
 def _resources(given: str, cache: Path) -> Resources:
     values = json.loads(given)
-    if wordnet := values.get("wordnet"):
-        values["wordnet"] = Path(wordnet).expanduser()
+    values |= {name: Path(values[name]).expanduser() for name in ("wordnet", "spending") if values.get(name)}
     return Resources(**{**values, "cache": cache})
 
 
 def _resources_text(config: ExperimentConfig) -> str:
-    settings = {name: value for name, value in config.settings.items() if name in _SHARED_WITH_JUDGES}
+    settings = {name: value for name, value in config.settings.items() if name in _FOR_JUDGES}
     settings |= {name: cap for name, cap in config.caps.items() if name != "max_minutes"}  # a judge waits for articles
-    return json.dumps({**config.resources, "settings": settings}, sort_keys=True, default=str)
+    own = {"settings": settings, "spending": config.spending}
+    return json.dumps({**config.resources, **own}, sort_keys=True, default=str)

@@ -100,7 +100,7 @@ class RayExecutor(Executor):
         if not self._address:
             options = {
                 "address": "local",
-                "num_cpus": self._at_once,
+                "num_cpus": self.at_once,
                 "object_store_memory": _OBJECT_STORE_BYTES,
                 "include_dashboard": False,
             }

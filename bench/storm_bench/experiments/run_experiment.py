@@ -3,21 +3,23 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.data import data_problems, topics_of
-from storm_bench.experiments.executors import Executor, JobLost
+from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor
 from storm_bench.experiments.experiment_folder import ExperimentStore
 from storm_bench.experiments.provenance import is_unjudged, metric_facts, provenance_of
 from storm_bench.experiments.results import results_of, score_fingerprint
 from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
+from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults
 from storm_bench.types import Topic
 from storm_pipeline import Settings
-from storm_pipeline.api import choose, engine_info
+from storm_pipeline.api import choose, pinned_engine
 
 
 class Experiment:
@@ -41,14 +43,14 @@ class Experiment:
         on_progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._executor = executor
+        self._executor, self._judging = executor, LocalExecutor(executor.at_once)
         self._cache = (cache or Settings.build({}).cache).absolute()
         self._on_progress = on_progress
         self._running = threading.Event()
         self._stopping = threading.Event()
         self._store = ExperimentStore(folder.absolute())
         try:
-            self.config = config.resolved(_resolve_engine(config, self._store.state))
+            self.config = config.resolved(_resolve_engine(config, self._store.state), folder)
             self._topics = {topic.id: topic for topic in topics_of(self.config)}
             self._fingerprints = {u: jobs.fingerprint_of(self.config, self._topics[u.topic], u) for u in self.units}
             missing = self.missing
@@ -97,6 +99,7 @@ class Experiment:
         """Stop running jobs cleanly and start no more; may be called from any thread or signal handler."""
         self._stopping.set()
         self._executor.stop()
+        self._judging.stop()
 
     def run(self) -> ExperimentResults:
         """Compute whatever is missing and return the results. Raises RunError: the folder cannot be written."""
@@ -161,7 +164,12 @@ class Experiment:
     def _score(self) -> None:
         written = (unit for unit in self.units if self._store.is_written(unit, self._fingerprints[unit]))
         wanted = [job for unit in written for job in self._score_jobs(unit) if not self._is_scored(job)]
-        for job, result in self._executor.run(jobs.score_article, wanted):
+        asks = jobs.resources_of(self.config, self._cache).asks_language_model
+        paid = {name for name in self._metrics if name in METRICS and asks(METRICS[name].needs)}
+        judged = [job for job in wanted if job.metric in paid]  # in this process, where one account counts
+        others = [job for job in wanted if job.metric not in paid]
+        done = chain(self._executor.run(jobs.score_article, others), self._judging.run(jobs.score_article, judged))
+        for job, result in done:
             scored = Scored(failure=f"its worker was lost: {result.reason}") if isinstance(result, JobLost) else result
             if scored.stopped:
                 continue
@@ -192,11 +200,12 @@ class Experiment:
 def _resolve_engine(config: ExperimentConfig, before: dict[str, Any]) -> str:
     """Return the engine that ``auto`` stands for in all runs of the experiment; stays the same in later sessions.
 
-    The folder may be another's: of an engine on record the name alone counts, never an address or a variable.
+    The folder may be another's: of an engine on record the name alone counts, never an address or a variable. Raises
+    SettingsError: it is paid for, and ``auto`` would not choose it now.
     """
     settings = before.get("config", {}).get("settings") if config.settings.get("search", "auto") == "auto" else None
     recorded = settings.get("search") if isinstance(settings, Mapping) else None
-    earlier = recorded if isinstance(recorded, str) and engine_info(recorded) else "auto"
+    earlier = pinned_engine("auto", recorded)
     asked = (m for m in config.methods if m.recipe and config.search_of(m).corpus == "engine")
     unnamed = any(config.settings_of(method).search == "auto" for method in asked)
     return choose().spec if unnamed and earlier == "auto" else earlier

@@ -14,8 +14,10 @@ from storm_bench.signatures.judging import WINDOW, JudgeSupport, Supports
 from storm_pipeline import ModelAuthError, ModelError, Settings
 from storm_pipeline.api import LanguageModels, Program, chunks, open_models, parallel_map
 from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
-from storm_pipeline.evidence.judges.capped import ReplyCache
+from storm_pipeline.evidence.judges.capped import JudgingAccount, ReplyCache
+from storm_pipeline.run.events import Events
 
+Form = Literal["plain", "prometheus"]
 _ROLE: Final = "reviewer"
 _SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
@@ -65,13 +67,14 @@ class JudgeModel:
 
 
 def open_judge(
-    lm: str, settings: Settings | None = None, *, form: Literal["plain", "prometheus"] = "plain"
+    lm: str, settings: Settings | None = None, account: JudgingAccount | None = None, *, form: Form = "plain"
 ) -> JudgeModel:
     """Open a language model as a judge: temperature 0 regardless of the settings. Its replies are cached on disk.
 
     Args:
         lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
         settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
+        account: counts its calls, and holds its caps; default: its own, within the settings' caps.
         form: prompt format; ``prometheus`` for models trained on that format.
 
     Raises:
@@ -85,7 +88,10 @@ def open_judge(
         model = replace(model, adapter=PrometheusAdapter())
     unchosen = own.model_copy(update={"temperature": None})  # not the user's: left out where the model refuses it
     cache = ReplyCache(own.cache, f"{lm} {own.api_base or ''}")
-    models = LanguageModels.outside_a_run({_ROLE: model}, unchosen, journal=cache)
+    account = account or JudgingAccount(own, None)
+    models = LanguageModels.outside_a_run(
+        {_ROLE: model}, unchosen, Events(account), journal=cache, control=account.control
+    )
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form}
     if own.seed is not None:
         reported["seed"] = own.seed

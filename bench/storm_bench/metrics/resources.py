@@ -1,6 +1,6 @@
 """Resources that an evaluation's metrics share, each loaded once, on first use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from storm_bench.judges.screen import SimilarityJudge
     from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
+    from storm_pipeline.evidence.judges.capped import JudgingAccount
     from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
@@ -57,6 +58,7 @@ class Resources:
     headings: Literal["outline", "article"] = "outline"
     # other settings of judges; endpoint and key apply only to the model ``lm``
     settings: Mapping[str, object] = field(default_factory=dict)
+    spending: Path | None = None  # file that keeps what language models that judge have spent; None: nothing is kept
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
@@ -108,7 +110,7 @@ class Resources:
         """The language model that judges, at temperature 0."""
         from storm_bench.judges.model_judge import open_judge
 
-        return open_judge(self.judge_lm, self._settings(self.judge_lm))
+        return open_judge(self.judge_lm, self._settings(self.judge_lm), self._account)
 
     @cached_property
     def grader(self) -> "LanguageModelGrader":
@@ -117,8 +119,21 @@ class Resources:
         from storm_bench.judges.model_judge import open_judge
 
         if self.judge_form == "plain":
-            return LanguageModelGrader(self.judge_model)  # one model's calls count against one cap
-        return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
+            return LanguageModelGrader(self.judge_model)
+        own = self._settings(self.judge_lm)
+        return LanguageModelGrader(open_judge(self.judge_lm, own, self._account, form=self.judge_form))
+
+    def asks_language_model(self, needs: Sequence[str]) -> bool:
+        """Return whether what is made of these attributes may ask a language model, which has a cap."""
+        judges = [self.named_judge] if "support_judge" in needs else []
+        judges += self.conner.values() if "conner_models" in needs else []
+        return not {"judge_model", "grader"}.isdisjoint(needs) or any(judge.startswith("lm:") for judge in judges)
+
+    @cached_property
+    def _account(self) -> "JudgingAccount":
+        from storm_pipeline.evidence.judges.capped import JudgingAccount
+
+        return JudgingAccount(self._settings(""), self.spending)
 
     def _embedder(self, name: str) -> "Embedder":
         from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_embedder
@@ -132,7 +147,7 @@ class Resources:
 
         if name == f"lm:{self.judge_lm}":
             return CachingJudge.of(LanguageModelJudge(self.judge_model))
-        return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2])))
+        return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2]), self._account))
 
     def _settings(self, judge: str) -> "Settings":
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})

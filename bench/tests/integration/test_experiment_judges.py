@@ -1,5 +1,11 @@
 """What the judges of an experiment are opened with, and what is said when they cannot be."""
 
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -8,7 +14,8 @@ from judge_llm import FakeModel
 from servers import Reply
 from test_experiments import CACHE, JUDGING, command, config_file, data, described, run
 
-from storm_bench.experiments import ExperimentConfig
+from storm_bench.experiments import Experiment, ExperimentConfig
+from storm_bench.experiments.executors import Executor
 
 __all__ = ["data"]  # a fixture
 
@@ -42,6 +49,57 @@ def test_a_judge_that_is_also_the_writer_uses_the_same_endpoint(data: Path, tmp_
         (article,) = run(elsewhere, tmp_path / "out").results
         assert model.of("GradeOneToFive")
     assert article.values["interest"] == 3
+
+
+class Processes(Executor):
+    """Runs jobs in processes, as Ray does."""
+
+    name = "processes"
+
+    @contextmanager
+    def _starting(self, work: Callable[[Any], Any], _: threading.Event) -> Iterator[Callable[[Any], Future[Any]]]:
+        with ProcessPoolExecutor(self.at_once, mp_context=get_context("spawn")) as pool:
+            yield lambda job: pool.submit(work, job)
+
+
+def test_one_cap_holds_for_the_judges_of_all_processes_and_sessions(data: Path, tmp_path: Path) -> None:
+    cap, method, words = 4000, {"human": True, "name": "human"}, 900
+    long = json.dumps({"feedback": "Fine. " * words, "score": 3})
+    with FakeModel(JUDGING | {"GradeOneToFive": long}) as model:
+        resources = {"judge_lm": f"{unheard()}@{model.url}"}
+        config = described(model, "human", metrics=["rubric"], methods=[method], resources=resources)
+        config = config.model_copy(update={"caps": {"max_tokens": cap}})
+        for _ in range(2):
+            with Processes(2) as executor, Experiment(config, tmp_path / "out", executor, cache=CACHE) as experiment:
+                experiment.run()
+                assert experiment.unscored
+        assert 1 < len(model.asked) <= cap // words
+
+
+def test_what_judges_have_spent_is_read_from_the_folder(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    account = tmp_path / "out" / "judging.json"
+    said = {9000: "all 9000 tokens", -1: "is damaged: a number", None: "is damaged: 'tokens'"}
+    with FakeModel(JUDGING) as model:
+        for kept, why in said.items():
+            account.write_text(json.dumps({"format": 1, "dollars": 0.0, "tokens": kept}), "utf-8")
+            config = judged(model, resources={"judge_lm": f"{unheard()}@{model.url}"})
+            results = run(config.model_copy(update={"caps": {"max_tokens": 9000}}), tmp_path / "out")
+            assert not model.of("GradeOneToFive")
+            assert any(why in note for note in results.notes), results.notes
+
+
+def test_the_price_of_a_judge_may_be_given(data: Path, tmp_path: Path) -> None:
+    name = unheard()
+    with FakeModel(JUDGING) as model:
+        config = judged(model, resources={"judge_lm": f"{name}@{model.url}"})
+        config = config.with_overrides(
+            settings={"prices": (f"{name}=1/1", f"{model.lm.partition('@')[0]}=0/0"), "max_cost": 1.0}
+        )
+        config = config.model_copy(update={"caps": {"max_cost": 1.0}})
+        (article,) = run(config, tmp_path / "out").results
+    assert article.values["interest"] == 3
+    assert json.loads((tmp_path / "out" / "judging.json").read_text("utf-8"))["dollars"] > 0
 
 
 def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from judge_llm import FakeModel
 from test_experiments import data, described, model, run
 
 from storm_bench.experiments import ExperimentConfig, ExperimentStore, results_of
+from storm_pipeline.errors import SettingsError
 
 __all__ = ["data", "model"]  # fixtures
 ENGINE = {"corpus": "engine"}
@@ -47,12 +48,27 @@ def test_an_automatically_chosen_engine_is_kept(
 ) -> None:
     methods = [{"recipe": "direct"}, {"name": "web", "recipe": "direct", "search": ENGINE, "settings": settings}]
     config = searching_nothing(model, methods=methods)
+    monkeypatch.delenv("YDC_API_KEY")
+    monkeypatch.setattr("storm_pipeline.sources.search.registry.responds", lambda _: False)
     first = facts(config, tmp_path / "out")["search"]
     assert first.startswith("topic documents, mixed, ")
-    assert first.endswith("; web: engine you")
-    monkeypatch.delenv("YDC_API_KEY")
-    monkeypatch.setenv("TAVILY_API_KEY", "none")
+    assert not first.endswith("; web: engine you")
+    monkeypatch.setenv("YDC_API_KEY", "none")
     assert facts(config, tmp_path / "out")["search"] == first
+
+
+def test_a_paid_engine_of_the_folder_is_the_users_to_name(
+    data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = searching_nothing(model, search=ENGINE)
+    assert facts(config, tmp_path / "out")["search"] == "engine you"
+    monkeypatch.setenv("SERPER_API_KEY", "none")
+    monkeypatch.delenv("YDC_API_KEY")
+    with pytest.raises(SettingsError, match="--search you"):
+        run(config, tmp_path / "out")
+    named = config.with_overrides(settings={"search": "you"})
+    monkeypatch.setenv("YDC_API_KEY", "none")
+    assert facts(named, tmp_path / "out")["search"] == "engine you"
 
 
 @pytest.mark.parametrize("recorded", [{"search": "searxng:http://thief.example/${YDC_API_KEY}"}, {"search": 5}, []])

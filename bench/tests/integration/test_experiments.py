@@ -173,6 +173,30 @@ def test_outline_only_experiments(data: Path, model: FakeModel, tmp_path: Path) 
     assert not model.of("WriteSection") + model.of("WriteFromMemory")
 
 
+@pytest.mark.parametrize("name", ["usage", "conversations"])
+def test_an_outline_comes_with_the_records_of_its_own_run(
+    data: Path, model: FakeModel, tmp_path: Path, name: str
+) -> None:
+    config = described(model, "storm", writes="outline", metrics=["cost"]).with_overrides(topics=1)
+    run(config, tmp_path / "out")
+    unit = tmp_path / "out/articles/1/storm"
+    (unit / "article.json").unlink()
+    (unit / "zzz").mkdir()
+    (unit / "zzz" / f"{name}.json").write_text("{", "utf-8")
+    asked = len(model.asked)
+    (again,) = run(config, tmp_path / "out").results
+    assert (again.failure, again.values["calls"], len(model.asked)) == ("", asked, asked)
+
+
+def test_an_article_of_a_foreign_folder_is_read_within_limits(data: Path, model: FakeModel, tmp_path: Path) -> None:
+    run(described(model, "direct", metrics=["shape"]).with_overrides(topics=1), tmp_path / "out")
+    article = tmp_path / "out/articles/1/direct/article.json"
+    article.write_text("[" + "{}," * 1_000_001 + "{}]", "utf-8")
+    found = command("report", str(tmp_path / "out"))
+    assert (found.exit_code, "more than 1,000,000 lists and objects" in found.output) == (1, True), found.output
+    assert "unexpected" not in found.output
+
+
 JUDGING: dict[str, Answer] = {
     "JudgeSupport": json.dumps({"verdict": "no"}),
     "GradeOneToFive": json.dumps({"feedback": "Fine.", "score": 3}),

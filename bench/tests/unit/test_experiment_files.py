@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from special_files import SPECIAL, special_file
 
-from storm_bench.experiments.config import read_config
+from storm_bench.experiments.config import CAPS, read_config
 from storm_bench.experiments.data import topics_of
 from storm_bench.types import HumanArticle, Topic
+from storm_pipeline import settings
 from storm_pipeline.errors import DatasetError, SettingsError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,3 +57,7 @@ def test_the_id_of_a_topic_has_no_control_characters(name: str) -> None:
     with pytest.raises(DatasetError, match="is not a file name"):
         Topic(name, "A", HumanArticle("A"))
     assert Topic("کتاب\u200cها", "A", HumanArticle("A")).id
+
+
+def test_the_caps_of_experiments_are_those_of_runs() -> None:
+    assert CAPS == settings.CAPS

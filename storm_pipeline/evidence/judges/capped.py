@@ -1,18 +1,25 @@
 """The language model that judges articles of others: estimated first, capped, and paid for once."""
 
+import json
+import threading
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import BudgetSpentError, ModelError
+from storm_pipeline.errors import BudgetSpentError, ModelError, RunError
 from storm_pipeline.evidence.judges.base import JudgeWrapper, Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge, batches
 from storm_pipeline.models.request import likely_tokens
+from storm_pipeline.run.events import CallFinished, Event
 from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.ledger import RunControl, Spending
+from storm_pipeline.run.locking import read_state
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.sqlite_cache import SqliteCache
+from storm_pipeline.text.files import cannot_write, write_atomically
 from storm_pipeline.text.formatting import dollars, with_noun
-from storm_pipeline.types import Price
+from storm_pipeline.types import Price, is_plausible
 
 MAX_COST = 1.0
 """Default cap on the dollars of a check; a model of unknown price has none."""
@@ -54,6 +61,32 @@ class CappedJudge(JudgeWrapper):
         most = "without a cap, which needs --price" if cap is None else f"capped at ${cap:g} (--max-cost)"
         read = f"{with_noun(sentences, 'sentence')} in {with_noun(len(parts), 'call')}"
         return f"{self.name} reads {read}, {price}, {most}"
+
+
+class JudgingAccount:
+    """One cap on several judges, over sessions; also a sink of their events. Thread-safe, for one process at a time.
+
+    ``file``: keeps what was spent; None: nothing is kept. Raises RunError: it is damaged.
+    """
+
+    def __init__(self, settings: Settings, file: Path | None) -> None:
+        self._file, self._lock = file, threading.Lock()
+        form, remedy, spent = {"dollars": float, "tokens": int}, "; delete it to begin at 0", Spending()
+        if file and file.exists():
+            kept = read_state(file, 1, form, absent=f"{file} has gone", remedy=remedy)
+            spent = Spending(kept["dollars"], kept["tokens"])
+        if not is_plausible(spent):
+            raise RunError(f"{file} is damaged: a number is absurd{remedy}")
+        self.control = RunControl(settings, spent)
+
+    def emit(self, event: Event) -> None:
+        """Save what was spent, after :attr:`control` has counted it. Raises RunError: it cannot be written."""
+        if isinstance(event, CallFinished) and self._file:
+            with self._lock:
+                try:
+                    write_atomically(self._file, json.dumps({"format": 1, **asdict(self.control.spent)}))
+                except OSError as error:
+                    raise RunError(f"{cannot_write(self._file, error)} and run again") from error
 
 
 class ReplyCache(Journal):
