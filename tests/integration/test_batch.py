@@ -288,7 +288,7 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
         (lambda text: text.replace('"format"', '"for"'), "states no format"),
         (lambda text: text.replace('"state": "failed"', '"state": "odd"'), r"topics\.0\.state"),
         (lambda text: text.replace('"number": 1', '"number": 2'), "numbered"),
-        (lambda text: text.replace('"at_once"', '"once"'), "'at_once' is missing"),
+        (lambda text: text.replace('"repeated"', '"often"'), "'repeated' is missing"),
     ],
 )
 def test_damaged_and_newer_batches_are_refused(tmp_path: Path, damage: Callable[[str], str], complaint: str) -> None:
@@ -297,6 +297,31 @@ def test_damaged_and_newer_batches_are_refused(tmp_path: Path, damage: Callable[
     path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(RunError, match=complaint):
         resume_batch(report.folder, open_storm=stubbed)
+
+
+@pytest.mark.parametrize(("given", "most"), [({}, 2), ({"at_once": 3}, 3)])
+def test_a_folder_does_not_decide_how_many_articles_are_written_at_once(
+    tmp_path: Path, given: dict[str, int], most: int
+) -> None:
+    def down(settings: Settings) -> Any:
+        raise ModelError("the model is down")
+
+    report = write_batch(TOPICS, at_once=6, open_storm=down, out=tmp_path)
+    path = report.folder / "batch.json"
+    path.write_text(json.dumps(saved(report.folder) | {"at_once": 64}), encoding="utf-8")
+    together, running, seen = threading.Barrier(most), set[str](), list[int]()
+
+    class Together(StubStorm):
+        def write(self, topic: str, *, sinks: Sequence[EventSink] = (), **options: Any) -> Article:
+            running.add(topic)
+            together.wait(20)
+            seen.append(len(running))
+            together.wait(20)
+            running.discard(topic)
+            return super().write(topic, sinks=sinks, **options)
+
+    assert resume_batch(report.folder, open_storm=Together, **given).all_written  # type: ignore[arg-type]
+    assert max(seen) == most
 
 
 def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> None:

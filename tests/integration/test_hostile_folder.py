@@ -95,7 +95,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile
             (run.folder / "article.json").write_text(article(section("Goods", sentence("Silk."))).to_json())
         given = Settings.build(made.settings()).model_dump(mode="json", exclude_unset=True)
         rows = [TopicStatus(1, TopicRequest("Silk Road", {"search": f"searxng:{attacker.url}"}))]
-        BatchStore.create(folder / "runs", "batch", rows, settings=given, at_once=1, repeated=0).close()
+        BatchStore.create(folder / "runs", "batch", rows, settings=given, repeated=0).close()
         monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
         yield made
 
@@ -262,7 +262,7 @@ def test_a_forged_batch_names_no_folder_outside(hostile: Hostile, folder: str) -
     mine = hostile.folder / "mine"
     mine.mkdir()
     named = TopicStatus(1, TopicRequest("Silk Road"), "written", folder.format(mine=mine))
-    BatchStore.create(hostile.folder / "runs", "forged", [named], settings={}, at_once=1, repeated=0).close()
+    BatchStore.create(hostile.folder / "runs", "forged", [named], settings={}, repeated=0).close()
     forged = next((hostile.folder / "runs").glob("forged*"))
     with pytest.raises(RunError, match="is damaged"):
         BatchStore.open(forged)

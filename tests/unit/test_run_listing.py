@@ -120,7 +120,7 @@ def test_what_is_no_run_or_is_damaged_is_told_in_its_row(
 def a_batch(root: Path, created: float) -> Path:
     """A batch of three topics, two of which have runs."""
     rows = [TopicStatus(n, TopicRequest(topic), state) for n, (topic, state) in enumerate(BATCH.items(), 1)]
-    with BatchStore.create(root, "roads", rows, settings={}, at_once=2, repeated=0) as store:
+    with BatchStore.create(root, "roads", rows, settings={}, repeated=0) as store:
         made(store.folder, "Jade", call(), status="finished", created=created + 1)
         made(store.folder, "Salt", call(), status="failed", created=created + 2)
     path = store.folder / "batch.json"

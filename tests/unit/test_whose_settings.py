@@ -350,7 +350,7 @@ def test_a_run_chooses_no_engine_that_is_paid_for(monkeypatch: pytest.MonkeyPatc
 def test_topics_of_a_batch_have_settings_of_their_own_where_they_are_allowed() -> None:
     rows = [TopicStatus(1, TopicRequest("Silk Road", {"lm": "openai/b", "length": "short"}))]
     given = {"lm": "openai/a", "turns": 2}
-    made = BatchStore.create(Path("runs"), "batch", rows, settings=given, at_once=1, repeated=0)
+    made = BatchStore.create(Path("runs"), "batch", rows, settings=given, repeated=0)
     made.close()
     with pytest.raises(SettingsError, match="made with --lm openai/a, which"):
         Batch.open(made.folder)

@@ -50,7 +50,7 @@ def resume_batch(
     folder: Path | str,
     *,
     allow: Iterable[str] = (),
-    at_once: int | None = None,
+    at_once: int = AT_ONCE,
     accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,

@@ -43,31 +43,19 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.rows: list[TopicStatus] = list(state["topics"])
         self.settings: dict[str, Any] = self._state["settings"]  # explicit ones, as JSON values
         self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
-        self.at_once: int = self._state["at_once"]  # articles written concurrently
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
         self._closed = self._discarded = False
         self.is_new = False  # whether this object made the folder
 
     @classmethod
-    def create(
-        cls,
-        root: Path,
-        name: str,
-        rows: Sequence[TopicStatus],
-        *,
-        settings: Mapping[str, Any],
-        at_once: int,
-        repeated: int,
-        outline: str | None = None,
-    ) -> "BatchStore":
-        """Make a new folder ``<name>-<time>`` below ``root``.
+    def create(cls, root: Path, name: str, rows: Sequence[TopicStatus], **facts: Any) -> "BatchStore":
+        """Make a new folder ``<name>-<time>`` below ``root``; ``facts``: ``settings``, ``outline`` and ``repeated``.
 
         Raises RunError: it cannot be made or written; SettingsError: it would be too large to read.
         """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
-        fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
-        store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
+        store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **facts, "topics": []})
         store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
         if (folder / _STATE).stat().st_size > LARGEST_STATE // 2:  # rows grow, and the file must remain readable
@@ -128,7 +116,7 @@ def read_batch(folder: Path) -> dict[str, Any]:
     Raises RunError: it is missing, damaged, or of a newer version.
     """
     path = folder / _STATE
-    required = {"settings": dict, "at_once": int, "repeated": int, "topics": list}
+    required = {"settings": dict, "repeated": int, "topics": list}
     state = read_state(path, FORMAT, required, absent=f"{folder} is not a batch's folder: it has no {_STATE}")
     try:
         rows = _ROWS.validate_python(state["topics"])

@@ -46,6 +46,7 @@ class Batch(AbstractContextManager["Batch"]):
         store: the batch's folder.
         settings: of all topics; default: those of the folder.
         overrides: override the settings of the batch and of its topics when it is resumed.
+        at_once: articles written concurrently; never that of the folder, which may be another's.
         accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
@@ -57,6 +58,7 @@ class Batch(AbstractContextManager["Batch"]):
         settings: Mapping[str, Any] | None = None,
         *,
         overrides: Mapping[str, Any] | None = None,
+        at_once: int = AT_ONCE,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -65,9 +67,9 @@ class Batch(AbstractContextManager["Batch"]):
         self._shared = store.settings if settings is None else settings
         self._overrides = dict(overrides or {})
         self._left_out = discarded_settings({"lm"} & self._overrides.keys())
-        self._accept_damage = accept_damage
+        self._accept_damage, self._at_once = accept_damage, at_once
         self._sinks = tuple(sinks)
-        self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
+        self._storm = storm_pool(open_storm, size=at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
         self._wrong_settings: list[SettingsError] = []
         self._halt = threading.Event()  # of all runs
@@ -106,10 +108,9 @@ class Batch(AbstractContextManager["Batch"]):
         sections = None if outline is None else read_outline(outline, "")
         if open_storm is None:
             require_some_keys(given, list(distinct.values()))
-        store = BatchStore.create(
-            settings.out, name, rows, settings=given, outline=sections, at_once=at_once, repeated=len(plain) - len(rows)
-        )
-        return cls(store, sinks=sinks, open_storm=open_storm)
+        repeated = len(plain) - len(rows)
+        store = BatchStore.create(settings.out, name, rows, settings=given, outline=sections, repeated=repeated)
+        return cls(store, at_once=at_once, sinks=sinks, open_storm=open_storm)
 
     @classmethod
     def open(
@@ -119,7 +120,7 @@ class Batch(AbstractContextManager["Batch"]):
         *,
         user: Settings | None = None,
         allow: Iterable[str] = (),
-        at_once: int | None = None,
+        at_once: int = AT_ONCE,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -132,27 +133,23 @@ class Batch(AbstractContextManager["Batch"]):
                 non-default settings must be given again, as for :meth:`storm_pipeline.storm.Storm.resume`.
             user: as for :meth:`storm_pipeline.storm.Storm.resume`.
             allow: settings that its topics may have in addition to content settings.
-            at_once: articles written concurrently; default: as before.
-            accept_damage: as for the class.
-            sinks: as for the class.
-            open_storm: as for the class.
+            at_once, accept_damage, sinks, open_storm: as for the class.
 
         Raises:
             SettingsError: ``at_once`` is out of range, or settings of the batch must be given again; the message names
                 them.
             RunError: not a batch's folder, damaged, or locked by another process.
         """
-        if at_once is not None:
-            _check_at_once(at_once)
+        _check_at_once(at_once)
         store = BatchStore.open(Path(folder))
-        store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
             shared = _shared_settings(store, settings or Settings(), user, {*overrides, *allow})
         except SettingsError:
             store.close()
             raise
-        return cls(store, shared, overrides=overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
+        more: dict[str, Any] = {"overrides": overrides, "sinks": sinks, "open_storm": open_storm}
+        return cls(store, shared, at_once=at_once, accept_damage=accept_damage, **more)
 
     @property
     def folder(self) -> Path:
@@ -204,7 +201,7 @@ class Batch(AbstractContextManager["Batch"]):
         self.close()
 
     def _write_all(self, rows: Sequence[TopicStatus]) -> None:
-        with Tasks(self._store.at_once) as tasks:
+        with Tasks(self._at_once) as tasks:
             futures: list[Future[None]] = []
             try:
                 futures += [tasks.start(self._write, row) for row in rows]

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import OutlineFile, Quiet, argument, flag, option
+from storm_pipeline.interfaces.cli.options import AtOnce, OutlineFile, Quiet, argument, flag
 from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def batch(
     topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
     *,
     headings: OutlineFile = None,
-    at_once: Annotated[int, option("--at-once", "K", "Articles written concurrently, 1 to 64.")] = 2,
+    at_once: AtOnce = 2,
     quiet: Quiet = False,
     json_events: Annotated[
         bool, flag("--json-events", "Print events as JSON lines; 'order' is the number of the topic.")
@@ -47,12 +47,11 @@ def batch(
     _run(create, guard, shown)
 
 
-def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output, *, accept_damage: bool) -> None:
-    """Resume a batch; ``settings``: from the command line."""
+def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output, **options: Any) -> None:
+    """Resume a batch; ``settings``, ``options``: from the command line."""
     from storm_pipeline.interfaces.batch import Batch
 
-    user = load_settings(folder=None)
-    _run(partial(Batch.open, folder, settings, user=user, accept_damage=accept_damage), guard, shown)
+    _run(partial(Batch.open, folder, settings, user=load_settings(folder=None), **options), guard, shown)
 
 
 def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:

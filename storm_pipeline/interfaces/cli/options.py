@@ -47,6 +47,7 @@ _OUTLINE = (
     "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
 )
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
+AtOnce = Annotated[int, option("--at-once", "K", "Articles of a batch written concurrently, 1 to 64.")]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]

@@ -12,6 +12,7 @@ import typer
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
 from storm_pipeline.interfaces.cli.options import (
+    AtOnce,
     JsonEvents,
     OutlineFile,
     Quiet,
@@ -117,6 +118,7 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
     *,
+    at_once: AtOnce = 2,
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -136,7 +138,7 @@ def resume(
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
-        resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes)
+        resume_batch(run, Settings.build(ctx.obj), guard, shown, at_once=at_once, accept_damage=yes)
         return
     if (run / "run.json").exists():
         guard.folder = run
