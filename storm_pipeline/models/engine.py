@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 import dspy
@@ -21,7 +22,7 @@ from storm_pipeline.models.refusals import Refusals, adapt
 from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.run.concurrency import process_slot
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
-from storm_pipeline.run.journal import Journal, current_scope
+from storm_pipeline.run.journal import UNREAD, Journal, current_scope
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.retrying import run_within
 from storm_pipeline.settings import Role, Settings
@@ -75,13 +76,7 @@ class Engine:
             self._events.emit(Reused(self._events.stage, "reply"))
             self._refusals.keep(request, recorded.get("without", ()))
             return Replies(list(recorded["texts"]), request.key, recorded)
-        model, limit = request.model, request.token_limit
-        with (
-            self._alone_at_first(model),
-            self._control.reserve(
-                request.role, model.price, request.tokens_in, limit + self._excess.get(model.name, 0)
-            ),
-        ):
+        with self._alone_at_first(request.model):
             return self._with_retries(request)
 
     @contextmanager
@@ -117,7 +112,13 @@ class Engine:
             raise ModelError(f"{model.name} at {model.where} failed: {why}") from error
 
     def _call(self, request: Request) -> Replies:
-        with self._slots, process_slot(request.model.where, self._settings.process_workers):
+        model = request.model
+        most = request.token_limit + self._excess.get(model.name, 0)
+        with (
+            self._control.reserve(request.role, model.price, request.tokens_in, most),
+            self._slots,
+            process_slot(model.where, self._settings.process_workers),
+        ):
             without = self._refusals.known(request)
             while True:
                 self._control.check()
@@ -128,6 +129,11 @@ class Engine:
                     reply = _send(adapt(request, without), seconds_left, answer)
                     break
                 except exceptions.LMError as error:
+                    if error.code != WEB_PAGE and (
+                        answer.status == HTTPStatus.OK or _is_read_timeout(error)
+                    ):  # it is billed
+                        unread = Reply([], {"completion_tokens": answer.tokens}, request.tokens_in)
+                        self._record(request, unread, time.monotonic() - start, without)
                     part = self._refusals.part_to_leave_out(request, without, error, answer.text)
                     if part is None:
                         raise
@@ -144,8 +150,12 @@ class Engine:
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
         record |= {"without": sorted(without)} if without else {}
-        self._journal.add("reply", request.key, record)  # first: a reported call must be on record
+        self._journal.add(
+            "reply" if reply.outputs else UNREAD, request.key, record
+        )  # first: a reported call must be on record
         self._events.emit(call)
+        if not reply.outputs:  # its size says nothing of other replies
+            return record
         with self._excess_lock:
             excess = call.tokens_out - request.token_limit
             self._excess[model.name] = max(0, excess, self._excess.get(model.name, 0))

@@ -59,19 +59,26 @@ class Answer:
     status: int = 0
     kind: str = ""  # Content-Type
     start: bytearray = field(default_factory=bytearray)  # of the body
+    size: int = 0  # bytes of the body so far
 
     def begin(self, status: int, kind: str | None) -> None:
         """Forget an earlier answer."""
-        self.status, self.kind, self.start = status, (kind or "").lower(), bytearray()
+        self.status, self.kind, self.start, self.size = status, (kind or "").lower(), bytearray(), 0
 
     def add(self, chunk: bytes) -> None:
         """Keep the beginning of the body."""
         self.start += chunk[: max(0, _START - len(self.start))]
+        self.size += len(chunk)
 
     @property
     def text(self) -> str:
         """Decode the beginning of the body."""
         return self.start.decode("utf-8", "replace")
+
+    @property
+    def tokens(self) -> int:
+        """Estimate the tokens of the body so far."""
+        return likely_tokens(self.text) * self.size // max(1, len(self.start))
 
     @property
     def is_page(self) -> bool:

@@ -29,6 +29,7 @@ def fingerprint(*parts: object) -> str:
 
 _REJECTED, _FORGOTTEN = "rejected", "forgotten"
 """Kinds of the records that mark one record, or all of a kind, as unusable."""
+UNREAD = "unread"  # kind of the records of replies that were billed and could not be read
 _REPLY, _CALL = "reply", "call"
 """Kind of the records of models' replies, and the key of a call's usage in their values."""
 _COPIED = "copied"  # kind of the record that marks all records before it as copied from another run
@@ -174,7 +175,7 @@ class Journal:
 
     def _apply(self, reading: "_Records", kind: str, key: str, value: Any) -> None:
         """Add a record of an earlier session to the unused ones, or drop the records that it marks."""
-        if kind == _REPLY:
+        if kind in {_REPLY, UNREAD}:
             self.own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
         if kind == _REJECTED:
             reading.reject((value["kind"], key), value["value"])

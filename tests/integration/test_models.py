@@ -218,6 +218,28 @@ def test_concurrent_calls_with_long_replies_keep_within_a_cap() -> None:
     assert sum(event.cost or 0 for event in events if isinstance(event, CallFinished)) == pytest.approx(0.32)
 
 
+@pytest.mark.parametrize(
+    ("lost", "timeout"),
+    [
+        (Reply(body=json.dumps(completion("word " * 500)).encode()[:-20]), 5.0),  # the connection broke off
+        (Reply(body={"choices": "none"}), 5.0),
+        (Reply(delay=30), 0.1),
+    ],
+    ids=["cut", "of another form", "late"],
+)
+def test_replies_that_are_billed_and_not_read_count_against_the_caps(lost: Reply, timeout: float) -> None:
+    events: list[Event] = []
+    with FakeModel(faults={"FindRelatedTopics": [lost] * 99}) as server:
+        asking = models(server.lm, events, prices=["fake=100/100"], max_cost=0.3, call_attempts=20, lm_timeout=timeout)
+        with pytest.raises(BudgetSpentError):
+            related(asking)
+        asked = len(server.asked)
+    calls = [event for event in events if isinstance(event, CallFinished)]
+    assert 1 < len(calls) == asked < 20
+    assert all(call.estimated and call.cost and call.tokens_in > 100 for call in calls)
+    assert (lost.delay > 0) == (sum(call.tokens_out for call in calls) == 0)
+
+
 def test_the_schema_travels_only_where_it_is_wanted(server: FakeModel) -> None:
     related(models(server.lm, structured="never"))
     related(models(server.lm, structured="always"))

@@ -55,6 +55,19 @@ def test_a_run_that_ended_with_useless_replies_asks_again(tmp_path: Path, kind: 
     assert len(server.of("FindRelatedTopics")) == 1  # what was of use is not bought again
 
 
+def test_a_cap_counts_billed_replies_of_all_sessions_that_could_not_be_read(tmp_path: Path) -> None:
+    cut = Reply(body=json.dumps(completion("word " * 500)).encode()[:-20])
+    with FakeModel(faults=dict.fromkeys(answers(), [cut] * 99)) as server:
+        writer = storm(server, tmp_path, prices=("openai/fake=100/100",), max_cost=0.3, call_attempts=1)
+        with pytest.raises(StormError):
+            writer.write("Silk Road")
+        for _ in range(4):
+            with pytest.raises(StormError) as error:
+                writer.resume(folder(tmp_path))
+        assert "of 0.3 dollars" in str(error.value)
+        assert 1 < len(server.asked) < 5
+
+
 def test_an_outline_that_failed_twice_is_asked_for_again(tmp_path: Path) -> None:
     for bad in (
         "",
