@@ -274,6 +274,17 @@ def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
     assert "Tin Road" not in shown(browser, "/library").text
 
 
+def test_a_browser_logs_in_and_out(service: RunService) -> None:
+    token = "correct-horse-battery"
+    browser = TestClient(create_app(service, token), base_url=HERE, headers=BROWSER)
+    assert browser.get("/library").url.path == "/login"
+    assert checked(browser.post("/login", data={"token": "wrong"})).alerts == 1
+    page = checked(browser.post("/login?next=/library", data={"token": token}))
+    assert "Your runs" in page.text
+    assert browser.post(page.form("/logout").action).url.path == "/login"
+    assert browser.get("/library").url.path == "/login"
+
+
 def test_errors_are_pages_for_browsers_and_json_for_programs(browser: TestClient) -> None:
     assert "Nothing is here" in shown(browser, "/nothing", 404).text
     assert "Nothing is here" in shown(browser, "/read/nothing", 404).text

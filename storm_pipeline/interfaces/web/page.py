@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from storm_pipeline import __version__
+from storm_pipeline.interfaces.web.entrance import cookie_name
 from storm_pipeline.output.render.html import page_environment
 from storm_pipeline.text.formatting import clock, shorten, with_noun
 
@@ -30,8 +31,9 @@ _HEADERS = {
 
 
 def page(request: Request, template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page; ``here``, the path of the request, is one of its values."""
-    text = _environment().get_template(template).render(here=request.url.path, **values)
+    """Return a page; its values also have the path of the request, and whether the browser is logged in."""
+    known = {"here": request.url.path, "has_session": cookie_name(request.scope) in request.cookies}
+    text = _environment().get_template(template).render(known | values)
     return HTMLResponse(text, status_code, _HEADERS)
 
 
