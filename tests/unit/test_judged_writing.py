@@ -243,6 +243,19 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_it_cites() -> None
     assert judge.asked[1].passages == (f"{LAKE.text} (Orrin Lake, b.org)",)
 
 
+def test_a_moved_sentence_is_judged_behind_the_one_that_it_now_follows() -> None:
+    texts = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long."
+    sections = (Section("History", (Paragraph(tuple(cites(text, DAM) for text in texts)),)),)
+    passes = iter(
+        [[Edit(kind="move", sentence=3, other=1)], [Edit(kind="reword", sentence=3, text="The lake is 40 km long.")]]
+    )
+    judge = Scripted(lambda *_: "supported")
+    with run([DAM], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
+        (edited,) = edit_article(replace(ctx, judge=judge), sections)
+    assert [own.text for own in edited.sentences()] == [texts[0], "The lake is 40 km long.", texts[1]]
+    assert [question.before for question in judge.asked] == [texts[0]]
+
+
 def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_names() -> None:
     sections = (Section("History", (Paragraph((cites("Men built the dam, and char live there.", DAM, LAKE),)),)),)
     edit = Edit(kind="reword", sentence=1, text="Two thousand men built it. Char live there.")

@@ -84,7 +84,8 @@ class EditedArticle:
         new = self._written(edit) if edit.kind in NEW_TEXT and edit.sentence in self._sentences else []
         if self._says(new) or not all(sentence.citations for sentence in new):
             return []
-        befores = " ".join(_texts_of(self._known([edit.sentence - 1]))), *_texts_of(new)
+        order = self._article.numbers_shown()
+        befores = " ".join(_texts_of(self._known(order[: order.index(edit.sentence)][-1:]))), *_texts_of(new)
         return [(added, support_question(self._ctx.store, added, b)) for added, b in zip(new, befores, strict=False)]
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
