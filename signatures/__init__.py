@@ -1,1 +1,4 @@
-"""What a language model is asked: one DSPy signature a prompt, and worked examples for models that need them."""
+"""Prompts: one DSPy signature each, and worked examples for models that need them.
+
+Imports dspy and pydantic only.
+"""

@@ -52,15 +52,15 @@ class Refusals:
     def known(self, request: Request) -> frozenset[str]:
         """Return the parts of a request that its model is known to refuse, except the user's choices."""
         with self._lock:
-            known = self._known.get(_place(request), frozenset())
-        return frozenset(part for part in known & _parts(request).keys() if not self._is_kept(request, part))
+            known = self._known.get(_endpoint(request), frozenset())
+        return frozenset(part for part in known & _refusable_parts(request).keys() if not self._is_kept(request, part))
 
     def keep(self, request: Request, parts: Collection[str]) -> None:
         """Record the parts that a model refuses, and report new ones."""
         with self._lock:
-            before = self._known.get(_place(request), frozenset())
+            before = self._known.get(_endpoint(request), frozenset())
             new = [part for part in _SPELLINGS if part in parts and part not in before]
-            self._known[_place(request)] = before.union(new)
+            self._known[_endpoint(request)] = before.union(new)
         for part in new:
             note = _NOTES.get(part, "its calls leave it out")
             self._events.degraded(f"{request.model.name} refuses {part}: {note}")
@@ -76,7 +76,7 @@ class Refusals:
         if not _is_refusal(error):
             return None
         places, messages = _messages_of(body)
-        parts = _parts(request)
+        parts = _refusable_parts(request)
         for texts in (places, messages or [error.message]):
             words = _words(texts)
             if "context" in words:  # the prompt is too long, whatever the message says
@@ -129,14 +129,14 @@ def adapt(request: Request, without: Collection[str]) -> Request:
     return replace(request, model=model, options=options, messages=messages)
 
 
-def _parts(request: Request) -> dict[str, Any]:
+def _refusable_parts(request: Request) -> dict[str, Any]:
     sent = {**request.model.lm.kwargs, **request.options}
     sent[MOST_TOKENS] = sent.get("max_tokens") or sent.get("max_completion_tokens")
     sent[SYSTEM] = any(message["role"] == "system" for message in request.messages) or None
     return {part: sent[part] for part in _SPELLINGS if sent.get(part) is not None}
 
 
-def _place(request: Request) -> tuple[str, str]:
+def _endpoint(request: Request) -> tuple[str, str]:
     return request.model.name, request.model.where
 
 

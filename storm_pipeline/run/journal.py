@@ -124,7 +124,7 @@ class Journal:
         """Handle a last record that does not parse: keep it, so that a resumed run behaves in the same way."""
 
     def reject(self, kind: str, key: str, value: Any) -> None:
-        """Mark a record as unusable at :meth:`close`: later sessions do not get it, except after a kill."""
+        """Mark a record as unusable. :meth:`close` saves the mark, so a killed session leaves the record usable."""
         self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
 
     def forget(self, kind: str, **having: str) -> None:

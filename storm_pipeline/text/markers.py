@@ -25,7 +25,7 @@ _LABEL = r"(?:(?:sources?|refs?|citations?|cites?|snippets?|docs?|documents?|pas
 _RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
 _ITEM = re.compile(_RANGE, re.I)
 _ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*", re.I)
-_PLACE = re.compile(r"(?:(?::\d+)?†|,\s*[^\W\d]{1,4}\.\s).*")  # 3:0†source; 3, p. 12
+_LOCATOR = re.compile(r"(?:(?::\d+)?†|,\s*[^\W\d]{1,4}\.\s).*")  # 3:0†source; 3, p. 12
 _BODY = rf"(?:[^{_BRACKETS}\n]|[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 _ANY_FORM = re.compile(
     rf"(?P<mark>{MARKS.pattern})|(?P<bracket>\^?\\?[{re.escape(_OPENING)}](?P<body>{_BODY})\\?[{re.escape(_CLOSING)}]"
@@ -174,7 +174,7 @@ def _without_code(text: str) -> str:
 
 def _read(match: re.Match[str], shown: int | None) -> _Candidate | None:
     """Return the candidate of a match; None if its content, or the text before it, is not of a citation."""
-    core = _PLACE.sub("", _NESTED.sub(";", in_form(match["body"], "NFKC"))).strip(_AROUND)
+    core = _LOCATOR.sub("", _NESTED.sub(";", in_form(match["body"], "NFKC"))).strip(_AROUND)
     if not _ITEMS.fullmatch(core):
         return None
     items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))

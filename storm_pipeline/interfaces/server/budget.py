@@ -40,7 +40,7 @@ class Reservation:
             self.spent += event.cost  # afterwards: it stays reserved until it is counted
 
     def release(self) -> None:
-        """Release the unspent rest."""
+        """Release the unspent part of the reservation."""
         for budget in self.budgets:
             budget.reservations.remove(self)
 

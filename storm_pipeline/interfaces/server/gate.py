@@ -258,20 +258,20 @@ async def read_body(
     return next_message
 
 
-def limit_body(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+def limit_body(headers: dict[str, str], receive: Receive, max_bytes: int) -> Receive:
     """Return a ``receive`` that streams a body.
 
-    It raises TooLargeError: more than ``most`` bytes; SlowBodyError: a piece or the whole takes too long.
+    It raises TooLargeError: more than ``max_bytes`` bytes; SlowBodyError: a piece or the whole takes too long.
     """
     clock = asyncio.get_running_loop().time
     announced, arrived, is_over, ends = announced_size(headers) or 0, 0, False, clock() + _STREAM_SECONDS
-    too_large = f"the body is larger than {most:,} bytes"
+    too_large = f"the body is larger than {max_bytes:,} bytes"
 
     async def next_message() -> Message:
         nonlocal arrived, is_over
         if is_over:  # the client's messages after its body, without a time limit
             return await receive()
-        if announced > most:
+        if announced > max_bytes:
             raise TooLargeError(too_large)
         left = min(_BODY_SECONDS, ends - clock())
         try:
@@ -281,7 +281,7 @@ def limit_body(headers: dict[str, str], receive: Receive, most: int) -> Receive:
             raise SlowBodyError(f"nothing of the body arrived within {left:g} seconds") from error
         arrived += len(message.get("body", b""))
         is_over = not message.get("more_body", False)
-        if arrived > most:
+        if arrived > max_bytes:
             raise TooLargeError(too_large)
         return message
 

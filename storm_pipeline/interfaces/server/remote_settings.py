@@ -157,7 +157,7 @@ class RemoteSettings:
             "title": "ChosenSettings",
             "description": "Settings of a run that callers may choose; the others are the server's.",
             "type": "object",
-            "properties": {name: self._describe(name, known[name]) for name in self.choices()},
+            "properties": {name: self._schema_within_caps(name, known[name]) for name in self.choices()},
             "additionalProperties": False,
         }
 
@@ -168,7 +168,7 @@ class RemoteSettings:
         types: dict[str, Any] = {name: (field.annotation, copy(field)) for name, field in fields.items()}
         return create_model("ChosenSettings", __config__=ConfigDict(strict=True, allow_inf_nan=False), **types)
 
-    def _describe(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def _schema_within_caps(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
         about = {key: schema.pop(key) for key in ("title", "description") if key in schema}
         schema.pop("default", None)
         forms = [s for s in schema.pop("anyOf", None) or [schema] if s.get("type") != "null"]

@@ -15,7 +15,7 @@ from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.outlines import outline_from_headings
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.point_lookups import answer_all_points
-from storm_pipeline.method.steps.reading import beginning, first_of, nearest_of_pages, read_whole
+from storm_pipeline.method.steps.reading import beginning, best_passages_by_page, first_passage, read_whole
 from storm_pipeline.method.steps.searching import without_excluded_pages
 from storm_pipeline.method.writers.findings import distinct_findings, map_to_first
 from storm_pipeline.method.writers.placing import accept_left_out, numbered_sections, with_sources
@@ -35,7 +35,7 @@ from storm_pipeline.types import (
     Turn,
 )
 
-_POINTS = 6  # maximum points of a section
+_MAX_POINTS = 6  # maximum points of a section
 _LEAST_CHOSEN = 0.5  # share of the article's room below which a model's choice of findings is not believed
 
 READER = Perspective("Reader", LATER_ROUND)
@@ -114,7 +114,7 @@ def _room(ctx: RunContext, findings: Sequence[Sentence]) -> int:
 def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
     """Yield id and ``Title (date): beginning`` of the texts found: uncited ones first, then by fit to the topic."""
     cited = cited_snippet_ids(findings)
-    rank = {page: place for place, page in enumerate(nearest_of_pages(ctx))}
+    rank = {page: place for place, page in enumerate(best_passages_by_page(ctx))}
 
     def place(page: Source) -> tuple[bool, int]:
         is_cited = not cited.isdisjoint(snippet.id for snippet in page.snippets)
@@ -122,7 +122,7 @@ def _pages(ctx: RunContext, findings: Sequence[Sentence]) -> Iterator[tuple[str,
 
     room = ctx.settings.interview_words
     for page in sorted(ctx.store.editions().sources(), key=place):
-        first = first_of(ctx.store.source(page.id))
+        first = first_passage(ctx.store.source(page.id))
         about = f"{tidy(page.title) or page.url}{f' ({first.published})' if first.published else ''}"
         line = f"{about}: {beginning(first)}"
         room -= len(line.split())
@@ -182,7 +182,7 @@ def _plan_sections(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoi
 
     def plan(heading: Heading, replies: Sequence[SectionPoints]) -> None:
         points = (tidy(question) for section in replies for question in section.points)
-        new = [point for point in dict.fromkeys(points) if point and point not in asked][:_POINTS]
+        new = [point for point in dict.fromkeys(points) if point and point not in asked][:_MAX_POINTS]
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
         findings = tuple(number for section in replies for number in section.findings)

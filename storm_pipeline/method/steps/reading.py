@@ -68,7 +68,7 @@ def read_whole(conversations: Conversations) -> frozenset[str]:
     return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
 
 
-def nearest_of_pages(ctx: RunContext) -> dict[str, Snippet]:
+def best_passages_by_page(ctx: RunContext) -> dict[str, Snippet]:
     """Search the store for the topic; return each page's id → its best passage, the best page first."""
     (near,) = ctx.store.search([ctx.brief.topic], _RANKED)
     best: dict[str, Snippet] = {}
@@ -77,7 +77,7 @@ def nearest_of_pages(ctx: RunContext) -> dict[str, Snippet]:
     return best
 
 
-def first_of(page: Source) -> Snippet:
+def first_passage(page: Source) -> Snippet:
     """Return the first passage of a page."""
     return min(page.snippets, key=lambda snippet: snippet.place or 0)
 
@@ -89,12 +89,12 @@ def beginning(snippet: Snippet) -> str:
 
 def _page_lines(ctx: RunContext, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
     """Yield the pages found with their lines in a prompt, the nearest to the topic first, as many as fit."""
-    best = nearest_of_pages(ctx)
+    best = best_passages_by_page(ctx)
     place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
     for kept in sorted(ctx.store.editions().sources(), key=lambda source: place.get(source.id, len(place))):
         page = ctx.store.source(kept.id)
-        line = _describe(page, best.get(page.id) or first_of(page), seen)
+        line = _describe(page, best.get(page.id) or first_passage(page), seen)
         room -= count_words(line)
         if room < 0:
             return

@@ -132,7 +132,7 @@ def _by_words(question: str, page_passages: Sequence[Snippet]) -> list[Snippet]:
 
 
 def _with_given_citations(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
-    """Return a sentence with only those citations that its answer gave it or, if none was given, all found for it."""
+    """Return the sentence with the citations that its answer gave it; with all found for it if the answer gave none."""
     given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
     cited = tuple(citation for citation in sentence.citations if citation.snippet_id in given)
     return replace(sentence, citations=cited) if given else sentence
