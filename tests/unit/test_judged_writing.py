@@ -287,6 +287,7 @@ def test_a_new_text_that_a_language_model_supports_is_not_compared_by_its_digits
         judge = LanguageModelJudge(partial(ctx.ask, "judge"), "one", ctx.programs.check)
         assert edit_article(ctx, sections) == sections
         (edited,) = edit_article(replace(ctx, judge=judge), sections)
+        assert ctx.verdicts[edit.text].label == "supported"  # for the record of the article
     assert [own.text for own in edited.sentences()] == [edit.text]
 
 

@@ -126,6 +126,7 @@ def _read(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict
         problem, before = read.get(edit, ("", ()))
         reason = "" if verdict.label == "supported" else verdict.reason or _FURTHER
         read[edit] = problem or reason, (*before, cite_supporting(sentence, verdict))
+        ctx.verdicts.update({sentence.text: verdict} if reads else {})
     return {edit: reading for edit, reading in read.items() if reads or reading[0]}
 
 

@@ -119,6 +119,7 @@ def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentenc
     except ModelError as error:
         ctx.events.failed("judging which sources support a sentence", error)
         return {}
+    ctx.verdicts.update((sentence.text, verdict) for sentence, verdict in zip(several, verdicts, strict=True))
     return {s: cite_supporting(s, verdict) for s, verdict in zip(several, verdicts, strict=True)}
 
 
