@@ -434,6 +434,27 @@ def test_a_pdf_keeps_every_sentence_and_reference(printer: str, monkeypatch: pyt
     assert "MarineLetters.SeaPress.May2019.https://doi.org/10.1000/182" in text
 
 
+def test_a_pdf_of_very_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "The dam was finished in 1926. " * 20_000
+    long = Article("Dams", sections=(Section("History", (Paragraph((Sentence(words * 2),)),)),))
+    with pytest.raises(RunError, match=r"too long for PDF, 1,\d\d\d,\d\d\d bytes as HTML: export another format"):
+        export(long, "pdf")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_a_pdf_is_printed_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not importlib.util.find_spec("weasyprint"):
+        pytest.skip("WeasyPrint is not installed")
+    monkeypatch.setattr(conversion, "_MEGABYTES", "10")
+    with pytest.raises(RunError, match=r"WeasyPrint could not print the page"):
+        export(example(), "pdf")
+    monkeypatch.undo()
+    monkeypatch.setattr(conversion, "_SECONDS", 4)
+    monkeypatch.setattr(conversion, "_PRINT", "import time; time.sleep(60)")
+    with pytest.raises(RunError, match=r"python.* did not make the file: it takes more than \d s"):
+        export(example(), "pdf")
+
+
 def test_a_pdf_without_a_printer_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     monkeypatch.setenv("PATH", "")

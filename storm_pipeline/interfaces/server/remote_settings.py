@@ -28,7 +28,7 @@ STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Regular expression for names of citation styles."""
 _EXACT = 2.0**53  # above it floats skip integers
 _KNOWN = TEXTS | FORMATS
-_CONVERSIONS = make_places("conversions", 4)  # each may use 500 MB for two minutes
+_CONVERSIONS = make_places("conversions", 4)  # each may use 500 MB for 100 seconds
 _VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
 """Pattern of a topic for clients: not blank, without control characters."""

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,15 +23,21 @@ from storm_pipeline.text.files import zip_files
 CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 """Programs that can print PDF; the first one on the PATH is used."""
-_LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
-_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style may never end
-_PRINT_SECONDS = 120
+_MEGABYTES = "500"  # of a program's memory; of WeasyPrint's on Linux alone
+_LIMITS = ("+RTS", f"-M{_MEGABYTES}m", "-RTS", "--sandbox")
+_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style may never end. For PDF twice as many, with the printer
+_LARGEST_PAGE = 1_000_000  # bytes of HTML that are printed, which take 40 s and 350 MB
 _MESSAGE_END = 300  # maximum characters of a program's error message
 _OF_NOTES = b'class="note"'
 _FEWEST_HEADINGS = 3  # minimum headings of an article with a table of contents
 _PAGE = '<w:fldSimple xmlns:w="{}" w:instr="PAGE"><w:r><w:t>1</w:t></w:r></w:fldSimple>'
 _PRINT = """
 import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]) * 10**6,) * 2)
+except (ImportError, OSError, ValueError):
+    pass  # on Windows, or a lower limit holds
 try:
     from weasyprint import HTML
 except (ImportError, OSError):
@@ -52,7 +59,11 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
     if name == "pdf":
         css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
         options = ["--metadata=document-css:false", f"--variable=header-includes:<style>{css}</style>"]
-        return _print(_run_pandoc(manuscript, "html5", style, options))
+        begun = time.monotonic()
+        page = _run_pandoc(manuscript, "html5", style, options)
+        if len(page) > _LARGEST_PAGE:
+            raise RunError(f"the article is too long for PDF, {len(page):,} bytes as HTML: export another format")
+        return _print(page, begun + 2 * _SECONDS)
     headings = sum(isinstance(block, HeadingBlock) for block in manuscript.blocks)
     has_contents = name in {"docx", "odt"} and headings >= _FEWEST_HEADINGS
     writer = "latex-smart" if name == "latex" else name  # keep straight quotation marks
@@ -93,7 +104,7 @@ def _pandoc() -> Path:
 
 
 def _run(
-    command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
+    command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _SECONDS
 ) -> tuple[int, bytes, str]:
     """Run a program in a folder; return its exit status, its output and the end of its error messages."""
     try:
@@ -122,14 +133,15 @@ def _with_page_numbers(made: bytes, written: str) -> bytes:
         return zip_files((name, archive.read(name)) for name in archive.namelist())
 
 
-def _print(page: bytes) -> bytes:
-    """Print a page of HTML as PDF.
+def _print(page: bytes, end: float) -> bytes:
+    """Print a page of HTML as PDF, until a monotonic time.
 
     WeasyPrint runs in a separate process: its Cython libraries and the runtime of the embedded model cannot be loaded
     together.
     """
     if find_spec("weasyprint"):
-        status, printed, log = _run([sys.executable, "-P", "-c", _PRINT], page)
+        command = [sys.executable, "-P", "-c", _PRINT, _MEGABYTES]
+        status, printed, log = _run(command, page, seconds=max(1, round(end - time.monotonic())))
         if status not in (0, _CANNOT_LOAD):
             raise RunError(f"WeasyPrint could not print the page ({log}): install Chromium, or export another format")
         if printed:
@@ -146,7 +158,8 @@ def _print(page: bytes) -> bytes:
         options = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
-        _, _, log = _run([browser, *options, f"--print-to-pdf={target}", source.as_uri()])
+        command = [browser, *options, f"--print-to-pdf={target}", source.as_uri()]
+        _, _, log = _run(command, seconds=max(1, round(end - time.monotonic())))
         if not target.is_file():
             raise RunError(f"{browser} printed no PDF ({log}); install storm-pipeline[pdf] instead")
         return target.read_bytes()
