@@ -2,6 +2,7 @@
 
 import logging
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -97,7 +98,10 @@ class RayExecutor(Executor):
 
     def _init(self) -> None:
         options: dict[str, Any] = {"address": self._address}
-        if not self._address:
+        if (
+            not self._address
+        ):  # it listens on all interfaces: else Ray leaves a token in the home folder for all to read
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(24))
             options = {
                 "address": "local",
                 "num_cpus": self.at_once,

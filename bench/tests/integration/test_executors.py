@@ -50,9 +50,10 @@ print(done.number, done.folder)
         [sys.executable, "-P", "-c", program],
         cwd=tmp_path,
         env={
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"},
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "RAY_TMPDIR": str(tmp_path.parent)[:40],
+            "HOME": str(tmp_path / "home"),
         },
         capture_output=True,
         text=True,
@@ -61,6 +62,7 @@ print(done.number, done.folder)
     )
     assert done.stdout.split() == ["9", str(tmp_path)], done.stderr
     assert not (tmp_path / "imported").exists()
+    assert not (tmp_path / "home" / ".ray").exists(), "others of this machine could read Ray's token there"
 
 
 @pytest.fixture(params=["local", "ray"])
