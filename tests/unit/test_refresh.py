@@ -1,5 +1,6 @@
 """An article whose sources are looked at again: what changed is named and judged, the rest stays byte for byte."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -152,8 +153,10 @@ def test_the_archived_copies_of_wikipedias_citations_are_known(tmp_path: Path, n
     assert (source.url, read.notes[source.id].archive) == (URLS["falk"], ARCHIVED)
 
 
-def test_words_of_a_search_engine_are_not_compared() -> None:
+def test_words_of_a_search_engine_and_missing_words_are_not_compared() -> None:
     engine = page_of("orrin", DAM, origin="snippet")
     own = article(section("Dam", sentence("The dam is of 1926.", engine)), sources=(engine,))
-    found = refreshed(own, orrin="Something else.")
-    assert (found.changes, found.uncompared) == ((), 1)
+    missing = replace(own, sources=(replace(engine, snippets=()),))
+    for cited in (own, missing):
+        found = refreshed(cited, orrin="Something else.")
+        assert (found.changes, found.uncompared) == ((), 1)

@@ -152,4 +152,5 @@ def _print_changes(result: "RefreshedArticle") -> None:
     note = f"; {NOTHING_READ}" if verdicts and not result.checked.read else ""
     say(f"{with_noun(sentences, 'sentence')} with a passage that changed or vanished, {len(result.failing)} fail{note}")
     if result.uncompared:
-        tell(f"not compared, since the words are a search engine's: {with_noun(result.uncompared, 'citation')}")
+        why = "the words are a search engine's, or not in the article"
+        tell(f"not compared, since {why}: {with_noun(result.uncompared, 'citation')}")

@@ -36,7 +36,8 @@ class RefreshedArticle:
 
     changes: tuple[Change, ...]  # in reading order
     checked: CheckedArticle  # sentences with a changed passage cite current passages and are judged again
-    uncompared: int  # number of citations of a search engine's text, which need not occur on the page
+    # number of citations without a passage, or of a search engine's text, which need not occur on the page
+    uncompared: int
 
     @property
     def failing(self) -> frozenset[int]:
@@ -73,9 +74,9 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
             snippet, name = snippets.get(citation.snippet_id), page_of[citation].id
             is_new = name in before.unread
             is_same = snippet and name in folded and _has_passage(folded[name], snippet, citation)
-            if snippet is None or is_same or name in before.documents:
+            if is_same or name in before.documents:
                 yield citation
-            elif snippet.origin != "page" and not is_new and not snippet.url.startswith("file:"):
+            elif snippet is None or (snippet.origin != "page" and not is_new and not snippet.url.startswith("file:")):
                 uncompared += 1
                 yield citation
             elif name not in texts:
