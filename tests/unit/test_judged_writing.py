@@ -256,6 +256,18 @@ def test_a_moved_sentence_is_judged_behind_the_one_that_it_now_follows() -> None
     assert [question.before for question in judge.asked] == [texts[0]]
 
 
+@pytest.mark.parametrize("kind", ["drop", "move", None])
+def test_an_edit_is_not_judged_behind_a_sentence_that_another_edit_takes_away(kind: str | None) -> None:
+    texts = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long.", "Nobody swims there."
+    sections = (Section("History", (Paragraph(tuple(cites(text, DAM) for text in texts)),)),)
+    new = Edit(kind="reword", sentence=3, text="The lake is 40 km long.")
+    edits = [new, *([Edit.model_validate({"kind": kind, "sentence": 2, "other": 4})] if kind else [])]
+    passes, judge = iter([edits]), Scripted(lambda *_: "supported")
+    with run([DAM], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
+        edit_article(replace(ctx, judge=judge), sections)
+    assert [question.before for question in judge.asked] == ["" if kind else texts[1]]
+
+
 def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_names() -> None:
     sections = (Section("History", (Paragraph((cites("Men built the dam, and char live there.", DAM, LAKE),)),)),)
     edit = Edit(kind="reword", sentence=1, text="Two thousand men built it. Char live there.")

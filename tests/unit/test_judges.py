@@ -183,35 +183,6 @@ def test_what_a_reply_leaves_out_is_asked_again_once() -> None:
         LanguageModelJudge(Scripted("I cannot.", "Still not."), "one", CHECK).judge(questions)
 
 
-PAGE = (
-    "The valley is old. Selby grew up there. He built the dam by 1936. It rained. Many left. Snow fell. Wind blew. "
-    "Trout live in the lake. (Orrin Dam, a.org)"
-)
-
-
-@pytest.mark.parametrize(
-    ("claims", "shown"),
-    [
-        (["The dam is from 1936."], "… Selby grew up there. He built the dam by 1936. (Orrin Dam, a.org)"),
-        (
-            ["He built it.", "The lake has trout."],
-            "… Selby grew up there. He built the dam by 1936. … Wind blew. Trout live in the lake. (Orrin Dam, a.org)",
-        ),
-        (["Ships carried silk."], PAGE),
-        (["Der Staudamm im Tal wurde von Selby bis zum Jahr 1936 gebaut."], PAGE),
-    ],
-)
-def test_a_language_model_sees_of_a_passage_what_bears_on_the_sentences_that_cite_it(
-    claims: list[str], shown: str
-) -> None:
-    for whole in (False, True):
-        model = Scripted("1: supported\n2: supported")
-        judge = LanguageModelJudge(model, "one", CHECK)
-        judge.sees_whole_passages = whole
-        judge.judge([Question(claim, (PAGE,)) for claim in claims])
-        assert model.asked[0][1]["passages"] == f"[1] {PAGE if whole else shown}"
-
-
 def test_without_words_nothing_is_asked() -> None:
     judge = LanguageModelJudge(Scripted(), "one", CHECK)
     assert (

@@ -6,7 +6,7 @@ from functools import partial
 
 from storm_pipeline.errors import BudgetSpentError, ModelError
 from storm_pipeline.evidence.judges.base import Label, Question, Verdict
-from storm_pipeline.evidence.judges.spans import excerpt, quoted
+from storm_pipeline.evidence.judges.spans import quoted
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.concurrency import MAX_WORKERS, parallel_map
 from storm_pipeline.text.languages import count_words
@@ -27,8 +27,6 @@ class LanguageModelJudge:
     The probability only encodes the label: 1, 0.5, 0.1 or 0. A verdict may depend on the other sentences of its call.
     ``ask``: asks the model with a program and its inputs; ``program``: has the fields of ``CheckSentences``.
     """
-
-    sees_whole_passages = False  # not just the sentences that have words of those that cite them
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
         self.name = f"model:{name}"
@@ -64,9 +62,7 @@ class LanguageModelJudge:
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
         """Return the verdicts of one call, and of a second one for the sentences that its reply omits."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for q in batch for text in q.passages), 1)}
-        cited = {text: [question.claim for question in batch if text in question.passages] for text in numbers}
-        shown = {text: text if self.sees_whole_passages else excerpt(text, claims) for text, claims in cited.items()}
-        passages = "\n".join(f"[{number}] {tidy(shown[text])}" for text, number in numbers.items())
+        passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
         verdicts = {i: Verdict("not", 0.0) for i, question in enumerate(batch) if not question.has_words}
         for attempt in range(1, _ATTEMPTS + 1):
             waiting = [i for i in range(len(batch)) if i not in verdicts]

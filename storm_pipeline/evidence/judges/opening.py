@@ -52,7 +52,6 @@ def _capped(settings: Settings, announce: Callable[[str], None] | None, events: 
     replies = ReplyCache(settings.cache, f"{settings.lm} {settings.api_base or ''}")
     models = LanguageModels.outside_a_run(table, settings, events, journal=replies)
     judge = _language_model(settings, models, programs_of(settings.compiled_set))
-    judge.sees_whole_passages = True  # an article of others may cite long ones
     return CappedJudge(judge, settings, model.price, announce)
 
 

@@ -45,27 +45,6 @@ def deciding(question: Question) -> tuple[Span, ...]:
     return tuple(pieces[i][0] for i in find_cover(wanted, [shared for _, shared in pieces]))
 
 
-def excerpt(text: str, claims: Sequence[str]) -> str:
-    """Return the sentences of a passage that together have all words of claims that it has, each with the one before.
-
-    The last one, which names the source, always stays; all do across languages, or without such words.
-    """
-    language = detect(text)
-    *pieces, (source, *_) = _stemmed(text) or ((0, 0, frozenset()),)
-    kept: set[int] = set()
-    for claim in claims:
-        left = stem_set(claim, language)
-        while shared := [i for i, (*_, stems) in enumerate(pieces) if stems & left]:
-            best = max(shared, key=lambda i: len(pieces[i][2] & left))
-            left -= pieces[best][2]
-            kept |= {max(0, best - 1), best}
-    if not kept or any(detect(claim) not in {"", language} for claim in claims):
-        return text
-    gaps = ("" if i - 1 in kept or not i else "… " for i in sorted(kept))
-    shown = (gap + text[slice(*pieces[i][:2])] for gap, i in zip(gaps, sorted(kept), strict=True))
-    return f"{' '.join(shown)} {text[source:]}"
-
-
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     """Find a quotation in the passages, word for word except for white space and case."""
     if not quotation.strip():

@@ -79,13 +79,18 @@ class EditedArticle:
         self._read = {}
         return "\n".join(refused)
 
-    def questions(self, edit: Edit) -> list[tuple[Sentence, Question]]:
-        """Return the new sentences of an edit, each with the question whether what it cites supports it."""
+    def questions(self, edit: Edit, edits: Iterable[Edit]) -> list[tuple[Sentence, Question]]:
+        """Return the new sentences of an edit, each with the question whether what it cites supports it.
+
+        The question has the sentence before it, unless one of ``edits`` removes or moves either.
+        """
         new = self._written(edit) if edit.kind in NEW_TEXT and edit.sentence in self._sentences else []
         if self._says(new) or not all(sentence.citations for sentence in new):
             return []
         order = self._article.numbers_shown()
-        befores = " ".join(_texts_of(self._known(order[: order.index(edit.sentence)][-1:]))), *_texts_of(new)
+        pair = (order[: order.index(edit.sentence)] or [0])[-1], edit.sentence
+        is_left = not any(_takes_away(other, number) for other in edits for number in pair)
+        befores = " ".join(_texts_of(self._known(pair[:1] if is_left else ()))), *_texts_of(new)
         return [(added, support_question(self._ctx.store, added, b)) for added, b in zip(new, befores, strict=False)]
 
     def add_passages(self, sentence: int, results: Sequence[Passage]) -> str:
@@ -261,6 +266,14 @@ class EditedArticle:
     def _record(self, before: str, reason: str, outcome: str, *after: str) -> None:
         text = join_sentences(after, self._ctx.brief.language)
         self._ctx.events.revised(Revision("editing", before, reason, outcome, text))
+
+
+def _takes_away(edit: Edit, number: int) -> bool:
+    """Return whether an edit removes or moves a sentence."""
+    if edit.kind == "join":
+        return edit.other == number
+    last = max(edit.sentence, edit.last) if edit.kind in {"move", "move_before", "paragraph"} else edit.sentence
+    return edit.kind in {"cut", "drop", "move", "move_before", "paragraph"} and edit.sentence <= number <= last
 
 
 def _described(edit: Edit) -> str:

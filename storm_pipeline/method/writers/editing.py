@@ -114,7 +114,7 @@ def _read(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> dict
     """Return what the judge finds of edits whose text it doubts; a language model's verdicts on all that it reads."""
     if ctx.judge is None:
         return {}
-    asked = [(edit, *new) for edit in dict.fromkeys(edits) for new in edited.questions(edit)]
+    asked = [(edit, *new) for edit in dict.fromkeys(edits) for new in edited.questions(edit, edits)]
     try:
         verdicts = ExplainingJudge(ctx.judge).judge([question for *_, question in asked])
     except ModelError as error:
