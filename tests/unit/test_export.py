@@ -100,7 +100,7 @@ def test_formats_are_chosen_by_name() -> None:
 def test_wikitext() -> None:
     assert export(example(), "wikitext").decode() == (
         "<!-- Written by a program (small- -model) on 22 November 2026 from the sources below: "
-        "2 of its 3 sentences stand on 3 sources. -->\n"
+        "2 of its 3 sentences rest on 3 sources. -->\n"
         "\n"
         'Corals &#91;1&#93; bleach at 30 °C &#38; die.<ref name="doe2019">{{cite journal |last1=Doe |first1=Jane '
         "|last2=van Gogh |first2=Vincent |title=Corals &#38; heat |journal=Marine Letters "

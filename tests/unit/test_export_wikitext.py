@@ -24,7 +24,7 @@ def on(url: str, sentence: str = "Coral bleaching is a disease of corals that he
 def test_a_page_has_title_website_dates_and_reflist() -> None:
     assert export(on("https://www.nature.com/a"), "wikitext").decode() == (
         "<!-- Written by a program on 22 November 2026 from the sources below: "
-        "1 of its 1 sentence stands on 1 source. -->\n"
+        "1 of its 1 sentence rests on 1 source. -->\n"
         "\n"
         "'''Coral bleaching''' is a disease of corals that heat causes."
         '<ref name="nature-com2019">{{cite web |title=A page |website=nature.com |url=https://www.nature.com/a '

@@ -293,9 +293,9 @@ def test_the_page_says_what_wrote_it_when_and_on_what_it_stands() -> None:
     page = Page(to_html(replace(example(), written="2026-11-22")))
     assert "Written by a program (small-model) from the sources below" in page.visible
     assert "22 November 2026" in page.visible
-    assert "2 of 3 sentences stand on 2 sources" in page.visible
+    assert "2 of 3 sentences rest on 2 sources" in page.visible
     assert "Written by a program from the sources below" in Page(to_html(Article("x"))).visible
-    assert "0 of 0 sentences stand on 0 sources" in Page(to_html(Article("x"))).visible
+    assert "0 of 0 sentences rest on 0 sources" in Page(to_html(Article("x"))).visible
 
 
 def test_the_page_names_local_files_without_their_folders() -> None:

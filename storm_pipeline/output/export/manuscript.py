@@ -71,10 +71,10 @@ class Manuscript:
         cited = sum(bool(sentence.cites) for sentence in sentences)
         models = f" ({', '.join(self.models)})" if self.models else ""
         when = f" on {day(self.written)}" if self.written else ""
-        stand = f"{cited} of its {with_noun(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
+        rest = f"{cited} of its {with_noun(len(sentences), 'sentence')} {'rests' if cited == 1 else 'rest'}"
         return (
             f"Written by a program{models}{when} from the sources below: "
-            f"{stand} on {with_noun(len(self.references), 'source')}."
+            f"{rest} on {with_noun(len(self.references), 'source')}."
         )
 
 
