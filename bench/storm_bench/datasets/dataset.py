@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.errors import first_problem
-from storm_bench.types import HumanSection, Topic
+from storm_bench.types import HumanArticle, HumanSection, Topic
 from storm_pipeline import DatasetError
 from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
 
@@ -22,6 +22,7 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 _LARGEST = 2**26  # bytes of a file, decompressed
 _MOST_VALUES = 2_000_000  # of JSON in it: each takes more memory than it has characters
+_MOST_COMPARED = 1000  # headings or statements of a human article; Wiki Live's longest has 459 statements
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def read_topics(
     for file in files:
         try:
             topic, repairs = read(file)
+            _require_comparable(file, topic)
         except DatasetError as error:
             problems.append(f"skipped: {error}")
             continue
@@ -83,6 +85,15 @@ def read_topics(
     if not topics:
         raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else empty}")
     return DataSet(name, tuple(topics), tuple(problems))
+
+
+def _require_comparable(file: Path, topic: Topic | None) -> None:
+    """Refuse a human article of which metrics, which compare each with each, would compare too much."""
+    human = topic.human if topic else HumanArticle("")
+    headings = max(len(human.headings()), human.published_text.count("\n#"))
+    for what, number in (("headings", headings), ("statements", len(human.statements))):
+        if number > _MOST_COMPARED:
+            raise DatasetError(f"{file} has more than {_MOST_COMPARED:,} {what}; download or rebuild it")
 
 
 def folder_of(folder: Path, name: str, *layouts: str) -> Path:

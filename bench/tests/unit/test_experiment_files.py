@@ -1,13 +1,16 @@
 """Files that describe experiments: what is no file, and what is secret."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from special_files import SPECIAL, special_file
 
+from storm_bench.datasets.built import write_topics
+from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.experiments.config import CAPS, read_config
 from storm_bench.experiments.data import topics_of
-from storm_bench.types import HumanArticle, Topic
+from storm_bench.types import HumanArticle, HumanSection, Topic
 from storm_pipeline import settings
 from storm_pipeline.errors import DatasetError, SettingsError
 
@@ -61,3 +64,14 @@ def test_the_id_of_a_topic_has_no_control_characters(name: str) -> None:
 
 def test_the_caps_of_experiments_are_those_of_runs() -> None:
     assert CAPS == settings.CAPS
+
+
+@pytest.mark.parametrize("what", ["headings", "statements"])
+def test_an_article_of_which_metrics_would_compare_very_much_is_left_out(tmp_path: Path, what: str) -> None:
+    usual = HumanArticle("Silk", "", "A road.", (HumanSection("Goods", "Silk was sold."),))
+    parts = {"headings": ("sections", usual.sections * 1001), "statements": ("statements", ("Silk was sold.",) * 1001)}
+    long = replace(usual, **dict([parts[what]]))
+    write_topics(tmp_path, [Topic("1", "Silk", usual), Topic("2", "Silk", long)])
+    read = read_wikigenbench(tmp_path)
+    assert [topic.id for topic in read.topics] == ["1"]
+    assert f"2.json.gz has more than 1,000 {what}" in read.problems[0]
