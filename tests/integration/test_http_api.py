@@ -39,17 +39,17 @@ def served(lm: str, place: Path, *allow: str, token: str = "", **environment: st
 
 @contextmanager
 def serving(
-    lm: str, place: Path, *allow: str, token: str = "", **environment: str
+    lm: str, place: Path, *allow: str, token: str = "", at: str = "", **environment: str
 ) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
-    """As :func:`served`, with the process."""
-    with closed_port() as address:
-        port = address.rpartition(":")[2]
+    """As :func:`served`, with the process. ``at``: the address, of an earlier server."""
+    with closed_port() as free:
+        address = at or free
     paths = os.pathsep.join([str(TESTS), str(TESTS / "integration"), os.environ.get("PYTHONPATH", "")])
     known = {name: value for name, value in os.environ.items() if name != "STORM_API_TOKEN"}
     command = [
         sys.executable,
         str(TESTS / "api_server.py"),
-        port,
+        address.rpartition(":")[2],
         lm,
         str(place / "runs"),
         str(place / "cache"),
