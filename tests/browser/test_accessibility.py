@@ -31,7 +31,7 @@ def page(visit: Any) -> Page:
 
 
 def faults(page: Page) -> list[str]:
-    """Serious faults of the page that is shown, at both widths and in both schemes of colours; on a phone all is open."""
+    """Serious faults of the page that is shown, at both widths and in both schemes; on the phone all is open."""
     found = []
     for width in (SCREEN, PHONE):
         page.evaluate("is => document.querySelectorAll('details').forEach(one => one.open ||= is)", width == PHONE)

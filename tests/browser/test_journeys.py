@@ -110,6 +110,9 @@ def test_a_run_goes_on_before_the_readers_eyes_when_its_server_was_killed(visit:
             visitor.log_in()
             expect(page.get_by_text("It is finished")).to_be_visible()
             expect(page.locator("[data-lost]")).to_be_hidden()
+            expect(page.locator(".stages")).to_contain_text(
+                "Writing the sections 4 of 4"
+            )  # not 8, with those of before
             page.get_by_role("link", name="Read the article").click()
             expect(page.get_by_role("heading", level=1)).to_have_text("Silk Road")
 

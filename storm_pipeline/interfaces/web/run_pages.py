@@ -39,7 +39,7 @@ class Progress:
 
     number: int = 0  # of the last event
     stages: dict[str, Stage] = field(default_factory=dict)
-    queries: list[tuple[str, int]] = field(default_factory=list)  # with the number of results, in order
+    queries: dict[str, int] = field(default_factory=dict)  # → number of results, in order
     problems: list[str] = field(default_factory=list)
     download: str = ""  # the last download, while it lasts
     calls: int = 0
@@ -62,8 +62,8 @@ class Progress:
         name, at, kind = str(event["stage"]), float(event["at"]), event["event"]
         if kind == "RunStarted":
             self.seconds, self.began = self.elapsed(), at
-            for stage in self.stages.values():
-                stage.running = 0
+            for stage in self.stages.values():  # a session begins each of them again
+                stage.running, stage.steps, stage.total = 0, 0, None
         self.last = at
         stage = self.stages.setdefault(name, Stage(name))
         match kind:
@@ -78,7 +78,7 @@ class Progress:
                 self.calls += 1
                 self.cost = None if None in (self.cost, event["cost"]) else (self.cost or 0.0) + event["cost"]
             case "Searched":
-                self.queries.append((str(event["query"]), int(event["results"])))
+                self.queries[str(event["query"])] = int(event["results"])
             case "Downloading":
                 self.download = f"{event['name']}: {event['done'] / 1e6:,.0f} of {event['total'] / 1e6:,.0f} MB"
             case "Failed" | "Degraded":
