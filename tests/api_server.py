@@ -1,6 +1,6 @@
 """A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``.
 
-Variables: ``TRUST_PROXY``; ``GO_ON``: runs of an earlier server go on.
+Variables: ``TRUST_PROXY``; ``GO_ON``: runs of an earlier server go on; ``AT_ONCE``: how many runs are, by default 1.
 """
 
 import os
@@ -46,7 +46,7 @@ if __name__ == "__main__":
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))
-    with RunService(remote, at_once=1, open_storm=small_storm) as service:
+    with RunService(remote, at_once=int(os.environ.get("AT_ONCE", "1")), open_storm=small_storm) as service:
         token = require_valid_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, ""), service.tokens)
         if os.environ.get("GO_ON"):
             service.resume_unfinished()
