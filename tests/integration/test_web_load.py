@@ -43,7 +43,9 @@ def read(
 
     def look() -> None:
         is_over.wait(_PAUSE * number / READERS)
-        with httpx.Client(base_url=address, headers={"Accept": "text/html"}, trust_env=False, timeout=60) as client:
+        with httpx.Client(
+            base_url=address, headers={"Accept": "text/html"}, trust_env=False, timeout=60, verify=False
+        ) as client:
             paths = (f"/watch/{run}", "/library", f"/watch/{run}/now", "/", "/example")
             for path in itertools.islice(itertools.cycle(paths), number % len(paths), None):
                 began = time.monotonic()
@@ -55,7 +57,10 @@ def read(
                 if is_over.wait(_PAUSE):
                     return
 
-    with ThreadPoolExecutor(1) as pool, httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        httpx.Client(base_url=address, trust_env=False, timeout=60, verify=False) as client,
+    ):
         looking = pool.submit(look)
         events, state = watched(client, run)
         is_over.set()
