@@ -30,7 +30,7 @@ from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
-from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
+from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings, deleted_on_failure
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
@@ -519,7 +519,8 @@ def prepare(
     topic, pieces = _validate(topic), _user_pieces(topic, name, outline)
     chosen = storm._with_choices(name)
     require_keys(chosen.settings, own_engine=storm._engine_object is not None)
-    with RunStore.create(storm.settings.out, topic, name, pieces) as run:
+    run = RunStore.create(storm.settings.out, topic, name, pieces)
+    with deleted_on_failure(run.folder), run:
         run.queue(chosen.settings, chosen._given.chosen_by)
         return run.folder
 
@@ -557,7 +558,7 @@ def prepare_from(storm: Storm, run: Path | str, pieces: Mapping[str, Any]) -> Pa
     earlier run has them. Returns the folder, as :func:`prepare`. Errors as for :func:`write_from`.
     """
     chosen, new, _ = _fork(storm, run, lambda _: pieces)
-    with new:
+    with deleted_on_failure(new.folder), new:
         new.queue(chosen.settings, chosen._given.chosen_by)
         return new.folder
 

@@ -93,10 +93,12 @@ class RunStore:
         """
         new = RunStore.create(root, self.topic, recipe, {**self.state["given"], **given})
         new.close()
-        copy_records(self.folder / integrity.JOURNAL, new.folder / integrity.JOURNAL, without={"piece", integrity.FILE})
-        new = RunStore(new.folder, new.state)
-        new.is_new = True
-        new.update_state(**{"from": self.folder.name})
+        journal = new.folder / integrity.JOURNAL
+        with deleted_on_failure(new.folder):
+            copy_records(self.folder / integrity.JOURNAL, journal, without={"piece", integrity.FILE})
+            new = RunStore(new.folder, new.state)
+            new.is_new = True
+            new.update_state(**{"from": self.folder.name})
         return new
 
     def saved_settings(self) -> SavedSettings:
@@ -239,6 +241,16 @@ class RunStore:
                 yield name, ""
             except OSError as error:
                 raise RunError(f"cannot read {path}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def deleted_on_failure(folder: Path) -> Iterator[None]:
+    """Delete a new run's folder if the block fails, so that none is left that nobody owns."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _is_inside(name: str) -> bool:

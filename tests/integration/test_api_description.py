@@ -121,6 +121,15 @@ BAD = [
     ("POST", "/runs", {"json": {"topic": "Silk Road", "outline": "- a\n" * 12_501}}),
     ("POST", "/check", {"json": {"markdown": "", "sources": [{"url": "", "text": ""}]}}),
     ("POST", "/check", {"json": {"markdown": "x" * 1_000_001}}),
+    *(
+        ("POST", path, {"content": body, "headers": JSON})
+        for path, body in (
+            ("/estimate", b'{"topic": "\\ud800"}'),
+            ("/estimate", b'{"topic": "x", "recipe": "\\ud800"}'),
+            ("/check", b'{"markdown": "\\ud800"}'),
+            ("/check", b'{"markdown": "x", "sources": [{"url": "https://a.example", "text": "\\ud800"}]}'),
+        )
+    ),
     ("GET", "/runs?most=" + "9" * 5000, {}),
     ("GET", "/runs?most=0&most=x", {}),
     ("GET", "/runs/x/events?after=-1", {}),

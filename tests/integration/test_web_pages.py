@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from api_server import small_settings, small_storm
@@ -241,6 +242,42 @@ def test_an_outline_is_edited_and_the_article_written_from_it(browser: TestClien
     assert answer.status_code == 303, answer.text
     written = finished(browser, answer.headers["location"].removeprefix("/watch/"))
     assert "Trade in amber" in shown(browser, f"/read/{written}").text
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"level": "600000000", "heading": "Trade", "do": "go-0"},
+        {"level": "abc", "heading": "Trade", "do": "go-0"},
+        {"level": "9" * 5000, "heading": "Trade", "do": "go-0"},
+        {"level": "1", "heading": "T" * 50_001, "do": "go-0"},
+        {"level": "1", "heading": "Trade", "name": ["Weaver"] * 51, "focus": ["Looms"] * 51, "do": "go-0"},
+        {"level": "1", "heading": "Trade", "name": "Weaver\x1b[31m", "focus": "Looms", "do": "go-0"},
+        {"level": ["1"] * 2001},
+    ],
+    ids=["deep", "word", "long", "outline", "perspectives", "controls", "fields"],
+)
+def test_a_form_for_an_outline_has_the_limits_of_an_order(
+    browser: TestClient, service: RunService, run: str, form: dict[str, Any]
+) -> None:
+    before = len(service.views(1000))
+    answer = browser.post(f"/outline/{run}", data=form, follow_redirects=False)
+    assert answer.status_code == 400, answer.text
+    assert "Traceback" not in checked(answer).text
+    assert len(service.views(1000)) == before
+
+
+@pytest.mark.parametrize(
+    "do", ["heading-up-x", "heading-down-" + "9" * 5000, "heading-remove--1", "heading", "perspective-up-7"]
+)
+def test_a_row_that_is_not_there_is_not_moved(browser: TestClient, run: str, do: str) -> None:
+    rows = {"level": ["1", "2"], "heading": ["Trade", "Silk"], "name": "Weaver", "focus": "Looms", "do": do}
+    page = checked(browser.post(f"/outline/{run}", data=rows))
+    assert [value for name, value in page.forms[0].values if name in ("heading", "name")] == ["Trade", "Silk", "Weaver"]
+
+
+def test_a_question_of_a_form_has_the_limits_of_an_order(browser: TestClient, run: str) -> None:
+    assert browser.post(f"/read/{run}/ask", data={"question": "why " * 200}).status_code == 400
 
 
 def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: str) -> None:

@@ -18,6 +18,7 @@ from storm_pipeline.evidence.page_reading import kept_pages
 from storm_pipeline.interfaces.server.budget import Reservation
 from storm_pipeline.interfaces.server.errors import TooLargeError
 from storm_pipeline.interfaces.server.places import caller_name, make_places
+from storm_pipeline.interfaces.server.remote_settings import Order
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.models.prices import full_name, parse_prices, price_of
 from storm_pipeline.output.check import check_article, read_for_check
@@ -49,7 +50,7 @@ _EXAMPLE: Any = {
 }
 
 
-class CheckOrder(BaseModel, extra="forbid", json_schema_extra={"examples": [_EXAMPLE]}):
+class CheckOrder(Order, json_schema_extra={"examples": [_EXAMPLE]}):
     """The body of a request to check an article."""
 
     markdown: str = Field(

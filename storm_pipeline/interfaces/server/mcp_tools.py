@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent, ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import Field
 from starlette.applications import Starlette
 from starlette.concurrency import iterate_in_threadpool
 from starlette.routing import Route
@@ -259,12 +259,8 @@ class _Tools:
 
     async def _start_run(self, settings: dict[str, Any] | None, **order: Any) -> str:
         """Start a run, and return its name."""
-        try:
-            made = RunOrder.model_validate({"settings": settings or {}, **order})
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise ToolError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
         with self._converted_errors(ToolError):
+            made = RunOrder.of(settings=settings or {}, **order)
             return await asyncio.to_thread(self._service.start, made, CALLER.get())
 
     async def _result(self, name: str, ctx: _Progress) -> CallToolResult:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.documents import ID
@@ -17,6 +17,7 @@ from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, first_error, no_such_setting
+from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
@@ -34,7 +35,32 @@ _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
 """Pattern of a topic for clients: not blank, without control characters."""
 
 
-class RunOrder(BaseModel, extra="forbid"):
+class Order(BaseModel, extra="forbid"):
+    """An order of a remote caller, from JSON or a form."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_encodable(cls, values: object) -> object:
+        """Refuse halves of surrogate pairs, which JSON may have and no file can."""
+        try:
+            json.dumps(values, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            raise ValueError("a text has half of a surrogate pair, which UTF-8 cannot encode") from None
+        except RecursionError:
+            raise ValueError("it is nested too deep") from None
+        return values
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Return the order that a form makes. Raises SettingsError: a value has another form."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise SettingsError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+class RunOrder(Order):
     """The body of a request for a new run."""
 
     topic: str = Field(
@@ -59,20 +85,29 @@ class RunOrder(BaseModel, extra="forbid"):
     )
 
 
-class ResumeOrder(BaseModel, extra="forbid"):
+class ResumeOrder(Order):
     """The optional body of a request to resume a run."""
 
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
+def _line(text: str) -> str:
+    if not is_printable(line := " ".join(text.split())):
+        raise ValueError("it has control characters")
+    return line
+
+
+_Line = Annotated[str, AfterValidator(_line), Field(json_schema_extra={"pattern": f"^[{_VISIBLE}{_BLANK}]*$"})]
+
+
 class Interviewer(BaseModel, extra="forbid"):
     """A perspective of an order."""
 
-    name: str = Field(examples=["Weaver"])
-    focus: str = Field(examples=["Looms and dyes."])
+    name: _Line = Field(examples=["Weaver"])
+    focus: _Line = Field(examples=["Looms and dyes."])
 
 
-class ContinueOrder(BaseModel, extra="forbid"):
+class ContinueOrder(Order):
     """The body of a request for an article from edited pieces of a run."""
 
     outline: str | None = Field(
@@ -83,7 +118,7 @@ class ContinueOrder(BaseModel, extra="forbid"):
     )
 
 
-class QuestionOrder(BaseModel, extra="forbid"):
+class QuestionOrder(Order):
     """The body of a question about an article."""
 
     question: str = Field(

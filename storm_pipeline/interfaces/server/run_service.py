@@ -195,7 +195,7 @@ class RunService(AbstractContextManager["RunService"]):
                 if documents:
                     self.documents.use(caller, documents, name)
                 job = self._job(name, saved, {}, caller)
-            except StormError:
+            except BaseException:
                 self.folders.delete(name)
                 raise
             begun = self.queue.add(job)

@@ -18,7 +18,14 @@ from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.interfaces.server.callers import CALLER
 from storm_pipeline.interfaces.server.documents import DocumentSet
 from storm_pipeline.interfaces.server.pieces import RunPieces
-from storm_pipeline.interfaces.server.remote_settings import RunOrder, article_as, article_format, article_formats
+from storm_pipeline.interfaces.server.remote_settings import (
+    ContinueOrder,
+    QuestionOrder,
+    RunOrder,
+    article_as,
+    article_format,
+    article_formats,
+)
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.server.setup import Setup
 from storm_pipeline.interfaces.web.entrance import Sessions, entrance
@@ -32,7 +39,8 @@ from storm_pipeline.types import Article
 
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
-_MOST_RUNS = 500  # in the library
+_MOST_RUNS, _MOST_FIELDS = 500, 2000  # in the library; of a form
+_MARKS = {"1": "#", "2": "##", "3": "###"}  # of the levels of headings
 
 
 def routes(sessions: Sessions) -> list[BaseRoute]:
@@ -46,7 +54,10 @@ async def _service(request: Request) -> RunService:
 
 async def _form(request: Request) -> dict[str, list[str]]:
     text = (await request.body()).decode("utf-8", "replace")
-    return parse_qs(text, keep_blank_values=True, max_num_fields=2000)
+    try:
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError as error:
+        raise SettingsError(f"the form has more than {_MOST_FIELDS:,} fields: send fewer") from error
 
 
 def _accessible(request: Request, run: str) -> str:
@@ -172,8 +183,7 @@ def _share(request: Request, service: _Service, run: _Run) -> Response:
 
 @_pages.post("/read/{run}/ask")
 def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
-    question = form.get("question", [""])[0]
-    answer = service.ask(run, question)
+    answer = service.ask(run, QuestionOrder.of(question=form.get("question", [""])[0]).question)
     return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
 
 
@@ -231,7 +241,7 @@ def _parse_order(given: dict[str, str], choices: Iterable[str], documents: Docum
     settings: dict[str, Any] = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
     for name in settings.keys() & {"max_cost"}:
         settings[name] = float(settings[name])
-    return RunOrder(
+    return RunOrder.of(
         topic=given.get("topic", ""),
         makes="outline" if given.get("outline_first") else "article",
         outline=given.get("outline") or None,
@@ -302,16 +312,9 @@ def _delete(service: _Service, run: _Run) -> Response:
 def _outline(request: Request, service: _Service, run: _Run) -> Response:
     pieces = service.pieces(run)
     lines = [line.strip() for line in pieces.outline.splitlines() if line.strip()]
-    headings = [(str(len(line) - len(line.lstrip("#"))), line.lstrip("# ")) for line in lines]
+    headings = [(str(min(3, len(line) - len(line.lstrip("#")))), line.lstrip("# ")) for line in lines]
     perspectives = [(asker.name, asker.focus) for asker in pieces.perspectives]
-    return _outline_page(request, service, run, headings, perspectives)
-
-
-def _outline_page(
-    request: Request, service: RunService, run: str, headings: list[_Row], perspectives: list[_Row]
-) -> Response:
-    view = service.view(run)
-    return page(request, "outline.html", run=run, view=view, headings=headings, perspectives=perspectives)
+    return page(request, "outline.html", run=run, view=service.view(run), headings=headings, perspectives=perspectives)
 
 
 @_pages.post("/outline/{run}")
@@ -319,27 +322,29 @@ def _edit_outline(request: Request, service: _Service, run: _Run, form: _Form) -
     """Move, add or remove a row, or go on from what the rows hold."""
     headings = list(zip(form.get("level", []), form.get("heading", []), strict=False))
     perspectives = list(zip(form.get("name", []), form.get("focus", []), strict=False))
-    what, _, place = form.get("do", ["go"])[0].rpartition("-")
-    if what.startswith("heading"):
-        headings = _moved(headings, what.removeprefix("heading-"), int(place), ("1", ""))
-    elif what.startswith("perspective"):
-        perspectives = _moved(perspectives, what.removeprefix("perspective-"), int(place), ("", ""))
+    what, how, place = [*form.get("do", ["go"])[0].split("-"), "", ""][:3]
+    if what == "heading":
+        headings = _moved(headings, how, place, ("1", ""))
+    elif what == "perspective":
+        perspectives = _moved(perspectives, how, place, ("", ""))
     else:
-        outline = "\n".join(f"{'#' * int(level)} {title.strip()}" for level, title in headings if title.strip())
+        if any(level not in _MARKS for level, _ in headings):
+            raise SettingsError("a heading has a level of 1, 2 or 3")
+        outline = "\n".join(f"{_MARKS[level]} {title.strip()}" for level, title in headings if title.strip())
         asked = [{"name": name.strip(), "focus": focus.strip()} for name, focus in perspectives if name.strip()]
         if not outline:
             raise SettingsError("the outline is empty: write a heading for each section")
         known = [{"name": asker.name, "focus": asker.focus} for asker in service.pieces(run).perspectives]
-        return _go("watch", service.continue_from(run, outline, None if asked == known else asked, CALLER.get()))
-    return _outline_page(request, service, run, headings, perspectives)
+        order = ContinueOrder.of(outline=outline, perspectives=None if asked == known else asked)
+        return _go("watch", service.continue_from(run, caller=CALLER.get(), **order.model_dump()))
+    return page(request, "outline.html", run=run, view=service.view(run), headings=headings, perspectives=perspectives)
 
 
-def _moved(rows: list[_Row], how: str, place: int, empty: _Row) -> list[_Row]:
+def _moved(rows: list[_Row], how: str, place: str, empty: _Row) -> list[_Row]:
     """Return the rows after ``up``, ``down``, ``remove`` or ``add`` (after it) of the row at a place."""
-    rest = rows[:place] + rows[place + 1 :]
+    at = next((number for number in range(len(rows)) if str(number) == place), len(rows))
+    row, rest = rows[at : at + 1], rows[:at] + rows[at + 1 :]
     if how == "add":
-        return [*rows[: place + 1], empty, *rows[place + 1 :]]
-    if how == "remove" or not 0 <= place < len(rows):
-        return rest
-    to = max(0, place + (1 if how == "down" else -1))
-    return [*rest[:to], rows[place], *rest[to:]]
+        return [*rows[: at + 1], empty, *rows[at + 1 :]]
+    to = max(0, at + (1 if how == "down" else -1))
+    return rest if how == "remove" else [*rest[:to], *row, *rest[to:]]

@@ -42,9 +42,7 @@ class Sessions:
         self._tokens = tokens
         self._owner = digest(token) if token else ""
         self._key, self._key_ends = (digest(key) if key else ""), time.monotonic() + _KEY_SECONDS
-        self._open: OrderedDict[str, tuple[str, float]] = (
-            OrderedDict()
-        )  # hash of a cookie → that of its token, last use
+        self._open = OrderedDict[str, tuple[str, float]]()  # hash of a cookie → that of its token, last use
         self._lock = threading.Lock()
 
     def enter(self, key: str) -> str | None:
