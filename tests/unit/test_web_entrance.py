@@ -3,12 +3,14 @@
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from storm_pipeline.interfaces.server import gate
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.gate import Gate
 
@@ -185,6 +187,99 @@ def test_a_form_may_bring_files(browser: Browser) -> None:
     assert answer.status_code == 200
     assert answer.json() > 1_000_000
     assert browser.ask("POST", "/runs", {"Origin": SITE}, files=files).status_code == 413
+
+
+async def sent_by(
+    gate: Gate,
+    receive: Callable[[], Awaitable[Any]],
+    address: str,
+    method: str = "POST",
+    path: str = "/login",
+    **headers: str,
+) -> int:
+    """Return the status of a request whose body comes from ``receive``."""
+    named = [(name.encode(), value.encode()) for name, value in {"host": "127.0.0.1:8765", **headers}.items()]
+    about = {"server": ("127.0.0.1", 8765), "client": (address, 1), "query_string": b"", "scheme": "http"}
+    scope = {"type": "http", "method": method, "path": path, "headers": named, **about}
+    statuses = []
+
+    async def send(message: Any) -> None:
+        statuses.extend([message["status"]] if "status" in message else [])
+
+    await gate(scope, receive, send)
+    return int(statuses[0])
+
+
+def test_strangers_take_no_place_of_a_caller(browser: Browser, tokens: Tokens) -> None:
+    anna = tokens.add("anna")
+
+    async def ask() -> tuple[list[int], list[int]]:
+        arrived, waiting = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow() -> Any:
+            waiting.release()
+            await arrived.wait()
+            return {"type": "http.request", "body": b"token=wrong"}
+
+        async def at_once() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        held = [asyncio.create_task(sent_by(browser.gate, slow, f"1.2.3.{n // 16}")) for n in range(64)]
+        for _ in held:
+            await waiting.acquire()
+        answers = [
+            await sent_by(browser.gate, at_once, address, "GET", path, **headers)
+            for address, path, headers in (
+                ("1.2.3.0", "/login", {}),
+                ("1.2.3.9", "/shared/x", {}),
+                ("1.2.3.0", "/runs", {"authorization": f"Bearer {TOKEN}"}),
+                ("1.2.3.0", "/runs", {"authorization": f"Bearer {anna}"}),
+            )
+        ]
+        arrived.set()
+        return answers, await asyncio.gather(*held)
+
+    assert asyncio.run(ask()) == ([429, 503, 200, 200], [401] * 64)
+
+
+def test_the_owner_and_a_caller_at_one_address_have_places_of_their_own(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "_MOST_OF_ONE", 4)
+    anna, held = tokens.add("anna"), asyncio.Event()
+
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        await held.wait()
+        await Response("")(scope, receive, send)
+
+    async def ask() -> list[int]:
+        limited = Gate(wait, TOKEN, tokens)
+        asked = [
+            asyncio.create_task(sent_by(limited, nothing, "1.2.3.4", "GET", "/runs", authorization=f"Bearer {token}"))
+            for token in (*[TOKEN] * 4, *[anna] * 4, TOKEN, anna)
+        ]
+        await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        held.set()
+        return await asyncio.gather(*asked)
+
+    assert asyncio.run(ask()) == [200] * 8 + [429] * 2
+
+
+async def nothing() -> Any:
+    return {"type": "http.request", "body": b""}
+
+
+def test_of_strangers_only_a_small_login_is_read_that_comes_soon(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never() -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(gate, "_LOGIN_SECONDS", 0.01)
+    assert asyncio.run(sent_by(browser.gate, never, "1.2.3.4")) == 408
+    assert asyncio.run(sent_by(browser.gate, never, "1.2.3.4", "POST", "/enter")) == 405  # without waiting
+    assert asyncio.run(sent_by(browser.gate, never, "1.2.3.4", "GET", "/login")) == 200
+    assert browser.post("/login", {"token": "x" * 5000}).status_code == 413
 
 
 def test_a_session_is_of_its_caller(tokens: Tokens) -> None:

@@ -18,18 +18,16 @@ from storm_pipeline.interfaces.server.errors import (
     SlowBodyError,
     TooLargeError,
 )
-from storm_pipeline.interfaces.server.places import Places
+from storm_pipeline.interfaces.server.places import Places, make_places
 from storm_pipeline.interfaces.server.reach import Reach, is_loopback, is_own_page
 from storm_pipeline.sources.documents.isolated import read_for
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
-"""Maximum concurrent requests, of all clients and of one."""
+"""Maximum concurrent requests, of all callers and of one."""
 _MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
 """Maximum event streams and uploads among them, which may take long."""
-_MOST_LARGE, _MOST_LARGE_OF_ONE = 16, 4
-"""Maximum requests with large bodies among them, which are held in memory."""
 _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
@@ -37,6 +35,8 @@ _MOST_VALUES = 100_000  # of a JSON body: parsing a large one would block all ot
 _STATUSES: dict[type[StormError], int] = {EncodingError: 400, SlowBodyError: 408, TooLargeError: 413}
 _UPLOADS, _FORM = "/documents/", "/write"  # bodies of PUT below the first, and forms with files, are streamed
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_LOGIN = "/login"  # takes the only body of strangers that is read
+_LOGIN_BYTES, _LOGIN_SECONDS = 4096, 5.0
 _BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
 _STREAM_SECONDS = 900.0  # for a whole streamed body
 Message = MutableMapping[str, Any]
@@ -95,8 +95,9 @@ class Gate:
         self._open_path, self._open_pages = open_path, open_pages
         self._of_session = of_session
         self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
+        self._strangers = make_places("requests without a token", _MOST_OF_ONE)  # by address
         self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
-        self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
+        self._large = make_places("large requests", 16)  # their bodies are held in memory
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward or refuse a request."""
@@ -127,15 +128,18 @@ class Gate:
         if scope["path"] == self._open_path:  # answered at once without reading its body
             await self._pass(scope, {}, _nothing, send, caller)
             return
-        client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
+        address = str((scope.get("client") or ("",))[0]) or "unknown"
+        is_owner = caller == OWNER and bool(self._token)  # else whoever reaches this machine
+        client = "/owner" if is_owner else (caller.name if caller else "") or address  # no token has such a name
         with ExitStack() as held:
             try:
-                for places in self._places(scope, headers):
-                    held.enter_context(places.hold(client or "unknown"))
+                for places in self._places(scope, headers) if caller else (self._strangers,):
+                    held.enter_context(places.hold(client))
             except BusyError as error:
                 await _refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
             else:
-                await self._pass(scope, headers, receive, send, caller or STRANGER)
+                has_body = caller or (scope["method"], scope["path"]) == ("POST", _LOGIN)
+                await self._pass(scope, headers, receive if has_body else _nothing, send, caller or STRANGER)
 
     def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
         """Return the kinds of places that a request needs."""
@@ -152,6 +156,8 @@ class Gate:
             if _is_upload(scope):
                 is_form = path == _FORM
                 body = limit_body(headers, receive, SET_BYTES + _MOST_BYTES if is_form else FILE_BYTES)
+            elif path == _LOGIN:
+                body = await read_body(headers, receive, _LOGIN_BYTES, seconds=_LOGIN_SECONDS)
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await read_body(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
@@ -232,21 +238,27 @@ def _of_few_values(body: bytes) -> None:
 
 
 async def read_body(
-    headers: dict[str, str], receive: Receive, most: int, check: Callable[[bytes], None] | None = None
+    headers: dict[str, str],
+    receive: Receive,
+    most: int,
+    check: Callable[[bytes], None] | None = None,
+    seconds: float | None = None,
 ) -> Receive:
     """Read a body of at most ``most`` bytes; return a ``receive`` with it and the client's next messages.
 
-    ``check``: runs on the body in a thread. Raises TooLargeError, SlowBodyError, and errors of ``check``.
+    ``check``: runs on the body in a thread; ``seconds``: within which it has to arrive. Raises TooLargeError,
+    SlowBodyError, and errors of ``check``.
     """
     limited, body, more = limit_body(headers, receive, most), bytearray(), True
+    seconds = seconds or _BODY_SECONDS
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             while more:
                 message = await limited()
                 body += message.get("body", b"")  # in place, since there may be very many pieces
                 more = message.get("more_body", False)
     except TimeoutError as error:
-        raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
+        raise SlowBodyError(f"the body did not arrive within {seconds:g} seconds") from error
     content = bytes(body)
     if check:
         await asyncio.to_thread(check, content)
