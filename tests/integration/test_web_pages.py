@@ -158,6 +158,16 @@ def test_a_run_is_estimated_before_it_begins(browser: TestClient) -> None:
     assert checked(wrong).alerts == 1
 
 
+def test_the_owners_paths_and_addresses_are_not_shown(tmp_path: Path) -> None:
+    settings = small_settings("openai/fake@http://127.0.0.1:9/v1", tmp_path / "runs", tmp_path / "cache")
+    own = settings.model_copy(update={"search": f"corpus:{tmp_path}/clients"})
+    with RunService(RemoteSettings.build(own), open_storm=small_storm) as service:
+        browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+        pages = [shown(browser, path).text for path in ("/", "/write", "/library")]
+    assert "openai/fake" in pages[1]
+    assert not [text for text in pages if "clients" in text or "127.0.0.1:9" in text]
+
+
 def test_documents_are_sent_with_the_form(browser: TestClient, service: RunService) -> None:
     files = [("files", ("amber.txt", b"Amber came by the Amber Road.")), ("files", ("more.md", b"# Amber"))]
     page = checked(browser.post("/write", data={"topic": "Amber Road"}, files=files))

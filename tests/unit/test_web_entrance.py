@@ -106,9 +106,21 @@ def test_a_session_ends_when_it_is_not_used(tokens: Tokens, monkeypatch: pytest.
         assert sessions.caller(cookie) == OWNER
     now[0] += 12 * 3600 + 1
     assert sessions.caller(cookie) is None
-    first, *_ = [sessions.log_in(TOKEN) for _ in range(1001)]
+
+
+def test_sessions_of_a_token_end_no_others(tokens: Tokens) -> None:
+    sessions, anna = Sessions(tokens, TOKEN), tokens.add("anna")
+    owners, first = sessions.log_in(TOKEN), sessions.log_in(anna)
+    assert owners
     assert first
+    later = [sessions.log_in(anna) for _ in range(20)]
     assert sessions.caller(first) is None  # the oldest of too many
+    assert all(sessions.caller(cookie or "") for cookie in (*later, owners))
+    for token in [tokens.add(f"caller-{n}") for n in range(49)]:
+        for _ in range(20):
+            sessions.log_in(token)
+    assert sessions.caller(owners)
+    assert [cookie for cookie in later if not sessions.caller(cookie or "")] == later[:1]  # the oldest of 1,001
 
 
 def test_without_a_session_a_browser_is_sent_to_the_login(browser: Browser) -> None:

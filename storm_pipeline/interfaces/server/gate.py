@@ -129,7 +129,7 @@ class Gate:
             await self._pass(scope, {}, _nothing, send, caller)
             return
         address = str((scope.get("client") or ("",))[0]) or "unknown"
-        is_owner = caller == OWNER and bool(self._token)  # else whoever reaches this machine
+        is_owner = caller == OWNER and bool(self._token)  # else any user of this machine
         client = "/owner" if is_owner else (caller.name if caller else "") or address  # no token has such a name
         with ExitStack() as held:
             try:

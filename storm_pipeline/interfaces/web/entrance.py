@@ -17,7 +17,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from storm_pipeline.interfaces.server.callers import OWNER, Caller, Tokens, digest
 
-_MOST = 1000  # sessions
+_MOST, _MOST_OF_ONE = 1000, 20  # sessions, of all tokens and of one
 _IDLE_SECONDS = 12 * 3600.0  # without a request, after which a session ends
 _KEY_SECONDS = 600.0  # within which the one-time address works
 _USED = "this address was used already, or is too old: log in with a token, or start `storm web` again"
@@ -29,8 +29,8 @@ Page = Callable[..., Response]
 class Sessions:
     """The sessions of browsers, in memory: hashes of random cookies, each of a token's caller. Thread-safe.
 
-    A session ends with the process, when its token is revoked, after 12 hours without a request, or when 1,000 newer
-    ones were opened.
+    A session ends with the process, when its token is revoked, after 12 hours without a request, or when 20 newer ones
+    of its token, or 1,000 of all, were opened or used.
 
     Args:
         tokens: the named tokens.
@@ -85,9 +85,10 @@ class Sessions:
     def _new(self, token: str) -> str:
         cookie = secrets.token_urlsafe(32)
         with self._lock:
+            same = [name for name, (other, _) in self._open.items() if other == token]
+            if len(same) >= _MOST_OF_ONE or len(self._open) >= _MOST:
+                del self._open[same[0] if len(same) >= _MOST_OF_ONE else next(iter(self._open))]
             self._open[digest(cookie)] = token, time.monotonic()
-            while len(self._open) > _MOST:
-                self._open.popitem(last=False)
         return cookie
 
     def _caller_of(self, token: str) -> Caller | None:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from storm_pipeline import __version__
+from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.interfaces.web.entrance import cookie_name
 from storm_pipeline.output.render.html import page_environment
 from storm_pipeline.text.formatting import clock, shorten, with_noun
@@ -70,6 +71,7 @@ def _environment() -> "Environment":
     environment.globals |= {"static": _address, "version": __version__, "noun": with_noun}
     environment.filters |= {
         "clock": clock,
+        "plain": plain_name,
         "shorten": shorten,
         "path": lambda text: quote(text, safe=""),
         "by_id": lambda sources: {source.id: source for source in sources},
