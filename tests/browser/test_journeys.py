@@ -70,6 +70,10 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
     page.get_by_role("button", name="See what it will take").click()
     expect(page.get_by_role("heading", name="What it will take")).to_be_visible()
     expect(page.get_by_text("notes.txt")).to_be_visible()
+    page.get_by_label("Length").select_option("standard")
+    page.get_by_label("Topic", exact=True).press("Enter")  # starts nothing that costs
+    expect(page.get_by_label("Length")).to_have_value("standard")
+    expect(page).to_have_url(re.compile("/write$"))
     site.may_write.clear()
     try:
         page.get_by_role("button", name="Start").click()
@@ -130,6 +134,9 @@ def test_an_outline_is_edited_before_the_article_is_written_and_nothing_is_paid_
     page.get_by_role("button", name="Move History down").click()
     expect(page.get_by_label("Heading 1", exact=True)).not_to_have_value("History")
     page.get_by_label("Heading 1", exact=True).fill("Mines of tin")
+    page.get_by_label("Heading 1", exact=True).press("Enter")  # starts nothing that costs
+    expect(page.get_by_label("Heading 1", exact=True)).to_have_value("Mines of tin")
+    expect(page).to_have_url(re.compile("/outline/"))
     paid = prompts(site)[before:]
     page.locator("button.go").click()
     expect(page.get_by_text("It is finished")).to_be_visible()

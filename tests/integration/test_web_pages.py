@@ -211,6 +211,7 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             page = shown(browser, made[0])
             assert page.streams == [f"/runs/{made[0].removeprefix('/watch/')}/events"]
             assert "It is being written" in page.text
+            assert any("0:01 so far" in shown(browser, made[0]).text for _ in patiently())  # although nothing happens
             assert "number 1 in the queue" in shown(browser, made[1]).text
             for path in reversed(made):
                 assert path + "/stop" in [form.action for form in shown(browser, path).forms]
@@ -223,11 +224,16 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             finished(browser, made[0].removeprefix("/watch/"))
 
 
-def ended(service: RunService, run: str) -> None:
+def patiently() -> Iterator[None]:
     for _ in range(300):
+        yield
+        time.sleep(0.1)
+
+
+def ended(service: RunService, run: str) -> None:
+    for _ in patiently():
         if not service.is_running(run):
             return
-        time.sleep(0.1)
     raise AssertionError("the run does not end")
 
 

@@ -1,6 +1,7 @@
 """The routes of the pages, which call the service of the HTTP API; actions are forms, answered by redirects."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -166,7 +167,7 @@ def _add_book(path: str, find: Callable[..., _Book]) -> None:
 @_pages.get("/example/watch")
 def _watch_recording(request: Request) -> Response:
     progress = Progress.of(recorded_events())
-    more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": ""}
+    more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": "", "elapsed": progress.elapsed()}
     return _recorded().page(request, "watch.html", progress=progress, **more)
 
 
@@ -275,7 +276,8 @@ def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Re
     expected = expected_calls(service.folders.path(run), view.topic, view.recipe)
     expected = expected if view.state in ("running", "queued") else 0
     values: dict[str, Any] = {"view": view, "pieces": pieces, "progress": progress, "title": view.topic, "run": run}
-    values |= {"share": progress.share(expected), "left": progress.left(expected)}
+    now = time.time() if view.state == "running" else 0.0
+    values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
     template = "watch_now.html" if part else "watch.html"
     return page(request, template, base=f"/watch/{quote(run)}", is_recording=False, **values)
 
