@@ -63,7 +63,7 @@ class FindPoints(dspy.Signature):
     findings of its researchers, behind each the numbers of the pages that it comes from; the pages that were found,
     each with its title, its date and how it begins; and, if there are any, the questions to which no page had an
     answer. Say what is missing, what the findings are worth, and which of them the article tells: it has room for
-    about as many as is said, a sentence each.
+    at most as many as is said, a sentence each, and is better without what its reader does not need.
     - sections: one entry for each section of the outline.
       - points: at most six questions, the most important first, that a reader of this section expects an answer to and
         that no finding answers. Each asks one thing, names the topic, and can be understood alone. Ask once in the
@@ -79,14 +79,15 @@ class FindPoints(dspy.Signature):
         - a court case: who sued whom and for what, the facts, what each court decided and why, what was done then.
         Go through the pages as well: where a title or a beginning promises something that no finding tells, ask for it.
         Ask too for the date of an event or an office that matters and has none, and who somebody that matters is.
-      - findings: the numbers of the findings that it tells, in the order in which to tell them: all, if the article has
-        room for them; those that say the same count as one, and answers to points have their own room. If not, choose
-        those that its reader would miss most, and leave out most where most was found. What the topic is, who, what,
-        when, where, why, how much, the outcome, and what limits a finding that is told come before dimensions,
-        equipment and materials, suppliers and people merely present, steps of a procedure, praise and opinions beyond
-        the weightiest, further examples and side stories. A finding belongs to the one section in which a reader would
-        look for it, by what it is about, not by what it only touches. What is said of one event, report, work or person
-        stays together. Name none twice, and none that is off the topic, on the sources, or the same as another.
+      - findings: the numbers of the findings that it tells, in the order in which to tell them: those that somebody who
+        looks up the topic needs and would miss, at most as many as there is room for, and none to fill it. Those that
+        say the same count as one; answers to points have their own room. Leave out most where most was found. What the
+        topic is, who, what, when, where, why, how much, the outcome, and what limits a finding that is told come before
+        dimensions, equipment and materials, suppliers and people merely present, steps of a procedure, praise and
+        opinions beyond the weightiest, further examples and side stories, and plans that came to nothing. A finding
+        belongs to the one section in which a reader would look for it, by what it is about, not by what it only
+        touches. What is said of one event, report, work or person stays together. Name none twice, and none that is off
+        the topic, on the sources, or the same as another.
       - share: how many of 100 words of the article the section should have, by what a reader wants to know of the
         topic, not by how much was found. One episode, quarrel, work or side figure of many has few, however much is
         written about it; what is newest has no more than what lasted. It goes with the number of its findings. All
