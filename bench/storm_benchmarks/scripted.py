@@ -180,7 +180,7 @@ def _lead(user: str, mark: str) -> str:
 
 def _verdicts(user: str, _: str) -> str:
     """Return a judge's lines: it doubts one sentence in ten, by their words."""
-    asked = re.findall(r"^ ?(\d+)\. (.+)\]$", user.partition(_CHECK)[2], re.M)
+    asked = re.findall(r"^ ?(\d+)\. (.+?)\](?: \(.+\))?$", user.partition(_CHECK)[2], re.M)  # and notes behind it
     labels = ["partly - it does not say so" if number_of(text) % _DOUBTED == 0 else "supported" for _, text in asked]
     return "\n".join(f"{number}: {label}" for (number, _), label in zip(asked, labels, strict=True))
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from storm_benchmarks.faults.kinds import ANSWERED, OK
+from storm_benchmarks.faults.kinds import BILLED, OK
 from storm_benchmarks.faults.server import Line
 from storm_pipeline import Article
 from storm_pipeline.run.events import CallFinished, Degraded, Event, Failed, Retried, Searched
@@ -72,10 +72,10 @@ def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterab
         for part, fault in sorted(injected | reported)
         if injected[part, fault] != reported[part, fault]
     ]
-    answered = Counter(_part(line.kind) for line in log if line.kind != "search" and line.fault in ANSWERED)
+    billed = Counter(_part(line.kind) for line in log if line.kind != "search" and line.fault in BILLED)
     finished = Counter(_part(event.stage) for event in events if isinstance(event, CallFinished))
-    if answered != finished:
-        found.append(f"replies {dict(answered)}, reported {dict(finished)}")
+    if billed != finished:
+        found.append(f"calls billed {dict(billed)}, reported {dict(finished)}")
     hits = sum(line.kind == "search" and line.fault == OK for line in log)
     searched = sum(isinstance(event, Searched) for event in events)
     failed = sum(isinstance(event, Failed) and event.detail.startswith("search for") for event in events)

@@ -19,8 +19,8 @@ KINDS = (
     "wrong form",
     "10 MB",
 )
-ANSWERED = frozenset({OK, "empty", "wrong form"})
-"""Faults after which the client of a language model has received a completion, however useless."""
+BILLED = frozenset({OK, "time-out", "truncated JSON", "cut off", "empty", "wrong form", "10 MB"})
+"""Faults after which a provider bills a call: the answer began, or the client waited for it in vain."""
 _TEN_MEGABYTES = 10 * 2**20
 _TEXTS = frozenset({"question", "answer", "section", "remarks", "lead", "sentences"})
 """Kinds of calls with prose replies; the others expect one JSON object."""
