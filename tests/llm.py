@@ -142,7 +142,7 @@ def deleting(user: str) -> str:
 
 def checking(user: str) -> str:
     """A judge that finds every sentence supported."""
-    asked = re.findall(r"^ ?(\d+)\. .+\]$", user.partition("\nCheck:")[2], re.M)
+    asked = re.findall(r"^ ?(\d+)\. .+?\](?: \(.+\))?$", user.partition("\nCheck:")[2], re.M)
     return "\n".join(f"{number}: supported" for number in asked)
 
 
