@@ -20,7 +20,7 @@ KINDS = (
     "10 MB",
 )
 BILLED = frozenset({OK, "time-out", "truncated JSON", "cut off", "empty", "wrong form", "10 MB"})
-"""Faults after which a provider bills a call: the answer began, or the client waited for it in vain."""
+"""Faults after which a provider bills a call: the answer began, or none came before the time-out."""
 _TEN_MEGABYTES = 10 * 2**20
 _TEXTS = frozenset({"question", "answer", "section", "remarks", "lead", "sentences"})
 """Kinds of calls with prose replies; the others expect one JSON object."""
