@@ -10,13 +10,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+from storm_pipeline import Storm
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.cli.web import _PORTS
+from storm_pipeline.storm import prepare
 
 pytest.importorskip("fastapi")
 pytest.importorskip("python_multipart")
@@ -40,9 +43,16 @@ def opened(place: Path, *options: str, **variables: str) -> Iterator[str]:
             process.wait(60)
 
 
+def found(address: str) -> tuple[str, dict[str, str]]:
+    """The address with the number of this machine, and the header that has its name, which browsers alone find."""
+    match = re.fullmatch(r"http://(storm-[0-9a-f]{16}\.localhost:(\d+))(/enter\?key=[\w-]{43})", address)
+    assert match
+    return f"http://127.0.0.1:{match[2]}{match[3]}", {"Host": match[1]}
+
+
 def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -> None:
-    with opened(tmp_path, "--no-browser") as address, httpx.Client(trust_env=False, timeout=30) as client:
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/enter\?key=[\w-]{43}", address)
+    with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
+        address, client.headers["host"] = (parts := found(printed))[0], parts[1]["Host"]
         site = address.partition("/enter")[0]
         for _ in range(100):
             try:
@@ -64,7 +74,23 @@ def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -
         assert httpx.get(address, trust_env=False).status_code == 401  # it works once
 
 
-def test_a_browser_is_opened_at_the_address(tmp_path: Path) -> None:
+def test_no_run_is_paid_for_before_somebody_asks_for_it(tmp_path: Path) -> None:
+    run = prepare(Storm(out=tmp_path / "runs", cache=tmp_path / "cache"), "Silk Road")
+    with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
+        address, client.headers["host"] = (parts := found(printed))[0], parts[1]["Host"]
+        for _ in range(100):
+            try:
+                client.get(address)
+            except httpx.TransportError:
+                time.sleep(0.1)
+            else:
+                break
+        (view,) = client.get(f"{address.partition('/enter')[0]}/runs").json()
+    assert (view["run"], view["state"], view["sessions"]) == (run.name, "interrupted", 0)
+    assert "1 run of an earlier server is interrupted or waiting: the library" in (tmp_path / "log").read_text()
+
+
+def test_a_browser_is_opened_at_a_file_that_only_the_user_can_read(tmp_path: Path) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f"#!/bin/sh\necho \"$1\" > '{tmp_path}/opened'\n")
     browser.chmod(0o755)
@@ -73,7 +99,10 @@ def test_a_browser_is_opened_at_the_address(tmp_path: Path) -> None:
             if (tmp_path / "opened").exists() and (tmp_path / "opened").read_text().strip():
                 break
             time.sleep(0.1)
-        assert (tmp_path / "opened").read_text().strip() == address
+        shown = Path(urlsplit((tmp_path / "opened").read_text().strip()).path)
+        assert shown.parent == tmp_path / "runs"
+        assert shown.stat().st_mode & 0o777 == 0o600
+        assert f"0;url={address}" in shown.read_text()
 
 
 def test_a_port_that_is_taken(tmp_path: Path) -> None:

@@ -88,6 +88,15 @@ def test_the_one_time_address_opens_a_session_once(browser: Browser, tokens: Tok
     assert browser.get("/enter").status_code == 401
 
 
+def test_a_file_leads_to_the_one_time_address(browser: Browser) -> None:
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    entered = browser.get(f"/enter?key={KEY}", **foreign)  # after a redirect a browser would not send the cookie
+    assert (entered.status_code, "0;url=/" in entered.text) == (200, True)
+    assert browser.get("/runs").json() == "owner"
+    assert browser.get("/runs", **foreign).status_code == 403
+    assert browser.get("/enter?key=x", Origin="https://evil.example").status_code == 403
+
+
 def test_the_one_time_address_is_for_ten_minutes(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Sessions(tokens, TOKEN, KEY)
     late = time.monotonic() + 601

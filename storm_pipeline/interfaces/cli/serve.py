@@ -109,11 +109,12 @@ def open_service(
     budget: float | None,
     *,
     go_on: bool,
-    may_lack: bool = False,
+    has_pages: bool = False,
 ) -> "Iterator[RunService]":
     """Yield the service with its logs shown.
 
-    ``go_on``: resume unfinished runs of earlier servers; ``may_lack``: start although runs cannot begin.
+    ``go_on``: resume unfinished runs of earlier servers; ``has_pages``: start although runs cannot begin, for pages say
+    what is missing, and continue runs.
     """
     from storm_pipeline.interfaces.server.checking import judge_of_checks
     from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
@@ -122,7 +123,7 @@ def open_service(
 
     remote = RemoteSettings.build(settings, allow or ())
     with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
-        if not may_lack:
+        if not has_pages:
             require_runnable(settings)
         _show_logs()
         if judge_of_checks(settings) != settings.judge_of_articles:
@@ -133,7 +134,8 @@ def open_service(
                 tell(f"going on with {name}")
         elif left := len(service.folders.unfinished()):
             runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"
-            tell(f"{runs} interrupted or waiting: --go-on resumes them, or POST /runs/RUN/resume one")
+            how = "the library continues them" if has_pages else "--go-on resumes them, or POST /runs/RUN/resume one"
+            tell(f"{runs} interrupted or waiting: {how}")
         yield service
 
 

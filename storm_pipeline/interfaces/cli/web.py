@@ -3,10 +3,14 @@
 import os
 import secrets
 import socket
+import sys
+import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,10 +38,11 @@ def web(
     """Write, watch and read articles in your browser.
 
     The pages are served on this machine alone. The address that is printed and opened works once, within 10 minutes.
-    Runs that an earlier server left interrupted or waiting go on.
+    Interrupted and waiting runs go on when you say so in the library.
     """
     from storm_pipeline.interfaces.server.callers import Tokens
     from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
+    from storm_pipeline.interfaces.server.reach import Reach
     from storm_pipeline.interfaces.server.serving import require_pages, serve_api
     from storm_pipeline.text.configuration.variables import variable
 
@@ -45,14 +50,15 @@ def web(
     settings = choose_model(load_settings(ctx.obj))
     token = require_valid_token(_HOST, variable(TOKEN_VARIABLE) or secrets.token_urlsafe(32), Tokens(settings.out))
     key = secrets.token_urlsafe(32)
+    name = _HOST if sys.platform == "darwin" else f"storm-{secrets.token_hex(8)}.localhost"  # Safari finds no such name
     with _listen(port) as listening:
-        chosen = listening.getsockname()[1]
-        address = f"http://{_HOST}:{chosen}/enter?key={key}"
-        with open_service(settings, [*_choices(settings)], 2, 100, None, go_on=True, may_lack=True) as service:
+        chosen = listening[0].getsockname()[1]
+        address = f"http://{name}:{chosen}/enter?key={key}"
+        with open_service(settings, [*_choices(settings)], 2, 100, None, go_on=False, has_pages=True) as service:
             say(f"storm is at {address}")
             if not no_browser:
-                threading.Thread(target=_open, args=(address,), daemon=True).start()
-            serve_api(service, _HOST, chosen, token, key=key, listening=listening)
+                threading.Thread(target=_open, args=(address, settings.out), daemon=True).start()
+            serve_api(service, _HOST, chosen, token, Reach.build(_HOST, (name,)), key=key, listening=listening)
 
 
 def _choices(settings: "Settings") -> Iterator[str]:
@@ -65,27 +71,42 @@ def _choices(settings: "Settings") -> Iterator[str]:
     yield from (f"search={name}" for name in dict.fromkeys((settings.search, "auto", *(i.base_name for i in usable))))
 
 
-def _listen(port: int | None) -> socket.socket:
-    """Return a socket that listens on a port; by default the first free one of a hundred.
+@contextmanager
+def _listen(port: int | None) -> Iterator[list[socket.socket]]:
+    """Yield sockets that listen on a port of this machine; by default the first free one of a hundred.
 
-    Raises SettingsError: the port, or each of them, is taken.
+    A browser may ask the address of IPv6 first, which nobody else may then hold. Raises SettingsError: the port, or
+    each of them, is taken.
     """
+    kinds = {_HOST: socket.AF_INET}
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        kinds["::1"] = socket.AF_INET6
     for number in (port,) if port else _PORTS:
-        listening = socket.socket()
-        with suppress(OSError):
-            if os.name == "posix":  # elsewhere it would share the port
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((_HOST, number))
-            listening.listen()
-            return listening
-        listening.close()
+        with ExitStack() as stack:
+            try:
+                made = (socket.create_server((host, number), family=kind) for host, kind in kinds.items())
+                sockets = list(map(stack.enter_context, made))
+            except OSError:
+                continue
+            yield sockets
+            return
     taken = f"port {port} is taken, or not yours to use" if port else "no port from 8765 on is free"
     raise SettingsError(f"{taken}: name another one with --port")
 
 
-def _open(address: str) -> None:
-    """Open an address in the user's browser, if there is one with a window."""
+def _open(address: str, folder: Path) -> None:
+    """Open an address in the user's browser, if there is one with a window.
+
+    All users of a machine see the arguments of its programs: these name a file in a folder, only the file the address.
+    """
     with suppress(webbrowser.Error, OSError):
         browser = webbrowser.get()
         if type(browser) is not webbrowser.GenericBrowser or os.environ.get("BROWSER"):  # others take the terminal
-            browser.open(address)
+            folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(".html", ".enter-", folder)  # readable by its owner alone
+            page = Path(name).absolute()
+            with os.fdopen(handle, "w") as file:
+                file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">')
+            browser.open(page.as_uri())
+            time.sleep(60)  # within which a browser starts
+            page.unlink()

@@ -35,7 +35,7 @@ _MOST_VALUES = 100_000  # of a JSON body: parsing a large one would block all ot
 _STATUSES: dict[type[StormError], int] = {EncodingError: 400, SlowBodyError: 408, TooLargeError: 413}
 _UPLOADS, _FORM = "/documents/", "/write"  # bodies of PUT below the first, and forms with files, are streamed
 _SAFE = ("GET", "HEAD", "OPTIONS")
-_LOGIN = "/login"  # takes the only body of strangers that is read
+_ENTRY, _LOGIN = "/enter", "/login"  # the second takes the only body of strangers that is read
 _LOGIN_BYTES, _LOGIN_SECONDS = 4096, 5.0
 _BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
 _STREAM_SECONDS = 900.0  # for a whole streamed body
@@ -108,7 +108,9 @@ class Gate:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if reason := self._reach.refusal(headers, scope.get("server")):
+        is_entry = (scope["method"], scope["path"]) == ("GET", _ENTRY)  # a file of `storm web` leads there
+        origin = headers | {"sec-fetch-site": "none"} if is_entry else headers
+        if reason := self._reach.refusal(origin, scope.get("server")):
             await _refuse(scope, send, 403, reason)
             return
         caller = self._caller(headers.get("authorization", ""))

@@ -5,6 +5,7 @@ import copy
 import logging
 import os
 import socket
+from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -55,14 +56,14 @@ def serve_api(
     reach: Reach | None = None,
     *,
     key: str = "",
-    listening: socket.socket | None = None,
+    listening: Sequence[socket.socket] = (),
 ) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
     model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
     :func:`storm_pipeline.interfaces.server.gate.require_valid_token`. ``reach``: the server's names and proxies.
-    ``key``: the one-time key of the owner's browser. ``listening``: a socket that is bound to the address.
+    ``key``: the one-time key of the owner's browser. ``listening``: sockets that are bound to the address.
     """
     import uvicorn
 
@@ -102,7 +103,7 @@ def serve_api(
         log_config=_logging(uvicorn.config.LOGGING_CONFIG),
     )
     server = Server(config)
-    server.run([listening] if listening else None)
+    server.run(list(listening) or None)
     if not server.started:
         raise SystemExit(3)  # the reason is logged
     if not service.close(_SAVE_SECONDS):

@@ -13,14 +13,15 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from storm_pipeline.interfaces.server.callers import OWNER, Caller, Tokens, digest
 
 _MOST, _MOST_OF_ONE = 1000, 20  # sessions, of all tokens and of one
 _IDLE_SECONDS = 12 * 3600.0  # without a request, after which a session ends
 _KEY_SECONDS = 600.0  # within which the one-time address works
-_USED = "this address was used already, or is too old: log in with a token, or start `storm web` again"
+_USED = "this address was used, or is too old: start `storm web` again, at once if it was not you who used it"
+_ONWARD = '<!doctype html><title>storm</title><meta http-equiv="refresh" content="0;url=/">'
 _WRONG = "the token is missing or wrong"
 Page = Callable[..., Response]
 """Function that renders a template: ``page(request, "login.html", status_code=401, error="…")``."""
@@ -112,7 +113,7 @@ def entrance(sessions: Sessions, page: Page) -> APIRouter:
     def enter(request: Request, key: str = "") -> Response:
         """Open a session by the one-time key."""
         if cookie := sessions.enter(key):
-            return _entered(request, cookie, "/")
+            return _entered(request, cookie)
         if sessions.caller(request.cookies.get(cookie_name(request.scope), "")):
             return RedirectResponse("/", 303)
         return page(request, "login.html", status_code=401, error=_USED)
@@ -142,8 +143,10 @@ def entrance(sessions: Sessions, page: Page) -> APIRouter:
     return router
 
 
-def _entered(request: Request, cookie: str, path: str) -> Response:
-    answer = RedirectResponse(path, 303)
+def _entered(request: Request, cookie: str, path: str = "/") -> Response:
+    """Return an answer with the cookie; after a link from elsewhere a page, since a redirect would lead on without."""
+    is_foreign = request.headers.get("sec-fetch-site") == "cross-site"
+    answer = HTMLResponse(_ONWARD) if is_foreign else RedirectResponse(path, 303)
     is_secure = request.url.scheme == "https"
     answer.set_cookie(cookie_name(request.scope), cookie, httponly=True, samesite="strict", secure=is_secure, path="/")
     return answer
