@@ -25,8 +25,9 @@ from storm_pipeline.interfaces.server.http_api import create_app
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
+from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
-from storm_pipeline.types import Perspective, Section, Snippet
+from storm_pipeline.types import Conversation, Paragraph, Perspective, Section, Sentence, Snippet, Turn
 
 HERE = "http://127.0.0.1"
 BROWSER = {"Accept": "text/html", "Origin": HERE, "Sec-Fetch-Site": "same-origin"}
@@ -377,7 +378,54 @@ def test_what_a_page_quotes_is_text(browser: TestClient, service: RunService, ru
             (folder / name).write_bytes(content)
 
 
-def lead_of(snippet: Snippet) -> tuple:
-    from storm_pipeline.types import Paragraph
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e308", "9" * 400])
+def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: RunService, run: str, number: str) -> None:
+    events = service.folders.path(run) / "events.jsonl"
+    before = events.read_bytes()
+    damaged = (
+        '"event": "Searched", "query": "absurd", "results": %s',
+        '"event": "StageFinished", "seconds": %s',
+        '"event": "CallFinished", "cost": %s',
+        '"event": "Downloading", "name": "absurd", "done": 1, "total": %s',
+    )
+    lines = [f'{{"stage": "search", "at": 1, {form % number}}}' for form in damaged]
+    lines.append(f'{{"stage": "search", "event": "StageStarted", "total": 1, "at": {number}}}')
+    try:
+        events.write_bytes(before + "\n".join([*lines, ""]).encode())
+        assert "absurd" not in shown(browser, f"/watch/{run}").text
+    finally:
+        events.write_bytes(before)
 
-    return (Paragraph((cites(EVIL, snippet),)),)
+
+def test_events_of_very_many_stages_and_searches_make_a_page_of_some(
+    browser: TestClient, service: RunService, run: str
+) -> None:
+    events = service.folders.path(run) / "events.jsonl"
+    before = events.read_bytes()
+    lines = [
+        f'{{"stage": "stage {n}.", "at": 1, "event": "Searched", "query": "query {n}.", "results": 1}}'
+        for n in range(2000)
+    ]
+    try:
+        events.write_bytes(before + "\n".join([*lines, ""]).encode())
+        text = shown(browser, f"/watch/{run}").text
+    finally:
+        events.write_bytes(before)
+    assert "stage 9." in text
+    assert "stage 200." not in text
+    assert "query 1500." not in text
+
+
+def test_the_map_gives_a_finding_to_the_first_section_that_cites_most_of_it() -> None:
+    first, second = (Snippet("https://a.example", "A", text) for text in ("Amber was sold.", "Tin was sold."))
+    cited = ((second,), (first,), (first, second), (first, second))
+    sections = [Section(f"S{n}", lead_of(*snippets)) for n, snippets in enumerate(cited)]
+    answer = (cites("Both.", first, second), cites("Tin.", second), Sentence("None."))
+    talk = Conversation(Perspective("Weaver", "Looms"), (Turn("What was sold?", ("amber",), answer, (first, second)),))
+    drawn = research_map(replace(article(*sections), conversations=(talk,)))
+    assert [place for _, place in drawn.questions[0].findings] == [2, 0, None]
+    assert [drawn.given[place] for place in range(4)] == [1, 0, 1, 0]
+
+
+def lead_of(*snippets: Snippet) -> tuple:
+    return (Paragraph((cites(EVIL, *snippets),)),)

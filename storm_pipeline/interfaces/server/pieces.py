@@ -76,7 +76,7 @@ def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPiec
     return _pieces(folder, frozenset(versions), settings, redactor)
 
 
-@lru_cache(16)
+@lru_cache(2)  # of files of up to 128 MiB
 def _pieces(folder: Path, _: frozenset[object], settings: Settings, redactor: Redactor) -> RunPieces:
     perspectives = _read(folder / EDITABLE["perspectives"], tuple[Perspective, ...]) or ()
     held = _conversations(folder, perspectives)

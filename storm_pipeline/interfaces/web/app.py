@@ -40,7 +40,7 @@ from storm_pipeline.types import Article
 
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
-_MOST_RUNS, _MOST_FIELDS = 500, 2000  # in the library; of a form
+_MOST_RUNS, _FIELDS = 500, 2000  # in the library; of a form
 _MARKS = {"1": "#", "2": "##", "3": "###"}  # of the levels of headings
 
 
@@ -54,11 +54,10 @@ async def _service(request: Request) -> RunService:
 
 
 async def _form(request: Request) -> dict[str, list[str]]:
-    text = (await request.body()).decode("utf-8", "replace")
     try:
-        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        return parse_qs((await request.body()).decode(errors="replace"), keep_blank_values=True, max_num_fields=_FIELDS)
     except ValueError as error:
-        raise SettingsError(f"the form has more than {_MOST_FIELDS:,} fields: send fewer") from error
+        raise SettingsError(f"the form has more than {_FIELDS:,} fields: send fewer") from error
 
 
 def _accessible(request: Request, run: str) -> str:
@@ -239,16 +238,11 @@ def _take_order(request: Request, service: RunService, form: FormData) -> Respon
 
 
 def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> RunOrder:
-    settings: dict[str, Any] = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
-    for name in settings.keys() & {"max_cost"}:
-        settings[name] = float(settings[name])
-    return RunOrder.of(
-        topic=given.get("topic", ""),
-        makes="outline" if given.get("outline_first") else "article",
-        outline=given.get("outline") or None,
-        settings=settings,
-        documents=documents.documents if documents and documents.files else None,
-    )
+    chosen = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
+    settings = {name: float(value) if name == "max_cost" else value for name, value in chosen.items()}
+    makes, outline = "outline" if given.get("outline_first") else "article", given.get("outline") or None
+    name = documents.documents if documents and documents.files else None
+    return RunOrder.of(topic=given.get("topic", ""), makes=makes, outline=outline, settings=settings, documents=name)
 
 
 def _keep(service: RunService, name: str, files: Sequence[UploadFile]) -> DocumentSet | None:

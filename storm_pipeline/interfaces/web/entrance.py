@@ -1,7 +1,4 @@
-"""Entrance for browsers: sessions by cookie, and the routes of the login.
-
-A browser gets a session by the one-time address that ``storm web`` prints, or by a token in the login form.
-"""
+"""Entrance for browsers: sessions by cookie, from a one-time address or a token, and the routes of the login."""
 
 import hmac
 import secrets
@@ -32,11 +29,7 @@ class Sessions:
 
     A session ends with the process, when its token is revoked, after 12 hours without a request, or when 20 newer ones
     of its token, or 1,000 of all, were opened or used.
-
-    Args:
-        tokens: the named tokens.
-        token: the owner's; empty if callers need none.
-        key: the one-time key of the owner's address; empty for none.
+    ``token``: the owner's, empty if callers need none; ``key``: the one-time key of the owner's address, or empty.
     """
 
     def __init__(self, tokens: Tokens, token: str = "", key: str = "") -> None:
@@ -102,11 +95,7 @@ def cookie_name(scope: Mapping[str, Any]) -> str:
 
 
 def entrance(sessions: Sessions, page: Page) -> APIRouter:
-    """Return the routes of the login: ``/enter?key=``, ``/login`` and ``/logout``.
-
-    ``page`` renders ``login.html`` with ``error``, which may be empty. The form sends its ``token`` to its own address,
-    whose ``next`` is the path to go to.
-    """
+    """Return the routes of the login; its form sends ``token`` to its own address, whose ``next`` is where to go."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/enter")

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -70,6 +71,7 @@ def _environment() -> "Environment":
     environment = page_environment("storm_pipeline.interfaces.web")
     environment.globals |= {"static": _address, "version": __version__, "noun": with_noun}
     environment.filters |= {
+        "chain": chain.from_iterable,
         "clock": clock,
         "plain": plain_name,
         "shorten": shorten,

@@ -1,11 +1,14 @@
 """The map of a run's research: who asked what, what was found, and in which section it ended up."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.types import READERS, Article, Perspective, Sentence
+
+_MOST = 50  # sections of a passage that are counted, so that the time is linear
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,10 @@ class ResearchMap:
         """The most findings of a question."""
         return max((len(question.findings) for question in self.questions), default=0)
 
-    def given_to(self, place: int) -> int:
-        """Return how many findings a section uses."""
-        return sum(dict(question.threads).get(place, 0) for question in self.questions)
+    @cached_property
+    def given(self) -> Counter[int | None]:
+        """Place of a section → how many findings it uses."""
+        return Counter(place for question in self.questions for _, place in question.findings)
 
     @property
     def summary(self) -> str:
@@ -71,7 +75,10 @@ class ResearchMap:
 
 def research_map(article: Article) -> ResearchMap:
     """Return the map of an article: a finding is used by the section that cites most of its passages."""
-    users, askers, number = [_snippets(section.sentences()) for section in article.sections], list[Asker](), 0
+    users, askers, number = dict[str, list[int]](), list[Asker](), 0  # passage → places of the sections that cite it
+    for place, section in enumerate(article.sections):
+        for passage in _snippets(section.sentences()):
+            users.setdefault(passage, []).append(place)
     for talk in article.conversations:
         turns = [turn for turn in talk.turns if turn.answer]
         questions = tuple(
@@ -83,12 +90,11 @@ def research_map(article: Article) -> ResearchMap:
     return ResearchMap(tuple(askers), tuple(section.heading for section in article.sections))
 
 
-def _user(sentence: Sentence, users: list[frozenset[str]]) -> int | None:
+def _user(sentence: Sentence, users: Mapping[str, list[int]]) -> int | None:
     """Return the place of the section that cites most passages of a sentence; None if none cites any."""
-    shared = [len(_snippets(iter((sentence,))) & used) for used in users]
-    most = max(shared, default=0)
-    return shared.index(most) if most else None
+    shared = Counter(place for passage in _snippets((sentence,)) for place in users.get(passage, [])[:_MOST])
+    return min(shared, key=lambda place: (-shared[place], place), default=None)
 
 
-def _snippets(sentences: Iterator[Sentence]) -> frozenset[str]:
+def _snippets(sentences: Iterable[Sentence]) -> frozenset[str]:
     return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)

@@ -16,6 +16,8 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Article
 
+_LARGEST, _MOST, _MOST_STAGES = 1e15, 1000, 100  # number of an event; queries and problems; stages
+
 
 @dataclass
 class Stage:
@@ -59,13 +61,15 @@ class Progress:
         return progress
 
     def _take(self, event: Mapping[str, Any]) -> None:
+        if any(isinstance(value, int | float) and not abs(value) < _LARGEST for value in event.values()):
+            return  # infinite or absurd
         name, at, kind = str(event["stage"]), float(event["at"]), event["event"]
         if kind == "RunStarted":
             self.seconds, self.began = self.elapsed(), at
             for stage in self.stages.values():  # a session begins each of them again
                 stage.running, stage.steps, stage.total = 0, 0, None
         self.last = at
-        stage = self.stages.setdefault(name, Stage(name))
+        stage = self.stages.setdefault(name, Stage(name)) if len(self.stages) < _MOST_STAGES else Stage(name)
         match kind:
             case "StageStarted":
                 stage.running += 1
@@ -77,11 +81,11 @@ class Progress:
             case "CallFinished":
                 self.calls += 1
                 self.cost = None if None in (self.cost, event["cost"]) else (self.cost or 0.0) + event["cost"]
-            case "Searched":
+            case "Searched" if len(self.queries) < _MOST:
                 self.queries[str(event["query"])] = int(event["results"])
             case "Downloading":
                 self.download = f"{event['name']}: {event['done'] / 1e6:,.0f} of {event['total'] / 1e6:,.0f} MB"
-            case "Failed" | "Degraded":
+            case "Failed" | "Degraded" if len(self.problems) < _MOST:
                 self.problems.append(str(event["detail"]))
 
     def elapsed(self, now: float = 0.0) -> float:
