@@ -12,7 +12,8 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.method.context import UserPieces
 from storm_pipeline.method.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.text.files import read_bounded, read_plain
-from storm_pipeline.text.words import encodable_values
+from storm_pipeline.text.formatting import shorten, with_noun
+from storm_pipeline.text.words import encodable_values, tidy
 from storm_pipeline.types import Outline, Perspective
 
 MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is not shortened
@@ -74,6 +75,26 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
                 'the edited perspectives are not a list of {"name": …, "focus": …}: ' + str(error.errors()[0]["msg"])
             ) from error
     return UserPieces(perspectives, outline)
+
+
+def require_whole(topic: str, text: str) -> None:
+    """Check that no line of an outline's text is left out but the topic as its title. Raises RunError: one is."""
+    left = [line.lstrip("# ") for line in outline_to_markdown(_parse(text, topic)).splitlines()]
+    lost = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        title = next((title for title in sorted(left, key=len, reverse=True) if title in tidy(line)), None)
+        if line.strip("#*-_ ").casefold() == topic.strip().casefold():
+            continue
+        if title is None:
+            lost.append(shorten(line, 60))
+        else:
+            left.remove(title)
+    if lost:
+        shown = "; ".join(f"“{line}”" for line in lost[:5]) + (" …" if lost[5:] else "")
+        raise RunError(
+            f"the outline has {with_noun(len(lost), 'line')} that would be left out: {shown}. Write each heading on a "
+            "line of its own, all of them with # or all without, and leave out prose, repeated headings and references"
+        )
 
 
 def _text_of(path: Path, where: str) -> str:

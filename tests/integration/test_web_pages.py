@@ -27,6 +27,8 @@ from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
+from storm_pipeline.settings import Settings
+from storm_pipeline.text.configuration.variables import PROVIDERS
 from storm_pipeline.types import Conversation, Paragraph, Perspective, Section, Sentence, Snippet, Turn
 
 HERE = "http://127.0.0.1"
@@ -169,6 +171,46 @@ def test_the_owners_paths_and_addresses_are_not_shown(tmp_path: Path) -> None:
     assert not [text for text in pages if "clients" in text or "127.0.0.1:9" in text]
 
 
+def test_an_outline_is_shown_as_it_will_be_used_and_refused_if_lines_would_be_lost(browser: TestClient) -> None:
+    order = {"topic": "Amber Road", "outline": "History\n  Origins\nTrade"}
+    page = checked(browser.post("/write", data=order))
+    assert "HistoryOriginsTrade" in page.text
+    wrong = browser.post("/write", data=order | {"outline": "# History\nTrade\nGoods"})
+    assert (wrong.status_code, checked(wrong).alerts) == (400, 1)
+    assert "2 lines that would be left out: “Trade”; “Goods”" in checked(wrong).text
+
+
+@pytest.fixture
+def without_model(tmp_path: Path) -> Iterator[TestClient]:
+    """The pages of a server without a model, where one may be chosen."""
+    settings = Settings.build({"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads"})
+    with RunService(RemoteSettings.build(settings, ["lm=embedded", "lm=openai/gpt-4o"])) as service:
+        yield TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+
+
+def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
+    without_model: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in PROVIDERS:
+        for name in provider.variables:
+            monkeypatch.delenv(name, raising=False)
+    assert "set the key of a capable model, OPENAI_API_KEY" in shown(without_model, "/").text
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    assert "choose openai/gpt-4o as the model" in shown(without_model, "/").text
+    page = shown(without_model, "/write?topic=Amber+Road")
+    assert "no model: an extract, freeopenai/gpt-4oembedded" in page.text
+    assert "A key for openai/gpt-4o is set" in page.text
+    assert ("option", "openai/gpt-4o") not in page.form("/write").values
+
+
+def test_the_estimate_of_an_extract_says_what_it_is_and_who_makes_an_outline(without_model: TestClient) -> None:
+    text = checked(without_model.post("/write", data={"topic": "Amber Road"})).text
+    assert "often no more than a lead" in text
+    assert "An outline needs a model" not in text
+    text = checked(without_model.post("/write", data={"topic": "Amber Road", "outline_first": "1"})).text
+    assert "An outline needs a model" in text
+
+
 def test_documents_are_sent_with_the_form(browser: TestClient, service: RunService) -> None:
     files = [("files", ("amber.txt", b"Amber came by the Amber Road.")), ("files", ("more.md", b"# Amber"))]
     page = checked(browser.post("/write", data={"topic": "Amber Road"}, files=files))
@@ -217,6 +259,9 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             for path in reversed(made):
                 assert path + "/stop" in [form.action for form in shown(browser, path).forms]
                 browser.post(f"{path}/stop")
+            stopping = shown(browser, made[0])
+            assert "Stopping: the calls under way end first" in stopping.text
+            assert made[0] + "/stop" not in [form.action for form in stopping.forms]
             held.set()
             ended(service, made[0].removeprefix("/watch/"))
             page = shown(browser, made[0])
@@ -247,6 +292,8 @@ def test_an_outline_is_edited_and_the_article_written_from_it(browser: TestClien
     headings = [value for name, value in page.forms[0].values if name == "heading"]
     assert len(headings) > 1
     rows = {"level": ["1"] * len(headings), "heading": headings}
+    entered = checked(browser.post(f"/outline/{made}", data={**rows, "do": page.forms[0].buttons[0]["value"]}))
+    assert [v for n, v in entered.forms[0].values if n == "heading"] == headings  # what Enter presses starts nothing
     moved = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-down-0"}))
     assert [v for n, v in moved.forms[0].values if n == "heading"][:2] == [headings[1], headings[0]]
     fewer = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-remove-0"}))
@@ -254,6 +301,10 @@ def test_an_outline_is_edited_and_the_article_written_from_it(browser: TestClien
     more = checked(browser.post(f"/outline/{made}", data={**rows, "do": "heading-add-0"}))
     assert [v for n, v in more.forms[0].values if n == "heading"][1] == ""
     assert browser.post(f"/outline/{made}", data={"level": "1", "heading": "", "do": "go-0"}).status_code == 400
+    lost = browser.post(
+        f"/outline/{made}", data={"level": ["1", "1"], "heading": ["Trade", "References"], "do": "go-0"}
+    )
+    assert (lost.status_code, "“# References”" in lost.text) == (409, True)
     edited = {"level": ["1"], "heading": ["Trade in amber"], "do": "go-0"}
     answer = browser.post(f"/outline/{made}", data=edited, follow_redirects=False)
     assert answer.status_code == 303, answer.text

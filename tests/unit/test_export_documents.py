@@ -3,9 +3,11 @@
 import importlib.util
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -362,6 +364,17 @@ def test_a_style_file_of_the_users(tmp_path: Path) -> None:
     file = tmp_path / "-own.csl"
     shutil.copy(Path(conversion.__file__).with_name("numbered.csl"), file)
     assert export(example(), "docx", citation_style=str(file)) == export(example(), "docx")
+
+
+@pytest.mark.parametrize("name", [*OPENED, "latex", "pandoc", "wikitext"])
+def test_a_note_for_readers_is_in_each_document(name: str) -> None:
+    note = "Text from Wikipedia is available under CC BY-SA 4.0."
+    made = export(replace(history(), note=note), name)
+    if name in ("odt", "epub", "docx"):
+        with zipfile.ZipFile(io.BytesIO(made)) as files:
+            made = b" ".join(files.read(one) for one in files.namelist() if one.endswith(("xml", "html")))
+    words = re.sub(r"<[a-z/][^>]*>|\\(?=[.-])", "", made.decode())
+    assert note in " ".join(words.split())
 
 
 def test_a_style_that_computes_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ from pydantic import Field
 
 from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
 from storm_pipeline.interfaces.server.redaction import plain_name
+from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import Price, Usage
+from storm_pipeline.types import Outline, Price, Usage
 
 _Total = Annotated[Range | None, Field(description="US dollars; null if the price of a model is unknown.")]
 _Minutes = Annotated[Range | None, Field(description="By the last runs with the same models; null if there are none.")]
@@ -32,10 +33,11 @@ class EstimateView:
     dollars: _Total
     minutes: _Minutes
     prices: Annotated[Mapping[str, Price | None], Field(description="Model → its price; null if unknown.")]
+    outline: Annotated[str, Field(description="The given outline as it will be used, as Markdown; empty: none.")]
     notes: Annotated[tuple[str, ...], Field(description="Omissions and assumptions, one sentence each.")]
 
     @classmethod
-    def of(cls, estimate: Estimate, earlier: Iterable[Path]) -> "EstimateView":
+    def of(cls, estimate: Estimate, earlier: Iterable[Path], outline: Outline | None = None) -> "EstimateView":
         """Return the view of an estimate, without addresses and paths; ``earlier``: folders of runs, newest first."""
         plain = {name: plain_name(name) for name, _ in estimate.prices}
         made, seconds = estimate.tokens_out, _seconds_a_token({*plain.values()}, earlier)
@@ -44,6 +46,7 @@ class EstimateView:
         notes = tuple(reduce(lambda text, name: text.replace(name, plain[name]), plain, n) for n in estimate.notes)
         prices = {plain[name]: price for name, price in estimate.prices}
         other: dict[str, Any] = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
+        other["outline"] = outline_to_markdown(outline) if outline else ""
         same = (field.name for field in fields(cls) if field.name not in other)
         return cls(**{name: getattr(estimate, name) for name in same}, **other)
 

@@ -108,6 +108,12 @@ class RunQueue:
             job.halt.set()
         return job is not None
 
+    def is_stopping(self, name: str) -> bool:
+        """Return whether an active job was stopped, and has not ended yet."""
+        with self._lock:
+            job, _ = self._under_way.get(name, (None, None))
+        return job is not None and job.halt.is_set()
+
     def halt(self, seconds: float = 0.0) -> None:
         """Start no more jobs and stop active ones gracefully; event streams end within these seconds."""
         with self._lock:

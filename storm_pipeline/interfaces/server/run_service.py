@@ -23,7 +23,8 @@ from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, Run
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
 from storm_pipeline.interfaces.server.sharing import Shares
-from storm_pipeline.method.user_pieces import parse_pieces
+from storm_pipeline.method.user_pieces import parse_pieces, require_whole
+from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink
 from storm_pipeline.run.folder import SavedSettings
@@ -111,7 +112,8 @@ class RunService(AbstractContextManager["RunService"]):
         recipe = order.recipe or ("storm" if is_outline else DEFAULT)
         outline = _parse_outline(order)
         estimated = estimate(settings, order.topic, recipe=recipe, outline_only=is_outline, outline=outline)
-        return EstimateView.of(estimated, self.folders.newest())
+        require_prices(settings.max_cost, dict(estimated.prices))
+        return EstimateView.of(estimated, self.folders.newest(), outline)
 
     def continue_from(
         self,
@@ -135,7 +137,9 @@ class RunService(AbstractContextManager["RunService"]):
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
         try:
-            parse_pieces(str(self.folders.view(name).topic), pieces)
+            topic = str(self.folders.view(name).topic)
+            parse_pieces(topic, pieces)
+            require_whole(topic, outline or "")
         except RunError as error:
             raise ContradictionError(str(error)) from error
         from storm_pipeline.storm import prepare_from
@@ -379,6 +383,11 @@ def _parse_outline(order: RunOrder) -> Outline | None:
     if not order.outline.strip():
         raise SettingsError(f"the outline is empty: {advice}")
     try:
-        return parse_pieces(order.topic, {"outline": order.outline}).outline
+        outline = parse_pieces(order.topic, {"outline": order.outline}).outline
     except RunError as error:
         raise ContradictionError(f"the outline has no heading for an article on this topic: {advice}") from error
+    try:
+        require_whole(order.topic, order.outline)
+    except RunError as error:
+        raise ContradictionError(str(error)) from error
+    return outline

@@ -8,7 +8,7 @@ from pydantic import Field
 from storm_pipeline.interfaces.configuration.diagnosis import Finding, diagnose
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration.variables import PROVIDERS
+from storm_pipeline.text.configuration.variables import PROVIDERS, provider_with_key
 
 _NAMED = ("model", "search")  # kinds of findings that have a name
 
@@ -22,6 +22,7 @@ class Setup:
     engine: Annotated[str, Field(description="Search engine of the runs.")]
     missing: Annotated[tuple[str, ...], Field(description="What keeps runs from beginning, each with its remedy.")]
     variables: Annotated[tuple[str, ...], Field(description="Variables of keys, one of which a better model needs.")]
+    offered: Annotated[str | None, Field(description="Model whose key is set, though none is chosen; else null.")]
     download: Annotated[int, Field(description="Bytes that the first run downloads.")]
     seconds: Annotated[int, Field(description="Seconds that takes at 20 Mbit a second.")]
 
@@ -37,9 +38,16 @@ class Setup:
             plain_name(spec),
             tuple(_shown(finding) for finding in findings if finding.state == "missing"),
             tuple(provider.variables[0] for provider in PROVIDERS) if settings.is_extract else (),
+            offered_model(settings),
             size,
             size * 8 // 20_000_000,
         )
+
+
+def offered_model(settings: Settings) -> str | None:
+    """Return the model of the first key that is set, if none is chosen; else None."""
+    provider = provider_with_key() if settings.is_extract else None
+    return provider and provider.model
 
 
 def _shown(finding: Finding) -> str:

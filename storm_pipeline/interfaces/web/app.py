@@ -28,7 +28,7 @@ from storm_pipeline.interfaces.server.remote_settings import (
     article_formats,
 )
 from storm_pipeline.interfaces.server.run_service import RunService
-from storm_pipeline.interfaces.server.setup import Setup
+from storm_pipeline.interfaces.server.setup import Setup, offered_model
 from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 from storm_pipeline.interfaces.web.page import page, static_file
 from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
@@ -167,6 +167,7 @@ def _add_book(path: str, find: Callable[..., _Book]) -> None:
 def _watch_recording(request: Request) -> Response:
     progress = Progress.of(recorded_events())
     more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": "", "elapsed": progress.elapsed()}
+    more["is_stopping"] = False
     return _recorded().page(request, "watch.html", progress=progress, **more)
 
 
@@ -187,12 +188,6 @@ def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Respons
     return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
 
 
-@_pages.post("/read/{run}/unshare")
-def _unshare(service: _Service, run: _Run) -> Response:
-    service.unshare(run)
-    return _go("read", run)
-
-
 # Writing and watching
 
 _SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost")
@@ -209,6 +204,7 @@ def _order_page(request: Request, service: RunService, given: dict[str, str], **
     status = 400 if more.get("problem") else 200
     values = {"estimate": None, "problem": "", "documents": None} | more
     known = {"settings": settings, "choices": choices, "allowed": allowed, "readable": sorted(FORMATS)}
+    known["offered"] = offered_model(settings) or ""
     return page(request, "write.html", status, given=given, **known, **values)
 
 
@@ -272,20 +268,23 @@ def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Re
     values: dict[str, Any] = {"view": view, "pieces": pieces, "progress": progress, "title": view.topic, "run": run}
     now = time.time() if view.state == "running" else 0.0
     values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
+    values["is_stopping"] = service.queue.is_stopping(run)
     template = "watch_now.html" if part else "watch.html"
     return page(request, template, base=f"/watch/{quote(run)}", is_recording=False, **values)
 
 
-@_pages.post("/watch/{run}/stop")
-def _stop(service: _Service, run: _Run) -> Response:
-    service.stop(run)
-    return _go("watch", run)
+def _add_action(part: str, what: str) -> None:
+    """Add a form's action on a run, which leads to a page of the run, or to the library."""
+
+    def act(service: _Service, run: _Run) -> Response:
+        getattr(service, what)(run)
+        return _go(part) if part == "library" else _go(part, run)
+
+    _pages.post(f"/{part}/{{run}}/{what}")(act)
 
 
-@_pages.post("/watch/{run}/resume")
-def _resume(service: _Service, run: _Run) -> Response:
-    service.resume(run)
-    return _go("watch", run)
+for _part, _what in (("watch", "stop"), ("watch", "resume"), ("read", "unshare"), ("library", "delete")):
+    _add_action(_part, _what)
 
 
 # The library and the outline
@@ -296,12 +295,6 @@ def _library(request: Request, service: _Service, q: str = "") -> Response:
     views = service.views(_MOST_RUNS, CALLER.get())
     shown = [view for view in views if q.casefold() in view.topic.casefold()]
     return page(request, "library.html", views=shown, q=q, is_empty=not views)
-
-
-@_pages.post("/library/{run}/delete")
-def _delete(service: _Service, run: _Run) -> Response:
-    service.delete(run)
-    return _go("library")
 
 
 @_pages.get("/outline/{run}")

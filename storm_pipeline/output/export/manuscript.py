@@ -59,6 +59,7 @@ class Manuscript:
     models: tuple[str, ...]  # names of the models that wrote it; may be empty
     written: str  # ISO date, or empty
     language: str  # BCP 47 code of its language, ``und`` if unknown
+    note: str = ""  # of the article for its readers, such as a licence
 
     def sentences(self) -> Iterator[CitedSentence]:
         """Return all sentences in reading order."""
@@ -103,6 +104,7 @@ def manuscript(article: Article) -> Manuscript:
         models=tuple(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
         written=_iso_day(article.written),
         language=article.language if _is_language(article.language) else "und",
+        note=tidy(article.note),
     )
 
 

@@ -38,6 +38,8 @@ def _body(manuscript: Manuscript) -> Iterator[str]:
             yield f"{'#' * block.level} {escape(block.text)}"
         else:
             yield from (_sentence(sentence, manuscript.references) for sentence in block.sentences)
+    if manuscript.note:
+        yield f"\n*{escape(manuscript.note)}*"
 
 
 def _sentence(sentence: CitedSentence, references: tuple[Reference, ...]) -> str:

@@ -30,7 +30,7 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def _lines(manuscript: Manuscript) -> Iterator[str]:
-    yield f"<!-- {_in_comment(manuscript.provenance)} -->"
+    yield f"<!-- {_in_comment(f'{manuscript.provenance} {manuscript.note}'.strip())} -->"
     defined: set[int] = set()
     is_first = True
     for block in manuscript.blocks:
