@@ -228,6 +228,16 @@ def service_owner() -> object:
     return OWNER
 
 
+@pytest.mark.parametrize("charset", ["raw_unicode_escape", "punycode", "utf-16"])
+def test_a_form_with_files_is_in_utf_8(browser: TestClient, charset: str) -> None:
+    part = '--x\r\nContent-Disposition: form-data; name="topic"\r\n\r\nA\\ud800\r\n--x--\r\n'
+    kind = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
+    assert browser.post("/write", content=part, headers=kind).status_code == 400
+    plain = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+    page = checked(browser.post("/write", content="topic=Amber+Road", headers=plain))
+    assert ("topic", "Amber Road") in page.form("/write").values
+
+
 def test_a_run_is_watched(browser: TestClient, run: str) -> None:
     page = shown(browser, f"/watch/{run}")
     assert "It is finished" in page.text

@@ -199,6 +199,8 @@ def test_without_any_token_a_page_of_another_port_changes_nothing(tokens: Tokens
     assert open_to_all.ask("POST", "/runs").json() == "owner"  # a program of this machine
     assert open_to_all.post("/runs").status_code == 200
     assert open_to_all.post("/runs", origin="http://127.0.0.1:3000").status_code == 403
+    other = {"Origin": "http://127.0.0.1:3000", "Authorization": "Basic eDp4"}  # which is no token
+    assert open_to_all.ask("POST", "/runs", other).status_code == 403
 
 
 def test_a_form_may_bring_files(browser: Browser) -> None:
@@ -208,6 +210,7 @@ def test_a_form_may_bring_files(browser: Browser) -> None:
     assert answer.status_code == 200
     assert answer.json() > 1_000_000
     assert browser.ask("POST", "/runs", {"Origin": SITE}, files=files).status_code == 413
+    assert browser.ask("POST", "/write", {"Origin": SITE}, data={"topic": "x" * 100_000}).status_code == 413
 
 
 async def sent_by(

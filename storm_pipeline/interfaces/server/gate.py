@@ -114,7 +114,7 @@ class Gate:
             await _refuse(scope, send, 403, reason)
             return
         caller = self._caller(headers.get("authorization", ""))
-        if "authorization" not in headers:
+        if "authorization" not in headers or (caller == OWNER and not self._token):  # it is not a token
             in_session = self._of_session and self._of_session(scope, headers.get("cookie", ""))
             is_own = is_own_page(headers)
             if scope["method"] not in _SAFE and (is_own is False or (in_session and not is_own)):
@@ -146,7 +146,7 @@ class Gate:
     def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
         """Return the kinds of places that a request needs."""
         path, method = scope["path"], scope["method"]
-        is_long = _is_upload(scope) or (method == "GET" and path.endswith("/events"))
+        is_long = _is_upload(scope, headers) or (method == "GET" and path.endswith("/events"))
         is_large = method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers)
         return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
 
@@ -155,7 +155,7 @@ class Gate:
     ) -> None:
         path = scope["path"]
         try:
-            if _is_upload(scope):
+            if _is_upload(scope, headers):
                 is_form = path == _FORM
                 body = limit_body(headers, receive, SET_BYTES + _MOST_BYTES if is_form else FILE_BYTES)
             elif path == _LOGIN:
@@ -185,9 +185,10 @@ class Gate:
         return OWNER if token is None and not self._token and not self._tokens.required else token
 
 
-def _is_upload(scope: Scope) -> bool:
+def _is_upload(scope: Scope, headers: dict[str, str]) -> bool:
     method, path = scope["method"], str(scope["path"])
-    return (method == "PUT" and path.startswith(_UPLOADS)) or (method == "POST" and path == _FORM)
+    has_files = headers.get("content-type", "").lower().startswith("multipart/")
+    return (method == "PUT" and path.startswith(_UPLOADS)) or (method == "POST" and path == _FORM and has_files)
 
 
 def _is_small(headers: dict[str, str]) -> bool:

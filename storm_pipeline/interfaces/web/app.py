@@ -213,6 +213,9 @@ async def _order(request: Request, service: _Service) -> Response:
     """Show the estimate of an order, or start it; files become a set of documents."""
     from starlette.concurrency import run_in_threadpool
 
+    kind = request.headers.get("content-type", "").lower()
+    if kind.startswith("multipart/") and "charset" in kind:
+        raise SettingsError("forms with files are in UTF-8: name no other charset")  # some are slow, or not text
     async with request.form(max_files=100, max_fields=50) as form:
         return await run_in_threadpool(_take_order, request, service, form)
 
