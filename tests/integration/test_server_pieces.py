@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from api_server import small_settings
+from api_server import small_settings, small_storm
 from llm import FakeModel
 from test_resume import answers
 from test_server_queue import PRICES, ended, service
@@ -19,9 +19,10 @@ from storm_pipeline.interfaces.cli.estimate import _as_json
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
-from storm_pipeline.interfaces.server.remote_settings import RunOrder
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.events import adapter_of
+from storm_pipeline.storm import prepare
 
 OUTLINE = "# Goods\n## Silk\n# Routes\n"
 QUESTION = "Who travelled the road?"
@@ -253,3 +254,23 @@ def test_a_link_is_open_and_all_else_needs_the_token(tmp_path: Path) -> None:
         assert ask("POST", link, with_token=False).status_code == 405
         assert ask("DELETE", f"/runs/{run}/share").status_code == 204
         assert ask("GET", link, with_token=False).status_code == 404
+
+
+def test_the_folder_of_a_run_chooses_no_model_that_no_caller_chose(tmp_path: Path) -> None:
+    with FakeModel(answers()) as model:
+        settings = small_settings(model.lm, tmp_path / "runs", tmp_path / "cache")
+        other = model.lm.replace("openai/fake", "openai/other")
+        theirs = settings.model_copy(update={"lm": other, "perspectives": 1, "turns": 1})
+        foreign = prepare(small_storm(theirs), "Tin Road").name
+        remote = RemoteSettings.build(settings, [f"lm={other}"])
+        few = {"perspectives": 1, "turns": 1}
+        with RunService(remote, at_once=1, open_storm=small_storm) as runs:
+            finished(runs, runs.resume(foreign))
+            assert {asked.body["model"] for asked in model.asked} == {"fake"}
+            count = len(model.asked)
+            own = finished(runs, runs.start(RunOrder(topic="Amber Road", settings={**few, "lm": other})))
+            assert {asked.body["model"] for asked in model.asked[count:]} == {"other"}
+        with RunService(remote, at_once=1, open_storm=small_storm) as later:
+            count = len(model.asked)
+            finished(later, later.continue_from(own, OUTLINE))
+            assert {asked.body["model"] for asked in model.asked[count:]} == {"other"}

@@ -22,7 +22,7 @@ from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
 """Settings of a run's size, subject or wording; free for callers unless set by the owner."""
-_BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "judge", "programs"})
+BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "judge", "programs"})
 """Settings that can name files or services: the owner allows single values."""
 _LOCKED = frozenset("out cache api_base api_key_env prices".split())  # settings that callers must not choose
 STYLE = "[a-z0-9][a-z0-9-]{0,99}"
@@ -150,7 +150,7 @@ class RemoteSettings:
                 raise SettingsError(f"--allow: {no_such_setting(name)}")
             if name in _LOCKED:
                 raise SettingsError(f"remote callers can never choose {name!r}: it names folders, endpoints or keys")
-            if name in _BY_VALUE and not given:
+            if name in BY_VALUE and not given:
                 raise SettingsError(
                     f"{name!r} can name files and services: allow single values of it, such as --allow {name}=VALUE"
                 )

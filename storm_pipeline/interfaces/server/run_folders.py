@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,13 +18,15 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.listing import RunEntry, list_runs, run_entry, run_state, safe_entry
 from storm_pipeline.interfaces.server.callers import OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
 from storm_pipeline.run.article_json import from_json
-from storm_pipeline.run.events import LATEST
+from storm_pipeline.run.events import LATEST, adapter_of
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
-from storm_pipeline.text.files import LARGEST, is_plain, read_plain
+from storm_pipeline.text.files import LARGEST, cannot_write, is_plain, read_plain, write_atomically
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
+_SERVICES = ".services.json"
 RUNS = 500  # maximum runs of a caller with a named token
 RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
@@ -114,6 +116,35 @@ class RunFolders:
         """Record the caller and documents of a new run; return its settings as :meth:`settings`."""
         self.update(name, caller=caller.name, documents=documents)
         return self.settings(name)
+
+    def record_services(self, name: str, chosen: Mapping[str, Any]) -> None:
+        """Record the models and engines of a run beside it, since its folder may be another's. Raises RunError."""
+        services = {key: chosen[key] for key in BY_VALUE & chosen.keys() if chosen[key] is not None}
+        if not services:
+            return
+        path, known = self._root / _SERVICES, self._services()
+        kept = {run: known[run] for run in known.keys() & self._names().keys()}
+        try:
+            content = json.dumps({**kept, name: {**kept.get(name, {}), **services}})
+            write_atomically(path, content, private=True)
+        except OSError as error:
+            raise RunError(cannot_write(path, error)) from error
+
+    def own_settings(self, name: str, saved: SavedSettings) -> SavedSettings:
+        """Return a run's saved settings without models and engines that no caller of this folder's servers chose."""
+        known = self._services().get(name, {})
+        return {
+            key: value for key, value in saved.items() if key not in BY_VALUE or (key in known and known[key] == value)
+        }
+
+    def _services(self) -> dict[str, dict[str, Any]]:
+        """Return the recorded models and engines of each run; empty if there are none, or the file is damaged."""
+        try:
+            content = read_plain(self._root / _SERVICES)
+            services: dict[str, dict[str, Any]] = adapter_of(dict[str, dict[str, Any]]).validate_json(content)
+        except (OSError, ValueError):
+            return {}
+        return services
 
     def update(self, name: str, **fields: object) -> None:
         """Set fields of a run's state. Raises UnknownRunError, RunError: unknown, or another process holds the run."""

@@ -133,7 +133,7 @@ class RunService(AbstractContextManager["RunService"]):
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: stop it first")
         folder, (_, documents) = self.folders.path(name), self.folders.order(name)
-        settings = self._with_documents(self.remote.for_resuming(self.folders.settings(name), {}), caller, documents)
+        settings = self._with_documents(self._resumed(name, self.folders.settings(name), {}), caller, documents)
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
         try:
@@ -163,7 +163,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.folders.article(name)
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
-        settings = self.remote.for_resuming(self.folders.settings(name), {})
+        settings = self._resumed(name, self.folders.settings(name), {})
         before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())
         with self._questions.hold(caller_name()), self.queue.reserving(left) as reserved:
@@ -196,6 +196,7 @@ class RunService(AbstractContextManager["RunService"]):
             name = make(storm).name
             try:
                 saved = self.folders.prepare(name, caller, documents)
+                self.folders.record_services(name, {key: saved[key] for key in self.remote.allowed if key in saved})
                 if documents:
                     self.documents.use(caller, documents, name)
                 job = self._job(name, saved, {}, caller)
@@ -226,6 +227,7 @@ class RunService(AbstractContextManager["RunService"]):
             caller, whose = self._caller(name), self.folders.order(name)[0]
             self.folders.require_room(whose)
             self.queue.require_room(self._budgets.of(caller), whose)
+            self.folders.record_services(name, settings or {})
             begun = self.queue.add(self._job(name, self.folders.settings(name), settings or {}, caller))
         begun.result()
         return name
@@ -329,10 +331,14 @@ class RunService(AbstractContextManager["RunService"]):
             return settings
         return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
 
+    def _resumed(self, name: str, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
+        """Return the settings of a run's next session."""
+        return self.remote.for_resuming(self.folders.own_settings(name, saved), given)
+
     def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
         """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
         owner, documents = self.folders.order(name)
-        settings = self._with_documents(self.remote.for_resuming(saved, given), Caller(owner), documents)
+        settings = self._with_documents(self._resumed(name, saved, given), Caller(owner), documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
