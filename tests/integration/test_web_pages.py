@@ -28,6 +28,7 @@ from storm_pipeline.interfaces.web.recording import record, recorded_article, re
 from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.settings import Settings
+from storm_pipeline.storm import prepare
 from storm_pipeline.text.configuration.variables import PROVIDERS
 from storm_pipeline.types import Conversation, Paragraph, Perspective, Section, Sentence, Snippet, Turn
 
@@ -456,6 +457,13 @@ def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: Run
         assert "absurd" not in shown(browser, f"/watch/{run}").text
     finally:
         events.write_bytes(before)
+
+
+def test_settings_that_are_nested_too_deep_end_no_page(browser: TestClient, service: RunService) -> None:
+    made = prepare(small_storm(service.remote.owner), "Deep Road")
+    (made / "settings.json").write_text("[" * 100_000)
+    shown(browser, f"/watch/{made.name}")
+    service.folders.delete(made.name)
 
 
 def test_events_of_very_many_stages_and_searches_make_a_page_of_some(

@@ -127,6 +127,6 @@ def expected_calls(folder: Path, topic: str, recipe: str) -> int:
     try:
         settings = changed_settings(json.loads(read_plain(folder / "settings.json")), Settings())
         likely = estimate(settings, topic, recipe=name, outline_only=is_outline)
-    except (OSError, StormError, ValueError, AttributeError):
+    except (OSError, StormError, ValueError, AttributeError, RecursionError):
         return 0
     return round(likely.calls.likely)
