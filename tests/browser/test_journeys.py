@@ -203,7 +203,7 @@ def test_a_question_is_answered_and_a_link_is_given_and_taken_back(visit: Any, r
     expect(stranger.get_by_role("navigation", name="Site")).to_have_count(0)
     stranger.goto("/library")
     expect(stranger).to_have_url(re.compile("/login"))
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Stop sharing").click()
     expect(page.get_by_role("button", name="Make a read-only address")).to_be_visible()
     stranger.goto(path)
     expect(stranger.get_by_role("heading", level=1)).to_have_text("Nothing is here")

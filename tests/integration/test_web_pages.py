@@ -141,6 +141,14 @@ def test_an_article_is_read_with_its_research(browser: TestClient, service: RunS
     assert shown(browser, f"/read/{run}/nothing", 404).text
 
 
+def test_changes_are_counted_by_their_kind_and_ratings_explained(browser: TestClient) -> None:
+    text = shown(browser, "/example/made").text
+    kinds = [int(n) for n in re.findall(r"(\d+) (?:sentences? did not follow|sentences? repeated|changes? by)", text)]
+    assert (len(kinds), sum(kinds)) == (3, len(recorded_article().revisions))
+    assert "say it in words of your own" not in text
+    assert "Wikipedia’s list of perennial sources" in text
+
+
 def test_an_article_is_saved_in_a_format_and_copied_for_wikipedia(browser: TestClient, run: str) -> None:
     saved = browser.get(f"/read/{run}/file?format=docx&citation_style=apa")
     assert saved.status_code == 200
@@ -148,7 +156,9 @@ def test_an_article_is_saved_in_a_format_and_copied_for_wikipedia(browser: TestC
     assert saved.content.startswith(b"PK")
     assert browser.get(f"/read/{run}/file?format=markdown").text.startswith("# Silk Road")
     assert "==" in shown(browser, f"/read/{run}/wikitext").text
-    assert shown(browser, f"/read/{run}/file?format=exe", 400).text
+    for wrong in ("format=exe", "format=docx&citation_style=of-nobody"):
+        page = shown(browser, f"/read/{run}/file?{wrong}", 400)
+        assert (page.title, page.alerts) == ("Silk Road · storm", 1)
 
 
 def test_a_run_is_estimated_before_it_begins(browser: TestClient) -> None:
@@ -185,7 +195,9 @@ def test_an_outline_is_shown_as_it_will_be_used_and_refused_if_lines_would_be_lo
 def without_model(tmp_path: Path) -> Iterator[TestClient]:
     """The pages of a server without a model, where one may be chosen."""
     settings = Settings.build({"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads"})
-    with RunService(RemoteSettings.build(settings, ["lm=embedded", "lm=openai/gpt-4o"])) as service:
+    with RunService(
+        RemoteSettings.build(settings, ["lm=embedded", "lm=openai/gpt-4o", "lm=openai/of-no-price"])
+    ) as service:
         yield TestClient(create_app(service), base_url=HERE, headers=BROWSER)
 
 
@@ -199,7 +211,7 @@ def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     assert "choose openai/gpt-4o as the model" in shown(without_model, "/").text
     page = shown(without_model, "/write?topic=Amber+Road")
-    assert "no model: an extract, freeopenai/gpt-4oembedded" in page.text
+    assert "no model: an extract, freeopenai/gpt-4oembeddedopenai/of-no-price" in page.text
     assert "A key for openai/gpt-4o is set" in page.text
     assert ("option", "openai/gpt-4o") not in page.form("/write").values
 
@@ -212,6 +224,26 @@ def test_the_estimate_of_an_extract_says_what_it_is_and_who_makes_an_outline(wit
     assert "An outline needs a model" in text
 
 
+def test_dollars_are_capped_where_a_price_is_known_and_tokens_elsewhere(without_model: TestClient) -> None:
+    order = {"topic": "Amber Road", "lm": "openai/of-no-price"}
+    page = checked(without_model.post("/write", data=order | {"max_cost": "2"}))
+    assert (page.alerts, "or cap tokens" in page.text) == (1, True)
+    page = checked(without_model.post("/write", data=order | {"max_tokens": "200000"}))
+    assert ("max_tokens", "200000") in page.form("/write").values
+
+
+def test_what_was_changed_after_the_estimate_is_estimated_anew(browser: TestClient, service: RunService) -> None:
+    order = {"topic": "Amber Road", "outline_first": "1", "length": "short"}
+    estimated = dict(checked(browser.post("/write", data=order)).form("/write").values)["form"]
+    before = len(service.views(1000))
+    page = checked(browser.post("/write", data=order | {"length": "long", "form": estimated, "do": "start"}))
+    assert "The form was changed after its estimate" in page.text
+    assert len(service.views(1000)) == before
+    again = dict(page.form("/write").values)["form"]
+    answer = browser.post("/write", data=order | {"length": "long", "form": again, "do": "start"})
+    finished(browser, answer.url.path.removeprefix("/watch/"))
+
+
 def test_documents_are_sent_with_the_form(browser: TestClient, service: RunService) -> None:
     files = [("files", ("amber.txt", b"Amber came by the Amber Road.")), ("files", ("more.md", b"# Amber"))]
     page = checked(browser.post("/write", data={"topic": "Amber Road"}, files=files))
@@ -219,6 +251,8 @@ def test_documents_are_sent_with_the_form(browser: TestClient, service: RunServi
     name = dict(page.form("/write").values)["documents"]
     assert [file.name for file in service.documents.views(service_owner())[-1].files] == ["amber.txt", "more.md"]
     assert re.fullmatch("[0-9a-f]{32}", name)
+    without = checked(browser.post("/write", data={"topic": "Amber Road", "documents": name, "without": "1"}))
+    assert ("amber.txt" in without.text, ("documents", "") in without.form("/write").values) == (False, True)
     wrong = browser.post("/write", data={"topic": "Amber Road", "documents": name}, files=[("files", ("a.exe", b"MZ"))])
     assert wrong.status_code == 400
 
@@ -277,6 +311,9 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             ended(service, made[0].removeprefix("/watch/"))
             page = shown(browser, made[0])
             assert (page.streams, "It was stopped" in page.text) == ([], True)
+            again = next(link for link in page.links if link.startswith("/write?"))
+            form = shown(browser, again).form("/write")
+            assert {("topic", "Tin Road"), ("option", "en")} <= set(form.values)
             assert browser.post(page.form(f"{made[0]}/resume").action).url.path == made[0]
             finished(browser, made[0].removeprefix("/watch/"))
 
@@ -365,6 +402,7 @@ def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: 
     assert f"/read/{run}" in answer.links
     page = checked(browser.post(f"/read/{run}/share"))
     link = page_link(page)
+    assert "Only this computer can open it" in page.text
     other = TestClient(browser.app, base_url=HERE, headers={"Accept": "text/html"})
     read = shown(other, link)
     assert "Silk Road" in read.text
@@ -384,7 +422,9 @@ def page_link(page: Page) -> str:
 def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
     answer = browser.post("/write", data={"topic": "Tin Road", "do": "start"}, follow_redirects=False)
     made = finished(browser, answer.headers["location"].removeprefix("/watch/"))
-    assert "Tin Road" in shown(browser, "/library?q=tin").text
+    page = shown(browser, "/library?q=tin")
+    assert "Tin Road" in page.text
+    assert page.links.count(f"/read/{made}") == 2  # its topic, and "Read"
     assert "Tin Road" not in shown(browser, "/library?q=amber").text
     assert browser.post(f"/library/{made}/delete", follow_redirects=False).status_code == 303
     assert "Tin Road" not in shown(browser, "/library").text

@@ -175,7 +175,7 @@ OLD = "By 1900 the well-known tower, built of stone & lime, had been called old 
 def test_a_page_that_was_read_is_opened_at_the_words(about: dict[str, Any], href: str | None) -> None:
     snippet = replace(Snippet("https://example.org/a", "A page", OLD, origin="page"), **about)
     page = lxml_html.fromstring(to_html(carried(snippet, ((0, 96),))))
-    found = page.xpath("//span[@class='sheet']/span[@class='from']/a/@href")
+    found = page.xpath("//span[@class='sheet']//span[@class='from']/a/@href")
     assert found == [] if href is None else found[0].startswith("https://example.org/a" + href)
     assert page.xpath("//ol[@class='references']/li/span/a/@href") == ([] if href is None else [snippet.url])
 

@@ -176,7 +176,7 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None], *, is_foreign
     if settings.is_extract:
         return ["an extract asks no language model: it has the sources' own sentences, often only enough for a lead"]
     notes = [
-        f"not counted: replies that do not parse are drawn up to {settings.parse_attempts} times, calls with transient "
+        f"not counted: unreadable replies are asked for up to {settings.parse_attempts} times, calls with transient "
         f"errors are attempted up to {settings.call_attempts} times, and a server's prefix cache makes prompts cheaper"
     ]
     for name, price in prices.items():

@@ -112,7 +112,7 @@ def handle_errors(
             text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         elif isinstance(error, HTTPException):  # errors of the framework
             status, phrase = error.status_code, HTTPStatus(error.status_code).phrase
-            reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
+            reasons = {404: "there is no page or route of this address", 405: f"this path takes no {request.method}"}
             text, kind = f"{reasons.get(status, phrase.lower())}; see docs/api.md", phrase.title().replace(" ", "")
             headers = {"Allow": _methods(request)} if status == HTTPStatus.METHOD_NOT_ALLOWED else {}
         if page and "text/html" in request.headers.get("accept", ""):

@@ -173,7 +173,7 @@ class RemoteSettings:
         :meth:`for_new_run`, or the saved settings are no longer valid.
         """
         may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
-        kept = {name: saved[name] for name in may_stay if self._is_allowed(name, saved[name])}
+        kept = {name: saved[name] for name in may_stay if self.is_allowed(name, saved[name])}
         owners = {name: value for name, value in self._owners().items() if name not in self.allowed.keys() & kept}
         for name in CAPS:
             if name in owners and isinstance(saved.get(name), int | float):
@@ -226,7 +226,7 @@ class RemoteSettings:
                 raise SettingsError(f"{no_such_setting(name)}; callers may choose {choices}")
             if name not in self.choices():
                 raise SettingsError(f"callers of this server may not choose {name!r}; they may choose {choices}")
-            if not self._is_allowed(name, value):
+            if not self.is_allowed(name, value):
                 known = ", ".join(sorted(self.allowed[name] or ()))
                 raise SettingsError(f"callers of this server may choose {name!r} from: {known}")
             cap = getattr(self.owner, name) if name in CAPS and name not in self.allowed else None
@@ -238,7 +238,7 @@ class RemoteSettings:
             raise first_error(error) from None
         return values
 
-    def _is_allowed(self, name: str, value: Any) -> bool:
+    def is_allowed(self, name: str, value: Any) -> bool:
         """Return whether the owner allows a value, if only single values are allowed."""
         known = self.allowed.get(name)
         return known is None or str(value) in known

@@ -146,6 +146,15 @@ class RunService(AbstractContextManager["RunService"]):
 
         return self._accept(lambda storm: prepare_from(storm, folder, pieces), settings, caller, documents)
 
+    def choices_of(self, name: str) -> dict[str, str]:
+        """Return the settings of a run that its caller may have chosen; empty if they cannot be read."""
+        with suppress(StormError):
+            saved = self.remote.for_resuming(self.folders.settings(name), {})
+            chosen = {choice: getattr(saved, choice) for choice in self.remote.choices()}
+            may = self.remote.is_allowed
+            return {choice: str(v) for choice, v in chosen.items() if v is not None and may(choice, v)}
+        return {}
+
     def pieces(self, name: str) -> RunPieces:
         """Return what a run has found and written so far, without secrets, or raise UnknownRunError."""
         return read_pieces(self.folders.path(name), self.remote.owner, self.redactor)

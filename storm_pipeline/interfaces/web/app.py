@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.server.callers import CALLER
+from storm_pipeline.interfaces.server.callers import CALLER, digest
 from storm_pipeline.interfaces.server.documents import DocumentSet
 from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.remote_settings import (
@@ -73,11 +73,7 @@ def _go(*parts: str) -> Response:
     return RedirectResponse("/" + "/".join(quote(part, safe="") for part in parts), 303)
 
 
-@_pages.get("/static/{name}")
-def _get_static(name: str) -> Response:
-    if (file := static_file(name)) is None:
-        raise HTTPException(404)
-    return file
+_pages.get("/static/{name}")(static_file)
 
 
 @_pages.get("/")
@@ -101,18 +97,22 @@ class _Book:
     is_recording: bool = False
     is_shared: bool = False
 
-    def page(self, request: Request, template: str, **more: Any) -> Response:
+    def page(self, request: Request, template: str = "read.html", status: int = 200, **more: Any) -> Response:
         """Return a page of the article."""
-        values = page_values(self.article) | vars(self) | more
-        return page(request, template, title=self.article.title, verdict=verdict_on(self.article), **values)
+        shown = {"title": self.article.title, "verdict": verdict_on(self.article), "link": "", "problem": ""}
+        values = page_values(self.article) | vars(self) | shown | more
+        return page(request, template, status, formats=article_formats(), **values)
 
     def part(self, request: Request, part: str, format: str, citation_style: str) -> Response:  # noqa: A002
         """Return the page of a part: the article itself, a file of it, how it was made, or its map."""
         match part:
             case "":
-                return self.page(request, "read.html", formats=article_formats(), link="")
+                return self.page(request)
             case "file":
-                return self.file(format, citation_style.strip() or None)
+                try:
+                    return self.file(format, citation_style.strip() or None)
+                except SettingsError as error:  # such as a style that nobody has
+                    return self.page(request, status=400, problem=str(error))
             case "wikitext":
                 return self.page(request, "wikitext.html", wikitext=article_as(self.article, "wikitext").decode())
             case "made" if self.pieces:
@@ -167,7 +167,6 @@ def _add_book(path: str, find: Callable[..., _Book]) -> None:
 def _watch_recording(request: Request) -> Response:
     progress = Progress.of(recorded_events())
     more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": "", "elapsed": progress.elapsed()}
-    more["is_stopping"] = False
     return _recorded().page(request, "watch.html", progress=progress, **more)
 
 
@@ -179,7 +178,7 @@ _add_book("/shared/{key}", _shared)
 @_pages.post("/read/{run}/share")
 def _share(request: Request, service: _Service, run: _Run) -> Response:
     link = f"{request.base_url}shared/{service.share(run)}"
-    return _book(service, run).page(request, "read.html", formats=article_formats(), link=link)
+    return _book(service, run).page(request, link=link)
 
 
 @_pages.post("/read/{run}/ask")
@@ -190,19 +189,20 @@ def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Respons
 
 # Writing and watching
 
-_SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost")
+_SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost", "max_tokens")
 
 
 @_pages.get("/write")
-def _write(request: Request, service: _Service, topic: str = "") -> Response:
-    return _order_page(request, service, {"topic": topic})
+def _write(request: Request, service: _Service) -> Response:
+    given = dict(request.query_params)
+    return _order_page(request, service, given, documents=_keep(service, given.get("documents", ""), ()))
 
 
 def _order_page(request: Request, service: RunService, given: dict[str, str], **more: Any) -> Response:
     settings, choices = service.remote.owner, set(service.remote.choices())
     allowed = {name: sorted(service.remote.allowed.get(name) or ()) for name in ("lm", "search")}
     status = 400 if more.get("problem") else 200
-    values = {"estimate": None, "problem": "", "documents": None} | more
+    values = {"estimate": None, "problem": "", "documents": None, "form": "", "is_new": False} | more
     known = {"settings": settings, "choices": choices, "allowed": allowed, "readable": sorted(FORMATS)}
     known["offered"] = offered_model(settings) or ""
     return page(request, "write.html", status, given=given, **known, **values)
@@ -225,20 +225,21 @@ def _take_order(request: Request, service: RunService, form: FormData) -> Respon
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
     documents: DocumentSet | None = None
     try:
-        documents = _keep(service, given.get("documents", ""), files)
+        documents = _keep(service, "" if given.pop("without", "") else given.get("documents", ""), files)
         order = _parse_order(given, service.remote.choices(), documents)
-        if given.get("do") == "start":
+        shown, is_start = digest(repr((order, documents and documents.files))), given.get("do") == "start"
+        if is_start and given.get("form", shown) == shown:
             return _go("watch", service.start(order, CALLER.get()))
         estimate = service.estimate(order, CALLER.get())
     except (StormError, ValueError) as error:
         problem = service.redactor.text(str(error))
         return _order_page(request, service, given, problem=problem, documents=documents)
-    return _order_page(request, service, given, estimate=estimate, documents=documents)
+    return _order_page(request, service, given, estimate=estimate, documents=documents, form=shown, is_new=is_start)
 
 
 def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> RunOrder:
     chosen = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
-    settings = {name: float(value) if name == "max_cost" else value for name, value in chosen.items()}
+    settings = {name: float(value) if name.startswith("max_") else value for name, value in chosen.items()}
     makes, outline = "outline" if given.get("outline_first") else "article", given.get("outline") or None
     name = documents.documents if documents and documents.files else None
     return RunOrder.of(topic=given.get("topic", ""), makes=makes, outline=outline, settings=settings, documents=name)
@@ -272,6 +273,8 @@ def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Re
     now = time.time() if view.state == "running" else 0.0
     values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
     values["is_stopping"] = service.queue.is_stopping(run)
+    if view.state in ("stopped", "failed", "interrupted"):
+        values["again"] = {"topic": view.topic, "documents": view.documents or ""} | service.choices_of(run)
     template = "watch_now.html" if part else "watch.html"
     return page(request, template, base=f"/watch/{quote(run)}", is_recording=False, **values)
 

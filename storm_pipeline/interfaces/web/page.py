@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -45,10 +46,10 @@ def error_page(request: Request, status_code: int, problem: str) -> HTMLResponse
     return page(request, "problem.html" if is_part else "error.html", status_code, status=status_code, problem=problem)
 
 
-def static_file(name: str) -> Response | None:
-    """Return a file that pages load; None if there is no such file."""
+def static_file(name: str) -> Response:
+    """Return a file that pages load, or raise HTTPException."""
     if name not in _STATIC:
-        return None
+        raise HTTPException(404)
     headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
     return Response(_static(name), media_type=_TYPES[Path(name).suffix], headers=headers)
 
@@ -71,6 +72,7 @@ def _environment() -> "Environment":
     environment = page_environment("storm_pipeline.interfaces.web")
     environment.globals |= {"static": _address, "version": __version__, "noun": with_noun}
     environment.filters |= {
+        "begin": lambda text: text[:1].upper() + text[1:],
         "chain": chain.from_iterable,
         "clock": clock,
         "plain": plain_name,

@@ -11,6 +11,26 @@
     });
   }
 
+  const local = () => {
+    for (const time of document.querySelectorAll("time[datetime*=T]")) {
+      time.textContent = new Date(time.dateTime).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
+    }
+  };
+  local();
+
+  // The library while a run is under way.
+  const runs = document.querySelector("[data-refresh]");
+  if (runs) {
+    setInterval(async () => {
+      if (document.hidden || runs.querySelector("details[open]") || runs.contains(document.activeElement)) return;
+      const answer = await fetch(location.href).catch(() => null);
+      const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page && page.querySelector(".runs");
+      if (fresh) runs.replaceChildren(...fresh.children);
+      local();
+    }, 5000);
+  }
+
   // A run under way: each event of its stream asks the server for the part of the page that changes.
   const live = document.querySelector("[data-live]");
   if (live) {
@@ -65,6 +85,13 @@
   const drop = document.querySelector("[data-drop]");
   if (drop) {
     const input = drop.querySelector("input[type=file]"), name = drop.querySelector("[name=documents]"), list = drop.querySelector("ul");
+    const without = drop.querySelector("[data-without]");
+    without.addEventListener("change", () => {  // of the files that were sent, nothing stays in the form
+      name.value = "";
+      list.replaceChildren();
+      without.hidden = true;
+      without.querySelector("input").checked = false;
+    });
     const say = (line, text) => { line.textContent = text; };
     const problem = async answer => answer.status === 422 ? "its name or format cannot be used" : (await answer.json().catch(() => ({}))).error || `the server answered ${answer.status}`;
     const keep = async files => {
@@ -81,6 +108,7 @@
           const answer = await fetch(`/documents/${name.value}/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
           if (!answer.ok) throw new Error(await problem(answer));
           say(line, `${file.name} ✓`);
+          without.hidden = false;
         } catch (error) {
           say(line, `${file.name}: ${error.message}`);
         }

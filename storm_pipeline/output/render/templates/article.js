@@ -9,8 +9,12 @@
     const card = cite.querySelector(".card");
     card.classList.remove("up");
     cite.style.setProperty("--shift", "0px");
-    const sheet = card.firstElementChild, words = sheet.querySelector("mark");
-    if (words) sheet.scrollTop += words.getBoundingClientRect().top - sheet.getBoundingClientRect().top - 16;
+    cite.style.removeProperty("--room");
+    const sheet = card.firstElementChild, head = sheet.querySelector(".head"), words = head && sheet.querySelector("mark");
+    const room = innerHeight - sheet.getBoundingClientRect().top - 12;
+    if (room > 150) cite.style.setProperty("--room", room + "px");
+    sheet.scrollTop = 0;
+    if (words) sheet.scrollTop = words.getBoundingClientRect().top - head.getBoundingClientRect().bottom - 8;
     const box = card.getBoundingClientRect();
     const over = box.right - (document.documentElement.clientWidth - 12);
     cite.style.setProperty("--shift", (box.left < 12 ? 12 - box.left : over > 0 ? -over : 0) + "px");
