@@ -98,6 +98,19 @@ def test_single_values_are_allowed() -> None:
     assert remote.for_resuming(saved, {}).lm == "openai/b=c"
 
 
+def test_another_model_does_not_get_the_address_and_the_key_of_the_owners() -> None:
+    owner = Settings(lm="openai/a", api_base="http://lan.example:8000/v1", api_key_env="LAN_KEY")
+    remote = RemoteSettings.build(owner, ["lm=anthropic/b"])
+    for chosen in (
+        remote.for_new_run({"lm": "anthropic/b"}),
+        remote.for_resuming({"lm": "anthropic/b"}, {}),
+        remote.for_resuming({"lm": "openai/a"}, {"lm": "anthropic/b"}),
+    ):
+        assert (chosen.lm, chosen.api_base, chosen.api_key_env) == ("anthropic/b", None, None)
+    for own in (remote.for_new_run({}), remote.for_resuming({"lm": "x/y"}, {})):
+        assert (own.lm, own.api_base, own.api_key_env) == (owner.lm, owner.api_base, owner.api_key_env)
+
+
 @pytest.mark.parametrize("rule", [*sorted(BY_VALUE), *sorted(NEVER), "out=/tmp", "api_base=http://x", "nothing", ""])
 def test_rules_that_would_open_the_server(rule: str) -> None:
     with pytest.raises(SettingsError):

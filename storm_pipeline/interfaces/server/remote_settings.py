@@ -16,7 +16,16 @@ from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
-from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, first_error, no_such_setting
+from storm_pipeline.settings import (
+    CAPS,
+    CONTENT,
+    MAX_TOPIC_LENGTH,
+    ROLES,
+    Settings,
+    discarded_settings,
+    first_error,
+    no_such_setting,
+)
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
@@ -163,7 +172,8 @@ class RemoteSettings:
 
         Raises SettingsError: a setting is not allowed, or its value is invalid.
         """
-        return Settings.build({**self._owners(), **self._validate(given)})
+        chosen = self._validate(given)
+        return Settings.build({**self._owners(chosen.get("lm")), **chosen})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
         """Return the settings of a run's next session from its saved ones and the caller's.
@@ -174,11 +184,13 @@ class RemoteSettings:
         """
         may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
         kept = {name: saved[name] for name in may_stay if self.is_allowed(name, saved[name])}
-        owners = {name: value for name, value in self._owners().items() if name not in self.allowed.keys() & kept}
+        chosen = self._validate(given)
+        owners = self._owners(chosen.get("lm", kept.get("lm")))
+        owners = {name: value for name, value in owners.items() if name not in self.allowed.keys() & kept}
         for name in CAPS:
             if name in owners and isinstance(saved.get(name), int | float):
                 owners[name] = min(owners[name], saved[name])
-        merged = changed_settings(kept, Settings.build({**owners, **self._validate(given)}))
+        merged = changed_settings(kept, Settings.build({**owners, **chosen}))
         return Settings.build(merged.model_dump())
 
     def choices(self) -> tuple[str, ...]:
@@ -213,8 +225,10 @@ class RemoteSettings:
             forms = [{**schema_form, "maximum": cap} for schema_form in forms]
         return about | {"anyOf": [*forms, {"type": "null"}]}
 
-    def _owners(self) -> dict[str, Any]:
-        explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
+    def _owners(self, lm: str | None) -> dict[str, Any]:
+        """Return the owner's settings; for another model than the owner's, without the address and key of that."""
+        dropped = discarded_settings({"lm"}) if lm not in (None, self.owner.lm) else frozenset[str]()
+        explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set - dropped}
         return {name: value for name, value in explicit.items() if value is not None}
 
     def _validate(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Setup:
 def offered_model(settings: Settings) -> str | None:
     """Return the model of the first key that is set, if none is chosen; else None."""
     provider = provider_with_key() if settings.is_extract else None
-    return provider and provider.model
+    return provider.model if provider else None
 
 
 def _shown(finding: Finding) -> str:
