@@ -1,6 +1,7 @@
 """Questions about an article, answered from its own sources."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from test_pipeline import storm
 from test_resume import answers
 
 from storm_pipeline import Article, BudgetSpentError, RunError, SettingsError, Storm
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import run_entry
+from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet, Source
 
 QUESTION = "Who travelled the road?"
 SMALL: dict[str, Any] = {"perspectives": 0, "turns": 1}
@@ -84,6 +87,30 @@ def test_without_a_model_the_nearest_sentences_are_quoted(tmp_path: Path) -> Non
     assert list(answer.sentences())
     for sentence in answer.sentences():
         assert all(sentence.text in texts[citation.snippet_id] for citation in sentence.citations)
+
+
+class Counting(HashingEmbedder):
+    """An embedder that counts its texts."""
+
+    count = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Count the texts and embed them."""
+        self.count += len(texts)
+        return super().embed(texts)
+
+
+def test_of_very_many_passages_only_those_near_by_words_are_embedded(tmp_path: Path) -> None:
+    passages = tuple(Snippet("https://a.org", "Road", f"In {n} traders crossed pass {n}.", place=n) for n in range(900))
+    source = Source("a", "https://a.org", "Road", passages)
+    cited = Sentence(passages[0].text, (Citation("a", passages[0].id),))
+    article = Article("Silk Road", sections=(Section("Trade", (Paragraph((cited,)),)),), sources=(source,))
+    counting = Counting()
+    with FakeModel(answers()) as server:
+        answer = storm(server, tmp_path, embedder=counting, **SMALL).ask(article, "Who crossed pass 777?")
+    assert "pass 777" in server.asked[-1].user
+    assert list(answer.sentences())
+    assert counting.count < 100
 
 
 def test_questions_count_in_the_caps_of_the_run(tmp_path: Path) -> None:

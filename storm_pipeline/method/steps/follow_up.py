@@ -23,7 +23,7 @@ def answer_question(ctx: RunContext, article: Article, question: str) -> Article
     """
     snippets = [snippet for source in article.sources for snippet in source.snippets]
     with ctx.events.in_stage("questions"):
-        ctx.store.add(snippets)
+        ctx.store.keep(snippets)  # of which a search embeds the best by words: there may be very many
         results = ctx.store.search([question], ctx.settings.queries * ctx.settings.top_k)[0]
         if ctx.settings.is_extract:
             paragraphs = nearest_sentences(ctx, question, results)
