@@ -211,7 +211,7 @@ def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     assert "choose openai/gpt-4o as the model" in shown(without_model, "/").text
     page = shown(without_model, "/write?topic=Amber+Road")
-    assert "no model: an extract, freeopenai/gpt-4oembeddedopenai/of-no-price" in page.text
+    assert "no model: an extractopenai/gpt-4oembeddedopenai/of-no-price" in page.text
     assert "A key for openai/gpt-4o is set" in page.text
     assert ("option", "openai/gpt-4o") not in page.form("/write").values
 

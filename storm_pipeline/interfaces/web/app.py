@@ -166,8 +166,8 @@ def _add_book(path: str, find: Callable[..., _Book]) -> None:
 @_pages.get("/example/watch")
 def _watch_recording(request: Request) -> Response:
     progress = Progress.of(recorded_events())
-    more = {"pieces": recorded_pieces(), "view": None, "share": None, "left": "", "elapsed": progress.elapsed()}
-    return _recorded().page(request, "watch.html", progress=progress, **more)
+    shown = {"progress": progress, "pieces": recorded_pieces(), "view": None, "share": None, "left": ""}
+    return _recorded().page(request, "watch.html", 200, elapsed=progress.elapsed(), **shown)
 
 
 _add_book("/example", _recorded)
