@@ -142,6 +142,8 @@ def test_an_outline_is_edited_before_the_article_is_written_and_nothing_is_paid_
     page.get_by_label("Heading 1", exact=True).press("Enter")  # starts nothing that costs
     expect(page.get_by_label("Heading 1", exact=True)).to_have_value("Mines of tin")
     expect(page).to_have_url(re.compile("/outline/"))
+    page.get_by_role("button", name="Add a row below Mines of tin").click()
+    expect(page.get_by_label("Heading 2", exact=True)).to_be_focused()
     paid = prompts(site)[before:]
     page.locator("button.go").click()
     expect(page.get_by_text("It is finished")).to_be_visible()
