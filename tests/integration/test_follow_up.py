@@ -110,7 +110,7 @@ def test_of_very_many_passages_only_those_near_by_words_are_embedded(tmp_path: P
         answer = storm(server, tmp_path, embedder=counting, **SMALL).ask(article, "Who crossed pass 777?")
     assert "pass 777" in server.asked[-1].user
     assert list(answer.sentences())
-    assert counting.count < 100
+    assert counting.count < 500
 
 
 def test_questions_count_in_the_caps_of_the_run(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from storm_pipeline.method.steps.extract import nearest_sentences
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
 from storm_pipeline.types import UNTITLED, Article, Citation, Paragraph, Section, Sentence
 
+_EMBEDDED = 400  # maximum passages that are embedded at once, which takes seconds
 _NOT_SAID = "The article's sources do not say."
 _NEAREST = (
     "No language model is set: these are the sentences of the article's sources that are nearest to the question."
@@ -23,7 +24,8 @@ def answer_question(ctx: RunContext, article: Article, question: str) -> Article
     """
     snippets = [snippet for source in article.sources for snippet in source.snippets]
     with ctx.events.in_stage("questions"):
-        ctx.store.keep(snippets)  # of which a search embeds the best by words: there may be very many
+        ctx.store.add(snippets[:_EMBEDDED])
+        ctx.store.keep(snippets)  # of the others a search embeds the best by words
         results = ctx.store.search([question], ctx.settings.queries * ctx.settings.top_k)[0]
         if ctx.settings.is_extract:
             paragraphs = nearest_sentences(ctx, question, results)
