@@ -38,7 +38,7 @@ class FindPerspectives(dspy.Signature):
 class AskQuestion(dspy.Signature):
     """You write for an encyclopedia and interview an expert about the topic, from your own perspective. Where the
     conversation ends with the number of your question, plan by it. Only if the expert could tell you nothing new any
-    more, reply instead: Thank you so much for your help!
+    more, reply instead, in English: Thank you so much for your help!
     Ask the one question whose answer your article needs most now: specific, self-contained, naming the topic; follow up
     on what you have learnt. What readers need to know depends on what the topic is: a person, place, event, work,
     organism, idea, organisation or court case. Ask nothing that has been answered; what the expert could not answer you
@@ -54,8 +54,8 @@ class AskQuestion(dspy.Signature):
 
 class AskPlainQuestion(dspy.Signature):
     """You write for an encyclopedia and interview an expert about the topic. Where the conversation ends with the
-    number of your question, plan by it. Only if the expert could tell you nothing new any more, reply instead: Thank
-    you so much for your help!
+    number of your question, plan by it. Only if the expert could tell you nothing new any more, reply instead, in
+    English: Thank you so much for your help!
     Ask the one question whose answer your article needs most now: specific, self-contained, naming the topic; follow up
     on what you have learnt. What readers need to know depends on what the topic is: a person, place, event, work,
     organism, idea, organisation or court case. Ask nothing that has been answered; what the expert could not answer you

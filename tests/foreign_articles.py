@@ -15,16 +15,13 @@ class Told:
 class Language:
     """What a scripted run in a language is made of.
 
-    The first and the last heading of its outline are no sections; ``delete`` says that a sentence is to go, behind the
-    number of the remark; ``wrong`` is a sentence on the last fact with a number that its source lacks; ``words`` are
-    the least and the most of the body.
+    The first and the last heading of its outline are no sections; ``wrong`` is a sentence on the last fact with a number
+    that its source lacks; ``words`` are the least and the most of the body.
     """
 
     code: str
     topic: str
     question: str
-    farewell: str
-    delete: str
     outline: tuple[str, ...]
     sections: tuple[tuple[Told, ...], ...]
     lead: tuple[str, ...]
@@ -38,8 +35,6 @@ GERMAN = Language(
     "de",
     "Nordbrücke",
     "Wann wurde die Nordbrücke gebaut, und was kostete sie?",
-    "Vielen Dank für Ihre ausführlichen Auskünfte!",
-    "{}: löschen",
     ("Einleitung", "Bau", "Nutzung", "Einzelnachweise"),
     (
         (
@@ -90,8 +85,6 @@ JAPANESE = Language(
     "ja",
     "北大橋",
     "北大橋はいつ建設され、費用はいくらでしたか？",
-    "詳しい説明をどうもありがとうございました。",
-    "{}: 削除",
     ("概要", "建設", "利用", "脚注"),
     (
         (
@@ -134,8 +127,6 @@ ARABIC = Language(
     "ar",
     "منارة الرأس الشمالي",
     "متى بنيت منارة الرأس الشمالي ومن بناها؟",
-    "شكرا جزيلا على هذه المعلومات المفيدة.",
-    "{}: احذف",
     ("مقدمة", "تاريخ البناء", "التقنية", "المراجع"),
     (
         (

@@ -18,6 +18,7 @@ from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.text.languages import join_sentences
 
 LANGUAGES = [GERMAN, JAPANESE, ARABIC]
+FAREWELL = "Thank you so much for your help!"  # which the prompt asks for in English
 
 
 def scripted(language: Language) -> dict[str, Any]:
@@ -44,11 +45,11 @@ def scripted(language: Language) -> dict[str, Any]:
 
     def deleted(user: str) -> str:
         numbers = re.findall(r"^ ?(\d+)\. ", user.partition("\nRemarks:")[2], re.M)
-        return "\n".join(language.delete.format(number) for number in numbers)
+        return "\n".join(f"{number}: delete" for number in numbers)
 
     outline = json.dumps({"sections": [{"title": title, "subsections": []} for title in language.outline]})
     return default_answers() | {
-        "AskQuestion": lambda user: language.farewell if "Expert:" in user else language.question,
+        "AskQuestion": lambda user: FAREWELL if "Expert:" in user else language.question,
         "AnswerFromPassages": lambda user: text(user, facts),
         "DraftOutline": outline,
         "RefineOutline": outline,
