@@ -15,8 +15,8 @@ class Told:
 class Language:
     """What a scripted run in a language is made of.
 
-    The first and the last heading of its outline are no sections; ``wrong`` is a sentence on the last fact with a number
-    that its source lacks; ``words`` are the least and the most of the body.
+    The first and the last heading of its outline are no sections; ``wrong`` is a sentence on the last fact with a
+    number that its source lacks; ``words`` are the least and the most of the body.
     """
 
     code: str

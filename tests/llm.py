@@ -141,9 +141,14 @@ def deleting(user: str) -> str:
 
 
 def checking(user: str) -> str:
-    """A judge that finds every sentence supported."""
-    asked = re.findall(r"^ ?(\d+)\. .+?\](?: \(.+\))?$", user.partition("\nCheck:")[2], re.M)
-    return "\n".join(f"{number}: supported" for number in asked)
+    """A judge that finds every sentence supported but those with a number that their passages lack."""
+
+    def verdict(text: str) -> str:
+        unfound = re.search(r"\(do they say (.+) in another form\?\)$", text)
+        return f"not - they do not say {unfound[1]}" if unfound else "supported"
+
+    asked = re.findall(r"^ ?(\d+)\. (.+)$", user.partition("\nCheck:")[2], re.M)
+    return "\n".join(f"{number}: {verdict(text)}" for number, text in asked)
 
 
 def default_answers() -> dict[str, Answer]:
