@@ -87,8 +87,7 @@ class EditedArticle:
         new = self._written(edit) if edit.kind in NEW_TEXT and edit.sentence in self._sentences else []
         if self._says(new) or not all(sentence.citations for sentence in new):
             return []
-        order = self._article.numbers_shown()
-        pair = (order[: order.index(edit.sentence)] or [0])[-1], edit.sentence
+        pair = self._before(edit.sentence), edit.sentence
         is_left = not any(_takes_away(other, number) for other in edits for number in pair)
         befores = " ".join(_texts_of(self._known(pair[:1] if is_left else ()))), *_texts_of(new)
         return [(added, support_question(self._ctx.store, added, b)) for added, b in zip(new, befores, strict=False)]
@@ -163,7 +162,9 @@ class EditedArticle:
         new = self._written(edit)
         if not joins and self._says(new):
             return ""
-        known = self._known([edit.sentence - 1, *(number for _, named in self._parse(edit) for number in named)])
+        known = self._known(
+            [self._before(edit.sentence), *(number for _, named in self._parse(edit) for number in named)]
+        )
         allowed, read = " ".join((old.text, *_texts_of(known))), edit in self._read
         problems = [self._checks.problem(sentence, old.text, allowed, was_read=read) for sentence in new]
         if problem := next(filter(None, problems), "" if new else NOT_WHOLE):
@@ -192,6 +193,11 @@ class EditedArticle:
     def _says(self, sentences: Sequence[Sentence]) -> bool:
         """Return whether the article has sentences of these texts."""
         return bool(sentences) and {*_texts_of(sentences)} <= {*self._texts()}
+
+    def _before(self, number: int) -> int:
+        """Return the number of the sentence before another one, in the order of now; 0 if there is none."""
+        order = self._article.numbers_shown()
+        return (order[: order.index(number)] or [0])[-1]
 
     def _known(self, numbers: Iterable[int]) -> list[Sentence]:
         """Return the sentences and the passages of these numbers, without those that no longer exist."""
