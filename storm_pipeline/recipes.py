@@ -235,6 +235,7 @@ RECIPES: Mapping[str, Recipe] = {
 }
 """Every method that writes articles, by its name in settings and reports."""
 
+_OUTLINE = "outline"  # recipe in the folder of an outline run of STORM; ``outline-<recipe>`` for others
 DEFAULT = "storm-iterative"
 """The method that writes the best articles; experiments name theirs."""
 
@@ -251,6 +252,20 @@ OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
 
 EXTRACTS = frozenset({DEFAULT, "answer"})
 """Methods that can make an extract instead."""
+
+
+def outline_run(recipe: str) -> str:
+    """Return the recipe in the folder of a run that makes an outline. Raises SettingsError: it makes none."""
+    if recipe not in OUTLINES:
+        raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
+    return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
+
+
+def recipe_of_run(name: str) -> tuple[str, bool]:
+    """Return the method of the recipe in a run's folder, and whether the run makes an outline."""
+    if not name.startswith(_OUTLINE):
+        return name, False
+    return name.removeprefix(_OUTLINE).removeprefix("-") or "storm", True
 
 
 def for_recipe(settings: Settings, recipe: str) -> Settings:
@@ -280,7 +295,7 @@ def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
     Raises SettingsError: a name is taken or invalid, or a method is not a function.
     """
     for name, method in given.items():
-        if not (isinstance(name, str) and _NAME.fullmatch(name)) or name in RECIPES or name.startswith("outline"):
+        if not (isinstance(name, str) and _NAME.fullmatch(name)) or name in RECIPES or name.startswith(_OUTLINE):
             raise SettingsError(
                 f"a recipe cannot be called {name!r}: take letters, digits and hyphens, none of {', '.join(RECIPES)}, "
                 "and no name that begins with outline"

@@ -27,7 +27,17 @@ from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
+from storm_pipeline.recipes import (
+    DEFAULT,
+    OUTLINES,
+    Recipe,
+    for_recipe,
+    no_such_recipe,
+    outline_run,
+    own_recipes,
+    recipe_of_run,
+    require_outline,
+)
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings, deleted_on_failure
@@ -45,7 +55,6 @@ from storm_pipeline.types import Article, Outline, Support, Usage
 if TYPE_CHECKING:
     from storm_pipeline.method.program import StormProgram
 
-_OUTLINE = "outline"  # recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM
 T = TypeVar("T")
 R = TypeVar("R", default=Article | Outline)
 
@@ -181,7 +190,7 @@ class Storm:
 
         Arguments and errors are those of :meth:`write`; the recipe is one of :data:`storm_pipeline.recipes.OUTLINES`.
         """
-        return self._new_run(topic, _outline_run(recipe), _outline, halt, *sinks)
+        return self._new_run(topic, outline_run(recipe), _outline, halt, *sinks)
 
     def answer(
         self,
@@ -234,7 +243,7 @@ class Storm:
             RunError: not a run's folder, made by a newer version, locked by another process, or not of this ``kind``.
         """
         with self._register_halt(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
-            makes: type[Any] = Outline if _is_outline(store) else Article
+            makes: type[Any] = Outline if recipe_of_run(store.recipe)[1] else Article
             if kind not in (None, makes):
                 raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
             saved = store.saved_settings()
@@ -461,7 +470,7 @@ class Storm:
         other = may_differ(run.state.get("models"), settings, self.programs)
         if other or not (intact and same and run.state.get("prompts") == self.programs.fingerprints()):
             return None
-        if _is_outline(run):
+        if recipe_of_run(run.recipe)[1]:
             text = run.piece("outline.md")
             return parse_outline(text, run.topic, max_sections=MOST_SECTIONS, max_depth=6) if text else None
         return _article_of(run, "article.json") if run.piece("article.json") else None
@@ -513,7 +522,7 @@ def prepare(
     Returns:
         The folder, which holds topic, recipe and settings.
     """
-    name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
+    name = outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
     if makes is Article:
         storm._writer_of(name)
     topic, pieces = _validate(topic), _user_pieces(topic, name, outline)
@@ -579,7 +588,7 @@ def _fork(
         saved = old.saved_settings()
         settings = _resume_settings(old, saved, storm.settings, user)
         require_own(old.state.get("models"), storm.programs)
-        recipe = _recipe_of_outline(old) if _is_outline(old) else old.recipe
+        recipe, _ = recipe_of_run(old.recipe)
         chosen = storm._with_settings(settings)._with_choices(recipe, old.state)
         require_keys(chosen.settings, own_engine=storm._engine_object is not None)
         pieces = read(old)
@@ -644,7 +653,7 @@ def _support(ctx: RunContext, article: Article) -> Support | None:
 
 def _outline(ctx: RunContext) -> Outline:
     start = time.monotonic()
-    outline = OUTLINES[_recipe_of_outline(ctx.run)](ctx)
+    outline = OUTLINES[recipe_of_run(ctx.run.recipe)[0]](ctx)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
 
@@ -655,12 +664,6 @@ def _resume_settings(run: RunStore, saved: SavedSettings, given: Settings, user:
     return resumed_settings(run.folder, saved, given, user, costs=costs)
 
 
-def _outline_run(recipe: str) -> str:
-    if recipe not in OUTLINES:
-        raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
-    return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
-
-
 def _article_of(run: RunStore, piece: str) -> Article:
     from storm_pipeline.run.article_json import from_json
 
@@ -668,14 +671,6 @@ def _article_of(run: RunStore, piece: str) -> Article:
         return from_json(read_plain(run.folder / piece).decode("utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"{run.folder} has no article that can be read: resume the run first") from error
-
-
-def _recipe_of_outline(run: RunStore) -> str:
-    return run.recipe.removeprefix(_OUTLINE).removeprefix("-") or "storm"
-
-
-def _is_outline(run: RunStore) -> bool:
-    return run.recipe.startswith(_OUTLINE)
 
 
 def _save_usage(ctx: RunContext, usage: Usage) -> None:

@@ -47,13 +47,13 @@ class HybridIndex:
     Snippets are sorted by id, so results, ties included, do not depend on the order in which they were added.
 
     Args:
-        vectors: snippet id → unit vector; a snippet without one is found by BM25 alone.
-        embed: texts to unit vectors; if given, the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
+        vectors: snippet id → unit vector.
+        embed: texts to unit vectors; the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
             embedded for a query, and compared in it alone, so that no search changes what another one finds.
     """
 
     def __init__(
-        self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int, embed: Embed | None = None
+        self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int, embed: Embed
     ) -> None:
         import faiss
 
@@ -100,7 +100,7 @@ class HybridIndex:
         """Return for each query the cosine and position of the best by BM25 that have no vector."""
         new = [[i for i in row if i not in self._has_vector][:EMBEDDED_A_QUERY] for row in lexical]
         places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for row in new for i in row))}
-        if not places or self._embed is None:
+        if not places:
             return [[] for _ in lexical]
         cosines = vectors @ self._embed(list(places)).T
         return [

@@ -19,6 +19,7 @@ from storm_pipeline.interfaces.listing import RunEntry, list_runs, run_entry, ru
 from storm_pipeline.interfaces.server.callers import OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
+from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import LATEST, adapter_of
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
@@ -130,9 +131,12 @@ class RunFolders:
         except OSError as error:
             raise RunError(cannot_write(path, error)) from error
 
-    def own_settings(self, name: str, saved: SavedSettings) -> SavedSettings:
-        """Return a run's saved settings without models and engines that no caller of this folder's servers chose."""
-        known = self._services().get(name, {})
+    def own_settings(self, name: str) -> SavedSettings:
+        """Return a run's settings without models and engines that no caller of this folder's servers chose.
+
+        Errors as for :meth:`settings`.
+        """
+        known, saved = self._services().get(name, {}), self.settings(name)
         return {
             key: value for key, value in saved.items() if key not in BY_VALUE or (key in known and known[key] == value)
         }
@@ -267,7 +271,7 @@ def _view(entry: RunEntry) -> RunView:
     state = _state(entry.folder)
     recipe = str(state.get("recipe", ""))
     caller, documents = _order(entry.folder)
-    is_outline = recipe.startswith("outline")
+    _, is_outline = recipe_of_run(recipe)
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
     return RunView(
         run=entry.folder.name,

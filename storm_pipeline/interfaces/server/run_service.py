@@ -27,7 +27,6 @@ from storm_pipeline.method.user_pieces import parse_pieces, require_whole
 from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink
-from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.log import logger
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
 from storm_pipeline.types import Article, Outline
@@ -133,7 +132,7 @@ class RunService(AbstractContextManager["RunService"]):
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: stop it first")
         folder, (_, documents) = self.folders.path(name), self.folders.order(name)
-        settings = self._with_documents(self._resumed(name, self.folders.settings(name), {}), caller, documents)
+        settings = self._with_documents(self._resumed(name), caller, documents)
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
         try:
@@ -149,7 +148,7 @@ class RunService(AbstractContextManager["RunService"]):
     def choices_of(self, name: str) -> dict[str, str]:
         """Return the settings of a run that its caller may have chosen; empty if they cannot be read."""
         with suppress(StormError):
-            saved = self.remote.for_resuming(self.folders.settings(name), {})
+            saved = self._resumed(name)
             chosen = {choice: getattr(saved, choice) for choice in self.remote.choices()}
             may = self.remote.is_allowed
             return {choice: str(v) for choice, v in chosen.items() if v is not None and may(choice, v)}
@@ -172,7 +171,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.folders.article(name)
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
-        settings = self._resumed(name, self.folders.settings(name), {})
+        settings = self._resumed(name)
         before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())
         with self._questions.hold(caller_name()), self.queue.reserving(left) as reserved:
@@ -208,7 +207,7 @@ class RunService(AbstractContextManager["RunService"]):
                 self.folders.record_services(name, {key: saved[key] for key in self.remote.allowed if key in saved})
                 if documents:
                     self.documents.use(caller, documents, name)
-                job = self._job(name, saved, {}, caller)
+                job = self._job(name, {}, caller)
             except BaseException:
                 self.folders.delete(name)
                 raise
@@ -237,7 +236,7 @@ class RunService(AbstractContextManager["RunService"]):
             self.folders.require_room(whose)
             self.queue.require_room(self._budgets.of(caller), whose)
             self.folders.record_services(name, settings or {})
-            begun = self.queue.add(self._job(name, self.folders.settings(name), settings or {}, caller))
+            begun = self.queue.add(self._job(name, settings or {}, caller))
         begun.result()
         return name
 
@@ -340,14 +339,14 @@ class RunService(AbstractContextManager["RunService"]):
             return settings
         return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
 
-    def _resumed(self, name: str, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
+    def _resumed(self, name: str, given: Mapping[str, Any] | None = None) -> Settings:
         """Return the settings of a run's next session."""
-        return self.remote.for_resuming(self.folders.own_settings(name, saved), given)
+        return self.remote.for_resuming(self.folders.own_settings(name), given or {})
 
-    def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
+    def _job(self, name: str, given: Mapping[str, Any], caller: Caller | None) -> Job:
         """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
         owner, documents = self.folders.order(name)
-        settings = self._with_documents(self._resumed(name, saved, given), Caller(owner), documents)
+        settings = self._with_documents(self._resumed(name, given), Caller(owner), documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 

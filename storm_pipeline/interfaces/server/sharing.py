@@ -33,8 +33,9 @@ class Shares:
 
     def find(self, key: str) -> str:
         """Return the name of the run with a link of this key. Raises UnknownRunError: there is none; BusyError."""
+        kept = digest(key)
         with _PLACES.hold("everybody"):
             for name, state in self.folders.states():
-                if state.get("shared") == digest(key):
+                if state.get("shared") == kept:
                     return name
         raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")

@@ -12,6 +12,7 @@ from typing import Any
 from storm_pipeline.errors import StormError
 from storm_pipeline.interfaces.estimate.estimating import estimate
 from storm_pipeline.method.saved_settings import changed_settings
+from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Article
@@ -122,8 +123,7 @@ def verdict_on(article: Article) -> str:
 @functools.lru_cache(maxsize=256)
 def expected_calls(folder: Path, topic: str, recipe: str) -> int:
     """Return about how many calls of a model the run in a folder makes; 0 if that is unknown."""
-    is_outline = recipe.startswith("outline")
-    name = recipe.removeprefix("outline").removeprefix("-") or "storm" if is_outline else recipe
+    name, is_outline = recipe_of_run(recipe)
     try:
         settings = changed_settings(json.loads(read_plain(folder / "settings.json")), Settings())
         likely = estimate(settings, topic, recipe=name, outline_only=is_outline)
