@@ -25,6 +25,7 @@ KEPT = {
     "embedded-extracts": ("headings",),
     "live-facts": ("topic", "article"),
     "frozen-facts": ("topic", "article"),
+    "frozen-form": ("topic", "article"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
 CITATIONS = ("oder-citations", "capable-citations")  # sentences that were read beside what they cite
@@ -54,9 +55,8 @@ def counted(rows: Iterable[Row], keys: Sequence[str]) -> tuple[list[str], list[l
     kinds = sorted({label for *_, label in counts})
     table: list[list[object]] = []
     for group in sorted({tuple(group) for *group, _ in counts}):
-        total = sum(counts[*group, kind] for kind in kinds)
         own = [counts[*group, kind] for kind in kinds]
-        table.append([*group, total, *(f"{count} ({count / total:.1%})" for count in own)])
+        table.append([*group, sum(own), *(f"{count} ({count / sum(own):.1%})" for count in own)])
     return [*keys, "labels", *kinds], table
 
 
