@@ -93,6 +93,8 @@ class SqliteCache:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        # Names a file that SQLite deletes; a cache has one only while it is created.
+        Path(f"{self._path}-journal").unlink(missing_ok=True)
         connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
         with contextlib.closing(connection) as file:
             file.text_factory = bytes

@@ -5,6 +5,7 @@ import logging
 import multiprocessing
 import random
 import sqlite3
+import struct
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -162,6 +163,21 @@ def damage_inside(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[100:] = b"\xff" * (len(data) - 100)
     path.write_bytes(data)
+
+
+def test_a_journal_beside_a_cache_of_somebody_else_deletes_no_file(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim.txt", tmp_path / "cache.sqlite"
+    victim.write_text("precious")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, saved REAL NOT NULL)")
+    pages, magic, name = path.read_bytes(), bytes.fromhex("d9d505f920a163d7"), str(victim).encode()
+    # SQLite's rollback journal: its header, one page with its sum, and the name of a journal of several files
+    header = (magic + struct.pack(">5I", 1, 0, len(pages) // 4096, 512, 4096)).ljust(512, b"\0")
+    page = struct.pack(">I", 1) + pages[:4096] + struct.pack(">I", sum(pages[4096 - 200 : 0 : -200]) & 0xFFFFFFFF)
+    end = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    path.with_name("cache.sqlite-journal").write_bytes(header + page + end)
+    SqliteCache(path).get("key")
+    assert victim.read_text() == "precious"
 
 
 @pytest.mark.parametrize("damage", [damage_all, damage_inside])
