@@ -72,9 +72,10 @@ class SectionWritten(Event):
 
 @dataclass(frozen=True)
 class StageFinished(Event):
-    """End of a stage after ``seconds``."""
+    """End of a stage after ``seconds``; ``whole``: without an error that ended it."""
 
     seconds: float
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -275,10 +276,12 @@ class Events:
         token = _stage.set(name)
         start = time.monotonic()
         self.emit(StageStarted(name, total))
+        is_whole = False
         try:
             yield
+            is_whole = True
         finally:
-            self.emit(StageFinished(name, round(time.monotonic() - start, 3)))
+            self.emit(StageFinished(name, round(time.monotonic() - start, 3), is_whole))
             _stage.reset(token)
 
     def advance(self, label: str = "") -> None:

@@ -110,15 +110,21 @@ def test_a_run_goes_on_before_the_readers_eyes_when_its_server_was_killed(visit:
         visitor = visit(f"/watch/{run}", address=site.address)
         page = visitor.page
         expect(page.get_by_role("status").first).to_contain_text("writing the sections")
+        library = visitor.another()
+        library.goto("/library")
         site.process.kill()
         site.process.wait()
-        expect(page.locator("[data-lost]")).to_be_visible()
+        for one in (page, library):
+            one.bring_to_front()
+            expect(one.get_by_text("The server does not answer. It is tried again.")).to_be_visible(timeout=10_000)
         site.may_write.set()
         with serving(site.model.lm, tmp_path, token=TOKEN, at=site.address, GO_ON="1"):
+            expect(page.get_by_role("link", name="log in")).to_be_visible()
             visitor.page = visitor.another()  # a new server asks who it is
             visitor.log_in()
             expect(page.get_by_text("It is finished")).to_be_visible()
             expect(page.locator("[data-lost]")).to_be_hidden()
+            expect(library.locator("[data-lost]")).to_be_hidden()
             expect(page.locator(".stages")).to_contain_text(
                 "Writing the sections 4 of 4"
             )  # not 8, with those of before

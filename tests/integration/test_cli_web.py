@@ -105,6 +105,24 @@ def test_a_browser_is_opened_at_a_file_that_only_the_user_can_read(tmp_path: Pat
         assert f"0;url={address}" in shown.read_text()
 
 
+def test_the_host_name_and_the_port_stay_at_the_next_start(tmp_path: Path) -> None:
+    def site(place: Path) -> str:
+        with opened(place, "--no-browser") as address:
+            return address.partition("/enter")[0]
+
+    first, kept = site(tmp_path), tmp_path / "runs" / ".web.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert site(tmp_path) == first
+    with socket.create_server(("127.0.0.1", int(first.rpartition(":")[2]))):
+        other = site(tmp_path)  # whoever holds the port may have been told its name
+    assert other.rpartition(":")[0] != first.rpartition(":")[0]
+    assert site(tmp_path) == other
+    kept.chmod(0o644)
+    assert site(tmp_path) not in (first, other)
+    kept.write_text("{")
+    assert site(tmp_path)
+
+
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.socket() as first:
         first.bind(("127.0.0.1", 0))

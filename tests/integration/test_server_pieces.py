@@ -249,6 +249,7 @@ def test_a_link_is_open_and_all_else_needs_the_token(tmp_path: Path) -> None:
         link = f"/shared/{ask('POST', f'/runs/{run}/share').json()['key']}/article"
         shared = ask("GET", link, with_token=False)
         assert shared.text == ask("GET", f"/runs/{run}/article").text
+        assert ask("GET", f"{link}?format=json", with_token=False).status_code == 400  # it has the research
         page = ask("GET", f"{link}?format=html", with_token=False)
         assert page.headers["content-security-policy"].startswith("default-src 'none'")
         assert ask("POST", link, with_token=False).status_code == 405

@@ -22,6 +22,7 @@ pytest.importorskip("python_multipart")
 from starlette.testclient import TestClient
 
 from storm_pipeline.interfaces.server.http_api import create_app
+from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
@@ -310,12 +311,45 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             held.set()
             ended(service, made[0].removeprefix("/watch/"))
             page = shown(browser, made[0])
-            assert (page.streams, "It was stopped" in page.text) == ([], True)
+            assert (page.streams, page.text.count("It was stopped"), "is saved" in page.text) == ([], 1, False)
+            assert "Resume goes on with the same choices" in page.text
+            assert "Interviews 0 of" in page.text  # which did not end
+            assert '<li class="done">Interviews' not in browser.get(made[0]).text
             again = next(link for link in page.links if link.startswith("/write?"))
             form = shown(browser, again).form("/write")
             assert {("topic", "Tin Road"), ("option", "en")} <= set(form.values)
             assert browser.post(page.form(f"{made[0]}/resume").action).url.path == made[0]
             finished(browser, made[0].removeprefix("/watch/"))
+
+
+def test_what_failed_is_said_without_options_and_written_again_with_others(tmp_path: Path) -> None:
+    settings = small_settings("openai/fake@http://127.0.0.1:9/v1", tmp_path / "runs", tmp_path / "cache")
+    own = settings.model_copy(update={**SMALL, "call_attempts": 1})
+    with RunService(RemoteSettings.build(own, ["lm=openai/other"]), open_storm=small_storm) as service:
+        browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+        path = browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path
+        ended(service, run := path.removeprefix("/watch/"))
+        assert "--api-base" in service.view(run).reason
+        page, text = shown(browser, path), browser.get(path).text
+        assert "that the server’s setting “api_base” is its address" in page.text
+        assert "--" not in page.text
+        assert text.index("Write again with other choices") < text.index(">Resume</button>")
+        assert "which helps only once the cause is mended" in page.text
+        assert "--" not in shown(browser, "/library").text
+
+
+def test_interrupted_runs_are_resumed_from_the_first_page(tmp_path: Path) -> None:
+    with FakeModel(answers()) as model:
+        settings = small_settings(model.lm, tmp_path / "runs", tmp_path / "cache").model_copy(update=SMALL)
+        made = prepare(small_storm(settings), "Salt Road").name
+        with RunService(RemoteSettings.build(settings), open_storm=small_storm) as service:
+            browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+            for path in ("/", "/library"):
+                page = shown(browser, path)
+                assert "1 run was interrupted" in page.text
+            assert browser.post(page.form("/library/resume").action).url.path == "/library"
+            finished(browser, made)
+            assert "interrupted" not in shown(browser, "/").text
 
 
 def patiently() -> Iterator[None]:
@@ -409,8 +443,25 @@ def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: 
     assert not [form for form in read.forms if form.method == "post"]
     assert not any(one.startswith(("/read", "/library", "/write")) for one in read.links)
     assert other.get(f"{link}/file?format=markdown").text.startswith("# Silk Road")
+    assert "Everything, the research included" not in read.text
+    assert other.get(f"{link}/file?format=json").status_code == 400
+    asked = browser.get(f"/runs/{run}/pieces").json()["conversations"][0]["turns"][0]["question"]
+    pages = [one.get(f"{at}/file?format=html").text for one, at in ((browser, f"/read/{run}"), (other, link))]
+    assert [asked in text for text in pages] == [True, False]
+    assert [other.get(f"{link}/{part}").status_code for part in ("made", "map")] == [404, 404]
     assert browser.post(f"/read/{run}/unshare", follow_redirects=False).status_code == 303
     assert browser.get(link).status_code == 404
+
+
+def test_a_link_for_others_has_a_name_that_opens_no_session(browser: TestClient, run: str) -> None:
+    name = "http://storm-0123456789abcdef.localhost:8765"
+    app = create_app(browser.app._app.state.service, reach=Reach(frozenset({"storm-0123456789abcdef.localhost"})))
+    own = TestClient(app, base_url=name, headers=BROWSER | {"Origin": name})
+    assert 'value="http://127.0.0.1:8765/shared/' in own.post(f"/read/{run}/share").text
+    assert own.get("/alive").status_code == 204
+    of_before = own.get("/", headers={"Host": "storm-ffffffffffffffff.localhost:8765", "Sec-Fetch-Site": "none"})
+    assert (of_before.status_code, "--allow-host" in of_before.text) == (403, False)
+    assert "open the address that it prints" in of_before.text
 
 
 def page_link(page: Page) -> str:

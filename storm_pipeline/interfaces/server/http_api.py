@@ -81,6 +81,7 @@ def _accessible_run(
 
 _Run = Annotated[str, Depends(_accessible_run)]
 _Format = Annotated[str, Query(json_schema_extra={"enum": [format_.name for format_ in article_formats()]})]
+_SharedFormat = Annotated[str, Query(json_schema_extra={"enum": [f.name for f in article_formats(of_shared=True)]})]
 _Style = Annotated[
     str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})
 ]
@@ -264,11 +265,12 @@ def get_article(
 def get_shared_article(
     service: _Service,
     key: Annotated[str, Path(description="Key of a read-only link.")],
-    format: _Format = "markdown",  # noqa: A002
+    format: _SharedFormat = "markdown",  # noqa: A002
     citation_style: _Style = None,
 ) -> Response:
-    """Return the article of a read-only link in a format; needs no token."""
-    return _rendered(service.article(service.shared(key)), format, citation_style)
+    """Return the article of a read-only link in a format, without its research; needs no token."""
+    chosen = article_format(format, of_shared=True).name
+    return _rendered(service.shared_article(key), chosen, citation_style)
 
 
 class Share(BaseModel):

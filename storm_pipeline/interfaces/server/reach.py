@@ -37,6 +37,8 @@ class Reach:
         """
         known_hosts = _LOCAL_NAMES | self.names | ({str(server[0]).lower()} if server else set())
         host = _host(f"//{headers.get('host', '')}").removesuffix(".")
+        if host not in known_hosts and host.endswith(".localhost"):
+            return "no `storm web` of this address is open here: start it, and open the address that it prints"
         if host not in known_hosts:
             return f"this server does not answer to the host {host[:100]!r}: its owner can allow it by --allow-host"
         is_foreign = headers.get("sec-fetch-site") == "cross-site"  # a browser sends no origin with most GETs

@@ -38,6 +38,7 @@ STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Regular expression for names of citation styles."""
 _EXACT = 2.0**53  # above it floats skip integers
 _KNOWN = TEXTS | FORMATS
+_WITH_RESEARCH = "json"
 _CONVERSIONS = make_places("conversions", 4)  # each may use 500 MB for 100 seconds
 _VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
@@ -263,16 +264,17 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
 
 
-def article_formats() -> tuple[ArticleFormat, ...]:
-    """Return all formats, Markdown first."""
-    return tuple(_KNOWN.values())
+def article_formats(of_shared: bool = False) -> tuple[ArticleFormat, ...]:  # noqa: FBT001, FBT002
+    """Return all formats, Markdown first; ``of_shared``: those of read-only links, which never have the research."""
+    return tuple(known for known in _KNOWN.values() if not (of_shared and known.name == _WITH_RESEARCH))
 
 
-def article_format(name: str) -> ArticleFormat:
+def article_format(name: str, *, of_shared: bool = False) -> ArticleFormat:
     """Return the format with this name, or raise SettingsError, which lists the formats, if there is none."""
-    if name not in _KNOWN:
-        raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(_KNOWN)}")
-    return _KNOWN[name]
+    known = {format_.name: format_ for format_ in article_formats(of_shared)}
+    if name not in known:
+        raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(known)}")
+    return known[name]
 
 
 def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:

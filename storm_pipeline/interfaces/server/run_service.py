@@ -291,6 +291,12 @@ class RunService(AbstractContextManager["RunService"]):
         """Return the article of a run without secrets, or raise the errors of :meth:`RunFolders.article`."""
         return self.redactor.article(self.folders.article(name))
 
+    def shared_article(self, key: str) -> Article:
+        """Return the article of a read-only link without the research behind it. Raises UnknownRunError."""
+        article = self.article(self.shared(key))
+        shown = Article(article.title, article.lead, article.sections, article.references, note=article.note)
+        return replace(shown, usage=article.usage, written=article.written, language=article.language)
+
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
         """Yield the events of a run as numbered records, and None while there are no new ones.
 

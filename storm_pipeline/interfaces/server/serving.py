@@ -102,6 +102,7 @@ def serve_api(
         server_header=False,
         log_config=_logging(uvicorn.config.LOGGING_CONFIG),
     )
+    logging.getLogger("uvicorn.access").addFilter(lambda record: "/alive" not in (record.args or ()))
     server = Server(config)
     server.run(list(listening) or None)
     if not server.started:

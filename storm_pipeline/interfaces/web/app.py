@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -33,14 +34,14 @@ from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 from storm_pipeline.interfaces.web.page import page, static_file
 from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
-from storm_pipeline.interfaces.web.run_pages import Progress, expected_calls, verdict_on
+from storm_pipeline.interfaces.web.run_pages import Progress, expected_calls
 from storm_pipeline.output.render.html import page_values
 from storm_pipeline.sources.documents.reader import FORMATS
 from storm_pipeline.types import Article
 
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
-_MOST_RUNS, _FIELDS = 500, 2000  # in the library; of a form
+_MOST_RUNS, _NEWEST, _FIELDS = 500, 20, 2000  # in the library; of those looked at for interrupted ones; of a form
 _MARKS = {"1": "#", "2": "##", "3": "###"}  # of the levels of headings
 
 
@@ -74,12 +75,13 @@ def _go(*parts: str) -> Response:
 
 
 _pages.get("/static/{name}")(static_file)
+_pages.get("/alive", status_code=204)(lambda: None)  # asked by each open page
 
 
 @_pages.get("/")
 def _home(request: Request, service: _Service) -> Response:
-    setup = Setup.of(service.remote.owner)
-    return page(request, "home.html", setup=setup, references_at="/example", **page_values(recorded_article()))
+    values = page_values(recorded_article()) | {"setup": Setup.of(service.remote.owner), "references_at": "/example"}
+    return page(request, "home.html", interrupted=len(_interrupted(service)), **values)
 
 
 # Articles: those of runs, the recording, and those that others may read
@@ -99,9 +101,10 @@ class _Book:
 
     def page(self, request: Request, template: str = "read.html", status: int = 200, **more: Any) -> Response:
         """Return a page of the article."""
-        shown = {"title": self.article.title, "verdict": verdict_on(self.article), "link": "", "problem": ""}
-        values = page_values(self.article) | vars(self) | shown | more
-        return page(request, template, status, formats=article_formats(), **values)
+        values = (
+            page_values(self.article) | vars(self) | {"title": self.article.title, "link": "", "problem": ""} | more
+        )
+        return page(request, template, status, formats=article_formats(self.is_shared), **values)
 
     def part(self, request: Request, part: str, format: str, citation_style: str) -> Response:  # noqa: A002
         """Return the page of a part: the article itself, a file of it, how it was made, or its map."""
@@ -123,7 +126,7 @@ class _Book:
 
     def file(self, format: str, citation_style: str | None) -> Response:  # noqa: A002
         """Return the article as a file to save."""
-        chosen = article_format(format)
+        chosen = article_format(format, of_shared=self.is_shared)
         content = article_as(self.article, chosen.name, citation_style=citation_style)
         name = re.sub(r"[\W_]+", "-", self.article.title).strip("-")[:80] or "article"
         headers = {
@@ -144,7 +147,7 @@ def _book(service: _Service, run: _Run) -> _Book:
 
 
 def _shared(service: _Service, key: str) -> _Book:
-    return _Book(f"/shared/{quote(key)}", service.article(service.shared(key)), is_shared=True)
+    return _Book(f"/shared/{quote(key)}", service.shared_article(key), is_shared=True)
 
 
 def _add_book(path: str, find: Callable[..., _Book]) -> None:
@@ -177,7 +180,9 @@ _add_book("/shared/{key}", _shared)
 
 @_pages.post("/read/{run}/share")
 def _share(request: Request, service: _Service, run: _Run) -> Response:
-    link = f"{request.base_url}shared/{service.share(run)}"
+    base = request.base_url  # the host name of a session is for its user alone
+    base = base.replace(hostname="127.0.0.1") if str(base.hostname).endswith(".localhost") else base
+    link = f"{base}shared/{service.share(run)}"
     return _book(service, run).page(request, link=link)
 
 
@@ -300,7 +305,21 @@ for _part, _what in (("watch", "stop"), ("watch", "resume"), ("read", "unshare")
 def _library(request: Request, service: _Service, q: str = "") -> Response:
     views = service.views(_MOST_RUNS, CALLER.get())
     shown = [view for view in views if q.casefold() in view.topic.casefold()]
-    return page(request, "library.html", views=shown, q=q, is_empty=not views)
+    interrupted = len(_interrupted(service))
+    return page(request, "library.html", views=shown, q=q, is_empty=not views, interrupted=interrupted)
+
+
+@_pages.post("/library/resume")
+def _resume_interrupted(service: _Service) -> Response:
+    """Resume the interrupted runs that can be, oldest first."""
+    for run in reversed(_interrupted(service)):
+        with suppress(StormError):
+            service.resume(run)
+    return _go("library")
+
+
+def _interrupted(service: RunService) -> list[str]:
+    return [view.run for view in service.views(_NEWEST, CALLER.get()) if view.state == "interrupted"]
 
 
 @_pages.get("/outline/{run}")

@@ -15,6 +15,7 @@ from storm_pipeline import __version__
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.interfaces.web.entrance import cookie_name
 from storm_pipeline.output.render.html import page_environment
+from storm_pipeline.settings import Settings, option_name
 from storm_pipeline.text.formatting import clock, shorten, with_noun
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ _HERE = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript"}
 _STATIC = frozenset("article.css article.js style.css web.js htmx.min.js hx-sse.js".split())
 """Files that pages load; those of the article are its exporter's."""
+_MOST = "At most, in"
+_FIELDS = {"lm": "Model", "search": "Search engine", "max_cost": f"{_MOST} US dollars", "max_tokens": f"{_MOST} tokens"}
+"""Setting → its field on the form; the others are the server's."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -67,6 +71,13 @@ def _address(name: str) -> str:
     return f"/static/{name}?{hashlib.sha256(_static(name)).hexdigest()[:12]}"
 
 
+def plainly(text: str) -> str:
+    """Return a message with the fields of the form and the server's settings in place of command-line options."""
+    for option, name in sorted(((option_name(name), name) for name in Settings.model_fields), reverse=True):
+        text = text.replace(option, f"“{_FIELDS[name]}”" if name in _FIELDS else f"the server’s setting “{name}”")
+    return text
+
+
 @functools.cache
 def _environment() -> "Environment":
     environment = page_environment("storm_pipeline.interfaces.web")
@@ -76,6 +87,7 @@ def _environment() -> "Environment":
         "chain": chain.from_iterable,
         "clock": clock,
         "plain": plain_name,
+        "plainly": plainly,
         "shorten": shorten,
         "path": lambda text: quote(text, safe=""),
         "by_id": lambda sources: {source.id: source for source in sources},

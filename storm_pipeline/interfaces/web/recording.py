@@ -9,7 +9,6 @@ import functools
 import gzip
 import json
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,9 @@ def record(run: Path, folder: Path = _FOLDER) -> int:
         "pieces.json": adapter_of(RunPieces).dump_python(replace(pieces, sections=(), lead=()), mode="json"),
     }
     texts = {name: json.dumps(value, ensure_ascii=False, separators=(",", ":")) for name, value in contents.items()}
-    texts["events.jsonl"] = "".join(_events((run / "events.jsonl").read_text(encoding="utf-8")))
+    events = map(json.loads, (run / "events.jsonl").read_text(encoding="utf-8").splitlines())
+    plain = ({**event, "folder": ""} if "folder" in event else event for event in events)
+    texts["events.jsonl"] = "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in plain)
     packed = {name: gzip.compress(text.encode(), 9, mtime=0) for name, text in texts.items()}
     size = sum(map(len, packed.values()))
     if size > _MOST_BYTES:
@@ -70,17 +71,5 @@ def record(run: Path, folder: Path = _FOLDER) -> int:
     return size
 
 
-def _events(text: str) -> Iterator[str]:
-    """Yield the events without the name of the machine's folder."""
-    for event in map(json.loads, text.splitlines()):
-        kept: dict[str, Any] = {**event, "folder": ""} if "folder" in event else event
-        yield json.dumps(kept, ensure_ascii=False) + "\n"
-
-
-def main(write: Callable[[str], object] = sys.stdout.write) -> None:
-    """Record the run whose folder is the program's argument."""
-    write(f"{record(Path(sys.argv[1])):,} bytes\n")
-
-
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(f"{record(Path(sys.argv[1])):,} bytes\n")

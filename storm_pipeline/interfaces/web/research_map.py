@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.types import READERS, Article, Perspective, Sentence
 
 _MOST = 50  # sections of a passage that are counted, so that the time is linear
@@ -55,22 +54,10 @@ class ResearchMap:
         """All questions in order."""
         return [question for asker in self.askers for question in asker.questions]
 
-    @property
-    def most(self) -> int:
-        """The most findings of a question."""
-        return max((len(question.findings) for question in self.questions), default=0)
-
     @cached_property
     def given(self) -> Counter[int | None]:
         """Place of a section → how many findings it uses."""
         return Counter(place for question in self.questions for _, place in question.findings)
-
-    @property
-    def summary(self) -> str:
-        """The map in one sentence."""
-        total, used = sum(len(q.findings) for q in self.questions), sum(q.used for q in self.questions)
-        asked = f"{with_noun(len(self.askers), 'perspective')} asked {with_noun(len(self.questions), 'question')}"
-        return f"{asked} and found {with_noun(total, 'sentence')}; the article uses {used:,} of them."
 
 
 def research_map(article: Article) -> ResearchMap:

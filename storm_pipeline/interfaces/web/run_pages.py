@@ -15,7 +15,6 @@ from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import Article
 
 _LARGEST, _MOST, _MOST_STAGES = 1e15, 1000, 100  # number of an event; queries and problems; stages
 
@@ -28,12 +27,12 @@ class Stage:
     running: int = 0
     steps: int = 0
     total: int | None = None
-    seconds: float = 0.0
+    is_broken: bool = False  # an error ended it
 
     @property
     def state(self) -> str:
-        """The state as a class of the page: ``now`` or ``done``."""
-        return "now" if self.running > 0 else "done"
+        """The state as a class of the page: ``now``, ``done``, or ``quiet`` if it was broken off."""
+        return "now" if self.running > 0 else "quiet" if self.is_broken else "done"
 
 
 @dataclass
@@ -68,7 +67,7 @@ class Progress:
         if kind == "RunStarted":
             self.seconds, self.began = self.elapsed(), at
             for stage in self.stages.values():  # a session begins each of them again
-                stage.running, stage.steps, stage.total = 0, 0, None
+                stage.running, stage.steps, stage.total, stage.is_broken = 0, 0, None, False
         self.last = at
         stage = self.stages.setdefault(name, Stage(name)) if len(self.stages) < _MOST_STAGES else Stage(name)
         match kind:
@@ -78,7 +77,7 @@ class Progress:
             case "StageAdvanced":
                 stage.steps += 1
             case "StageFinished":
-                stage.running, stage.seconds, self.download = stage.running - 1, float(event["seconds"]), ""
+                stage.running, stage.is_broken, self.download = stage.running - 1, not event.get("whole", True), ""
             case "CallFinished":
                 self.calls += 1
                 self.cost = None if None in (self.cost, event["cost"]) else (self.cost or 0.0) + event["cost"]
@@ -107,17 +106,6 @@ class Progress:
             return ""
         seconds = self.elapsed(time.time()) * (expected - self.calls) / self.calls
         return f"about {max(1, round(seconds / 60))} min"
-
-
-def verdict_on(article: Article) -> str:
-    """Return what the run's judge said about the sentences and their sources; empty without a judge."""
-    support = article.support
-    if support is None:
-        return ""
-    judged = support.sentences - support.unsettled
-    share = "" if support.recall is None else f" {round(100 * support.recall)} % of them follow from these."
-    judge = support.judge.removeprefix("model:")
-    return f"{judged} of {support.sentences} sentences were compared with their passages by {judge}.{share}"
 
 
 @functools.lru_cache(maxsize=256)

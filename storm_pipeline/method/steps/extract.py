@@ -29,8 +29,7 @@ from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Para
 
 _NOTE = (
     "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
-    "of their pages and by a sentence encoder. A language model writes in its own words: "
-    'storm {command} "{topic}" --lm openai/gpt-4o.'
+    "of their pages and by a sentence encoder. A language model writes in its own words."
 )
 _ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
 _LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
@@ -68,7 +67,7 @@ def extract(ctx: RunContext) -> Article:
     headings = headings or tuple(Heading(section.heading) for section in sections)
     outline = keep_outline(ctx, Outline(ctx.brief.topic, headings))
     body = Body(in_paragraphs(lead.values()), sections)
-    note = _note(ctx, "write", snippets)
+    note = _note(snippets)
     return as_article(ctx, body, outline, note=note if sections else note + _ALONE)
 
 
@@ -80,7 +79,7 @@ def extract_answer(ctx: RunContext) -> Article:
     results = search_with_topic(ctx, depth=ctx.settings.queries)
     paragraphs = nearest_sentences(ctx, ctx.brief.topic, results)
     body = Body((), (Section(UNTITLED, paragraphs),) if paragraphs else ())
-    return as_article(ctx, body, note=_note(ctx, "answer", results))
+    return as_article(ctx, body, note=_note(results))
 
 
 def nearest_sentences(ctx: RunContext, question: str, results: Iterable[Snippet]) -> tuple[Paragraph, ...]:
@@ -145,7 +144,6 @@ def _sections(
     return tuple(sections)
 
 
-def _note(ctx: RunContext, command: str, snippets: Iterable[Snippet]) -> str:
+def _note(snippets: Iterable[Snippet]) -> str:
     """Return the note for readers: how the text was made, and the licence of text from Wikipedia."""
-    note = _NOTE.format(command=command, topic=ctx.brief.topic)
-    return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")
+    return _NOTE + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")

@@ -79,12 +79,12 @@ def _is_file(url: str) -> bool:
 
 
 def host(url: str) -> str:
-    """Return the host name without ``www.``; without a host, the file's name or the scheme."""
+    """Return the host name without ``www.``; of a file, or without a host, the file's name or the scheme."""
     try:
         parts = urlsplit(one_line(url))
     except ValueError:
         return ""
-    if parts.netloc:
+    if parts.netloc and parts.scheme != "file":
         return (parts.hostname or "").removeprefix("www.")
     return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
 

@@ -18,6 +18,23 @@
   };
   local();
 
+  // Whether the server answers, and knows the session.
+  const lost = document.querySelector("[data-lost]");
+  if (lost) {
+    const [gone, out] = lost.children;
+    let status = 204;
+    const look = async () => {
+      if (document.hidden) return;
+      const answer = await fetch("/alive", { signal: AbortSignal.timeout(2000) }).catch(() => null);
+      const before = status;
+      status = answer?.status ?? 0;
+      [lost.hidden, gone.hidden, out.hidden] = [status !== 0 && status !== 401, status !== 0, status !== 401];
+      if (status === 204 && before !== 204) document.dispatchEvent(new Event("storm:back"));
+    };
+    setInterval(look, 2500);
+    document.addEventListener("visibilitychange", look);
+  }
+
   // The library while a run is under way.
   const runs = document.querySelector("[data-refresh]");
   if (runs) {
@@ -64,9 +81,7 @@
       if (event.detail.message.event !== "end") event.preventDefault();
       refresh();
     });
-    const lost = document.querySelector("[data-lost]");
-    document.addEventListener("htmx:sse:error", () => { lost.hidden = false; });
-    document.addEventListener("htmx:sse:after:connection", () => { if (!lost.hidden) refresh(); lost.hidden = true; });
+    document.addEventListener("storm:back", refresh);
     const button = document.querySelector("[data-notify]");
     if (button && self.Notification && Notification.permission !== "denied") {
       button.hidden = Notification.permission === "granted";
