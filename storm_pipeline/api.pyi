@@ -15,7 +15,6 @@ from storm_pipeline.text.chunks import chunks as chunks, count_words as count_wo
 from storm_pipeline.text.plain import (
     objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,
 )  # fmt: skip
-from storm_pipeline.interfaces.estimate.formula import count_tokens as count_tokens
 from storm_pipeline.text.files import (
     cannot_write as cannot_write, read_bounded as read_bounded, read_plain as read_plain, read_toml as read_toml,
     write_atomically as write_atomically,
@@ -26,6 +25,7 @@ from storm_pipeline.text.languages import (
 )  # fmt: skip
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.open_models import open_models as open_models
+from storm_pipeline.models.request import likely_tokens as likely_tokens
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
 from storm_pipeline.optimize.metrics import soft_recall as soft_recall

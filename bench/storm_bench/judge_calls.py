@@ -12,8 +12,8 @@ import dspy
 
 from storm_bench.signatures import judging as asks
 from storm_pipeline import Settings
-from storm_pipeline.api import PromptAdapter, count_tokens
-from storm_pipeline.interfaces.estimate.estimating import Range, known_price
+from storm_pipeline.api import PromptAdapter, likely_tokens
+from storm_pipeline.interfaces.estimate import Range, known_price
 
 _CHARACTERS_PER_WORD = 6.2
 _ENDS = (0.85, 1.0, 1.25)  # tokens of a model per token counted here, low, likely and high
@@ -179,7 +179,7 @@ def estimate_judging(
 def _tokens(question: Question) -> float:
     inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
     messages = PromptAdapter().format(question.signature, [], inputs)
-    return question.calls * count_tokens([message["content"] for message in messages])
+    return question.calls * sum(likely_tokens(message["content"]) for message in messages)
 
 
 def _around(short: float, usual: float, long: float) -> Range:

@@ -25,9 +25,9 @@ from storm_benchmarks.scripted import REPLIES, mark_of
 from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
+from storm_pipeline.api import likely_tokens
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.estimate import formula
-from storm_pipeline.interfaces.estimate.formula import count_tokens
+from storm_pipeline.interfaces import estimate
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, RECIPES
@@ -75,7 +75,7 @@ class ScriptedModel:
         mark = mark_of("".join(messages))
         reply = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
         stage = _ALONE.get(program, self.stage)
-        counts = {"calls": 1, "in": round(count_tokens(messages)), "out": round(count_tokens([reply]))}
+        counts = {"calls": 1, "in": sum(map(likely_tokens, messages)), "out": likely_tokens(reply)}
         with self._lock:
             self.usage.update({(stage, program, what): number for what, number in counts.items()})
         return reply
@@ -118,29 +118,26 @@ def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", r
     return model
 
 
-def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
+def fitted(runs: Sequence[tuple[estimate.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
     """Return the formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
-    programs, rows = Programs().named(), {}
-    for key, terms in formula.ROWS.items():
-        stage, _, program = key.split(", ")
-        own = [(plan, model.usage) for plan, model in runs if program in plan.asked]
+    rows = {}
+    for key, terms in estimate.ROWS.items():
+        stage, role, program = key.split(", ")
+        own = [(plan.sizes(), model.usage) for plan, model in runs if (stage, role, program) in plan.usage()]
         rows[key] = {what: dict(of) for what, of in terms.items()}
-        number = len(programs[program].predictors())
-        begins = {"in": formula.overhead(programs[program]) / number}
         for what in terms if own else ():
-            sizes = np.array([[formula.total({name: 1}, plan.sizes()) for name in terms[what]] for plan, _ in own])
-            counts = [(used[stage, program, what], used[stage, program, "calls"]) for _, used in own]
-            seen = np.array([count - begins.get(what, 0) * calls for count, calls in counts])
+            sizes = np.array([[estimate.total({name: 1}, known) for name in terms[what]] for known, _ in own])
             weights = np.array([1 / sum(n for (*_, of), n in used.items() if of == what) for _, used in own])
+            seen = np.array([used[stage, program, what] for _, used in own]) * weights
             scale = sizes.max(axis=0) + 1e-9
-            found, _ = nnls(sizes / scale * weights[:, None], seen * weights / formula.share_of(what, number))
+            found, _ = nnls(sizes / scale * weights[:, None], seen)
             rows[key][what] = dict(zip(terms[what], (float(f"{x:.3g}") for x in found / scale), strict=True))
     return rows
 
 
 def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     """Write the rows in place of the formula's."""
-    file = Path(formula.__file__).with_suffix(".toml")
+    file = Path(estimate.__file__).with_suffix(".toml")
     kept = file.read_text(encoding="utf-8").partition("[rows]")[0]
     lines = ["[rows]  # stage, role, program → calls, tokens in, tokens out"]
     for key, terms in rows.items():
@@ -149,21 +146,24 @@ def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     file.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-def compared(plan: formula.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
+def compared(plan: estimate.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
     """A row for each role and all: calls and tokens of the run, by the formula, and the ratio of these to those."""
-    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in formula.ROWS}
+    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in estimate.ROWS}
     numbers: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
     seen: list[tuple[str, str, int, float]] = [
         (roles[stage, program], what, 0, n) for (stage, program, what), n in model.usage.items()
     ]
-    for row in formula.usage(plan, Programs()):
-        actual = {"calls": row.calls, "in": row.tokens_in, "out": row.tokens_out}
-        seen += [(row.role, what, 1, number) for what, number in actual.items()]
+    for key, used in plan.usage().items():
+        seen += [(key[1], what, 1, used[what]) for what in ("calls", "in", "out")]
     for role, what, side, number in seen:
         numbers[role][what][side] += number
         numbers["all"][what][side] += number
     shown = "{:,.0f} / {:,.0f} / {:.2f}"
     return [(role, *(shown.format(a, b, b / max(a, 1)) for a, b in of.values())) for role, of in numbers.items()]
+
+
+def _searches(plan: estimate.Plan) -> float:
+    return sum(used["searches"] for used in plan.usage().values())
 
 
 def main() -> None:
@@ -177,14 +177,14 @@ def main() -> None:
     asked += [(own, recipe) for recipe in RECIPES if recipe != DEFAULT for own in OTHERS] if args.write else []
     runs = []
     for own, recipe in asked:
-        plan = formula.Plan(Settings.build({"lm": "scripted/model", **own}), recipe)
+        plan = estimate.Plan(Settings.build({"lm": "scripted/model", **own}), recipe)
         runs.append((plan, model := run(own, web, topic, recipe)))
-        print(recipe, own, model.searches, f"{formula.searches(plan):.0f}", flush=True)
+        print(recipe, own, model.searches, f"{_searches(plan):.0f}", flush=True)
     if args.write:
-        formula.ROWS |= (found := fitted(runs))
+        estimate.ROWS |= (found := fitted(runs))
         save(found)
     for (own, recipe), (plan, model) in zip(asked, runs, strict=True):
-        print(f"\n{recipe} {own}; searches: {model.searches}, by the formula {formula.searches(plan):.0f}\n")
+        print(f"\n{recipe} {own}; searches: {model.searches}, by the formula {_searches(plan):.0f}\n")
         head = ("role", *(f"{what}: run / formula / ratio" for what in ("calls", "tokens in", "tokens out")))
         print_table(head, compared(plan, model))
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range, estimate
-from storm_pipeline.interfaces.estimate.formula import REASONING
+from storm_pipeline.interfaces.estimate import REASONING, Estimate, EstimateRow, Range, estimate
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, RECIPES
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Price

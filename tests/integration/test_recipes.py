@@ -11,7 +11,7 @@ from test_pipeline import markers_resolve, storm
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.estimate.formula import ASKED
+from storm_pipeline.interfaces.estimate import ASKED
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import RECIPES

@@ -1,7 +1,7 @@
 """Estimated cost of a teacher's replies."""
 
 from storm_pipeline import Settings
-from storm_pipeline.interfaces.estimate.estimating import Range, estimate
+from storm_pipeline.interfaces.estimate import Range, estimate
 
 
 def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:

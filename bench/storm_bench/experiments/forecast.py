@@ -11,7 +11,7 @@ from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, esti
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
-from storm_pipeline.interfaces.estimate.estimating import Estimate, Range, estimate
+from storm_pipeline.interfaces.estimate import Estimate, Range, estimate
 from storm_pipeline.recipes import DEFAULT
 
 MANY = 10

@@ -76,7 +76,7 @@ def _announce(jobs: "list[Job]") -> None:
 
 
 def _show_programs(_: list[str]) -> None:
-    from storm_pipeline.interfaces.estimate.formula import recipes_that_ask
+    from storm_pipeline.interfaces.estimate import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
     rows = [

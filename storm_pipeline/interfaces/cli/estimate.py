@@ -12,8 +12,7 @@ from storm_pipeline.interfaces.cli.output import choose_model, load_settings, sa
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.interfaces.estimate import Estimate, Range
-    from storm_pipeline.interfaces.estimate.estimating import EstimateRow
+    from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
     from storm_pipeline.types import Price
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import StormError
-from storm_pipeline.interfaces.estimate.estimating import estimate
+from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.settings import Settings
