@@ -8,9 +8,9 @@ from storm_pipeline.interfaces.cli.guard import stop_on_interrupt as stop_on_int
 from storm_pipeline.run.concurrency import (
     Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
 )  # fmt: skip
+from storm_pipeline.text.back_matter import is_back_matter as is_back_matter
 from storm_pipeline.text.configuration.addresses import redact as redact, without_secrets as without_secrets
 from storm_pipeline.interfaces.configuration.layers import load_settings as load_settings
-from storm_pipeline.output.articles.reference_list import is_back_matter as is_back_matter
 from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.text.plain import (
     objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,

@@ -7,7 +7,8 @@ from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock, paragraph_blocks, without_title
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, is_back_matter, listed_works, take_references
+from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, listed_works, take_references
+from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.languages import detect
 from storm_pipeline.text.markers import MARKS, literal, mark, mark_citations, with_brackets, without_reserved

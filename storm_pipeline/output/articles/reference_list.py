@@ -14,12 +14,11 @@ from itertools import permutations, takewhile
 from storm_pipeline.method.outlines import is_foreign_back_matter
 from storm_pipeline.output.articles.markdown_blocks import TextBlock, first_link, markdown_block, plain_markdown
 from storm_pipeline.output.articles.pages import Reference
-from storm_pipeline.text.files import table_beside
+from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.words import folded_words, tidy
 
 LOCATORS = frozenset({"p", "pp", "s", "ff"})  # words of a short note that are about a page
 LARGEST_NUMBER = 9999  # larger numbers in brackets are not citations
-_BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
 )
@@ -27,17 +26,6 @@ _BRACKETED = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\\?\[\^?(?P<number>\d{1,9})\\
 _ADDRESS = re.compile(r"https?://[^\s<>]+", re.I)
 _QUOTED = re.compile(r"[\"“](?P<title>[^\"“”]+)[\"”]")
 _NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image galler")
-
-
-def is_back_matter(heading: str, level: int = 1) -> bool:
-    """Return whether a heading is one of back matter: references, notes, links or pictures. Underscores are spaces.
-
-    ``level``: 1 for a section, more for a subsection, for which fewer headings match.
-    """
-    name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
-    parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
-    is_list = len(parts) > 1 and all(part in _BELOW or part in {"sources", "bibliography"} for part in parts)
-    return is_list or name in _BELOW or (level == 1 and name in _TOP)
 
 
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tuple[int, ...]]]:

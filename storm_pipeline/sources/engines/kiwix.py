@@ -14,10 +14,11 @@ from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each
 from storm_pipeline.sources.search.queries import join_words, topic_words
-from storm_pipeline.sources.search.tables_of_contents import is_back_matter, spaced_title, without_back_matter
+from storm_pipeline.sources.search.tables_of_contents import spaced_title, without_back_matter
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import QueryRefusedError, unknown_format
+from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.chunks import chunks, overlapping, punctuated_blocks
 from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
@@ -139,4 +140,4 @@ def _is_skipped(element: Any) -> bool:
     if not _NOISE.isdisjoint((element.get("class") or "").split()) or element.get("role") == "navigation":
         return True
     heading = next(element.iter(*_HEADINGS), None) if local_name(element) in {"section", "details"} else None
-    return heading is not None and is_back_matter(plain_text(text_of(heading, _is_skipped)))
+    return heading is not None and is_back_matter(plain_text(text_of(heading, _is_skipped)), int(heading.tag[1]) - 1)

@@ -1,7 +1,8 @@
 """Semantic search in a collection of the user's on a Qdrant server, through qdrant-client."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError, needs_extra
@@ -16,6 +17,8 @@ from storm_pipeline.text.plain import iso_date, one_line, page_number, plain_tex
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
+    import httpx
+
     from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 T = TypeVar("T")
@@ -30,8 +33,7 @@ INFO = EngineInfo(
     is_private=True,
 )
 _FORM = "qdrant:http://HOST:6333#COLLECTION"
-
-
+_MAX_BYTES = 10_000_000
 _FIELDS = ("url", "title", "text", "published", "page")  # names of the payload fields with a snippet's data
 
 
@@ -85,9 +87,6 @@ class QdrantSearch:
     ) -> None:
         with needs_extra("qdrant", "a qdrant database"):
             from qdrant_client import QdrantClient
-
-            from storm_pipeline.sources.transport.bounded import bound
-
         self._collection, self._embedder = collection, embedder
         self._options, self._patience = dict(options or {}), patience or Patience()
         self._client = QdrantClient(
@@ -96,7 +95,7 @@ class QdrantSearch:
             timeout=max(1, round(self._patience.read)),
             headers={"Accept-Encoding": "identity"} | ({"api-key": key} if key else {}),
             check_compatibility=False,
-            event_hooks={"response": [bound]},
+            event_hooks={"response": [_read_bounded]},
         )
         self._gate = gate("qdrant", urlsplit(address).netloc, Rate(rate))
         vectors: Any = self._call(lambda: self._client.get_collection(collection).config.params.vectors)
@@ -163,6 +162,25 @@ class QdrantSearch:
 
 
 _UNKNOWN = "qdrant answered in an unknown format; check the server's address and version (1.10 on)"
+
+
+def _read_bounded(response: "httpx.Response") -> None:
+    """Read the body of a response, which was asked for without compression, within limits of size and time.
+
+    Raises httpx.DecodingError: it is compressed, so that its size is unknown; httpx.ReadError: too large or too slow.
+    """
+    import httpx
+
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise httpx.DecodingError("the answer is compressed, which was not asked for")
+    received, ends = bytearray(), time.monotonic() + Patience.total
+    stream = cast("httpx.SyncByteStream", response.stream)
+    for piece in stream:
+        received += piece
+        if len(received) > _MAX_BYTES or time.monotonic() > ends:
+            raise httpx.ReadError("the answer is too large or too slow")
+    stream.close()
+    response.stream = httpx.ByteStream(bytes(received))
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:

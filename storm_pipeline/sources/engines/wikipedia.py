@@ -11,6 +11,7 @@ from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each
 from storm_pipeline.sources.search.queries import bare_words, topic_words, with_all_or_any
+from storm_pipeline.sources.search.tables_of_contents import wiki_sections
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import unknown_format
@@ -116,19 +117,6 @@ def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]
     return objects(pages)
 
 
-def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the heading and text of each section of an article's plain text; first the lead, with an empty heading."""
-    heading, lines = "", list[str]()
-    for line in text.split("\n"):
-        bare = line.rstrip()
-        if bare.startswith("==") and bare.endswith("==") and len(bare) > 3:
-            yield heading, "\n".join(lines)
-            heading, lines = plain_text(bare.strip("=")), []
-        else:
-            lines.append(line)
-    yield heading, "\n".join(lines)
-
-
 def _rank(page: Mapping[str, Any]) -> int:
     rank = page.get("index")
     return rank if isinstance(rank, int) else _MAX_ARTICLES
@@ -145,6 +133,6 @@ def _article(page: Mapping[str, Any]) -> _Article | None:
 
 def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     """Split an article into passages that do not cross headings."""
-    for heading, section in _sections(text):
+    for _, heading, section in wiki_sections(text):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=INFO.base_name)
