@@ -16,7 +16,7 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.support import support_as_judged, support_of
 from storm_pipeline.evidence.retrieval.embedder import Embedder, require_working, shared_embedder
-from storm_pipeline.evidence.run_search import NO_ENGINE, Engine, open_engine
+from storm_pipeline.evidence.run_search import NO_ENGINE, open_engine
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
@@ -47,6 +47,7 @@ from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
 from storm_pipeline.sources.search.base import AsyncSearchEngine, ContentsSource, Search, SearchEngine
 from storm_pipeline.sources.search.edge import with_checks
+from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.text.formatting import dollars, is_printable, with_noun
 from storm_pipeline.text.stubs import open_seam

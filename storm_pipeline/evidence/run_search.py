@@ -1,7 +1,7 @@
 """The search of a run: an engine with its cache, full pages, and the filter of sources."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,9 @@ from storm_pipeline.run.assets import Progress
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.catalogue import pattern_of
 from storm_pipeline.sources.reliable.filtering import Policy, SourceFilter, SourcePolicy, date_in_address
-from storm_pipeline.sources.search.base import ContentsSource, Search
+from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.edge import cut_long_texts
-from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
+from storm_pipeline.sources.search.engine_info import Engine, EngineConfig, SearchOptions
 from storm_pipeline.sources.search.registry import Choice, choose, is_collection, open_search
 from storm_pipeline.sources.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.search.search_cache import SearchCache
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     from storm_pipeline.evidence.page_reading import CachedPages, Fetch, PageReader
 
 _SPARE_TOKENS = 72  # fewer than the embedder reads, so that ten passages fit an answer
-
-
-@dataclass(frozen=True)
-class Engine:
-    """An open search engine, shared by all runs."""
-
-    search: Search  # the engine, with its cache
-    spec: str  # its name, as in the settings
-    why: str = ""  # reason of the automatic choice, as the end of a sentence; else empty
-    custom: bool = False  # whether the user passed it as an object
-    problems: tuple[str, ...] = ()  # sources that could not be read, such as files of the user's documents
-    contents: ContentsSource | None = None  # its source of tables of contents, if any
-    is_private: bool = False  # whether it searches the user's own texts alone
-    offline: bool = False  # whether the network was down when it was chosen
-    cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
 NO_ENGINE = Engine(Search("none", lambda _query, _k: SearchResult()), "none", custom=True)
@@ -69,7 +54,6 @@ def open_engine(
         if settings.search_cache == "replay":
             raise SettingsError("a replay needs the engine of the recorded run: name it with --search")
         choice = choose()
-    cache = SearchCache(settings.cache, settings.search_cache)
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
@@ -82,22 +66,12 @@ def open_engine(
         ),
         rate=settings.search_rate,
         on_progress=progress,
-        searches=cache,
+        searches=SearchCache(settings.cache, settings.search_cache),
         open_embedder=partial(open_embedder, cache=settings.cache, progress=progress),
         dois=settings.dois == "ask",
         check=check,
     )
-    opened = open_search(choice.spec, config)
-    return Engine(
-        opened.engine,
-        choice.spec,
-        choice.why,
-        problems=opened.problems,
-        contents=opened.contents,
-        is_private=opened.is_private,
-        offline=choice.offline,
-        cache=cache,
-    )
+    return replace(open_search(choice.spec, config), why=choice.why, offline=choice.offline)
 
 
 class RunSearch:

@@ -17,7 +17,7 @@ from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.evidence.judges.opening import judge_of_run
 from storm_pipeline.evidence.recorded_search import RecordedLookUps, RecordedSearch
 from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
-from storm_pipeline.evidence.run_search import Engine, RunSearch
+from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.context import RunContext, UserPieces, brief_of
 from storm_pipeline.method.outlines import outline_to_markdown
@@ -35,6 +35,7 @@ from storm_pipeline.run.ledger import Ledger, RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.sources.search.base import ContentsSource, NoContents
+from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.sources.search.registry import require_engine_keys
 from storm_pipeline.text.configuration.variables import provider_with_key
 from storm_pipeline.types import Article, ModelChoice, Outline

@@ -45,7 +45,7 @@ def book(request: Request, *, root: str = "", pages: Mapping[str, tuple[str, str
 def test_passages_with_online_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedServer(book) as server:
         monkeypatch.setenv("KIWIX_URL", f" {server.url}/ ")
-        found = open_search("kiwix:history").engine.search("Which horses came from Fergana?", 3).snippets
+        found = open_search("kiwix:history").search.search("Which horses came from Fergana?", 3).snippets
     assert [(s.url, s.title, s.engine) for s in found] == [(f"{WIKI}Silk_Road", "Silk Road", "kiwix")]
     assert "Horses came from Fergana & beyond." in found[0].text
     for left_out in ("[1]", "[edit]", "everywhere", "in a box"):

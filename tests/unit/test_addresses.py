@@ -65,7 +65,7 @@ def test_a_login_goes_to_a_search_engine_only(monkeypatch: pytest.MonkeyPatch) -
 
     with ScriptedServer(reply) as server:
         Settings.build({"search": "searxng:http://me:${PASSWORD}@h"})
-        engine = open_search(f"searxng:{server.url.replace('://', '://me:${PASSWORD}@')}").engine
+        engine = open_search(f"searxng:{server.url.replace('://', '://me:${PASSWORD}@')}").search
         assert not engine.search("silk", 1).snippets
     assert base64.b64decode(seen[0].removeprefix("Basic ")).decode() == f"me:{SECRET}"
 

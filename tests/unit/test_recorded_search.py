@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.recorded_search import RecordedSearch
-from storm_pipeline.evidence.run_search import Engine, RunSearch
+from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import with_checks
+from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.result import (
     PagePassage,

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from storm_pipeline.errors import PageError, StoppedError
-from storm_pipeline.evidence.run_search import Engine, RunSearch, open_engine
+from storm_pipeline.evidence.run_search import RunSearch, open_engine
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import with_checks
+from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.registry import choose, engines
 from storm_pipeline.types import Snippet

@@ -55,10 +55,10 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
     odd.mkdir()
     (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
     opened = open_search(f"fused:[fused:wikipedia:de+[corpus:{odd}]]+[corpus:{odd}]", EngineConfig(cache=tmp_path))
-    assert opened.engine.name == "fused:fused:wikipedia+corpus+corpus"
+    assert opened.search.name == "fused:fused:wikipedia+corpus+corpus"
     options = SearchOptions(without_domains=("x.org",))
     alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", EngineConfig(options=options))
-    assert [s.text for s in alone.engine.search("silk", 3).snippets] == ["Silk came by road."]
+    assert [s.text for s in alone.search.search("silk", 3).snippets] == ["Silk came by road."]
     with pytest.raises(SettingsError, match="`corpus` does not support since"):
         open_search(f"fused:arxiv+[corpus:{odd}]", EngineConfig(options=SearchOptions(since=date(2024, 1, 1))))
     with pytest.raises(SettingsError, match="there is no search engine 'altavista'"):

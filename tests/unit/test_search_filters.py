@@ -36,12 +36,12 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
     (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
-    opened = [open_search(spec, EngineConfig(cache=tmp_path)).engine for spec in specs]
+    opened = [open_search(spec, EngineConfig(cache=tmp_path)).search for spec in specs]
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
     assert [s.title for s in opened[0].search("silk", 1).snippets] == ["Silk"]
     assert fetched == [("wikipedia-vital-article-leads-en", tmp_path, None)]
     for name in ("tavily", "brave", "serper", "exa", "duckduckgo"):
-        assert open_search(name).engine.name == name
+        assert open_search(name).search.name == name
     keys = {engine.name: engine.key_set for engine in engines()}
     assert (keys["wiki-leads"], keys["corpus:PATH"], keys["searxng[:URL]"], keys["you"]) == (None, None, True, True)
     assert all(engine.key_set for engine in engines() if engine.variables)

@@ -8,7 +8,7 @@ from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.search.base import Search, SearchEngine
 from storm_pipeline.sources.search.edge import with_checks
-from storm_pipeline.sources.search.engine_info import EngineInfo, OpenedEngine
+from storm_pipeline.sources.search.engine_info import Engine, EngineInfo
 from storm_pipeline.sources.search.result import SearchResult, merge_results
 from storm_pipeline.text.lexical import rank_scores
 from storm_pipeline.types import Snippet
@@ -53,12 +53,11 @@ def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
         return SearchError(f"the search engine `{engine.name}` failed: {error}")
 
 
-def open_parts(parts: Sequence[OpenedEngine]) -> OpenedEngine:
+def open_parts(parts: Sequence[Engine]) -> Engine:
     """Return the engine of ``fused:A+B`` from its opened parts."""
+    search = fuse_engines(part.search for part in parts)
     problems = tuple(chain.from_iterable(part.problems for part in parts))
-    return OpenedEngine(
-        fuse_engines(part.engine for part in parts), problems, is_private=all(part.is_private for part in parts)
-    )
+    return Engine(search, search.name, problems=problems, is_private=all(part.is_private for part in parts))
 
 
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:

@@ -100,13 +100,18 @@ class EngineConfig:
 
 
 @dataclass(frozen=True)
-class OpenedEngine:
-    """A search engine with its tables of contents and the parts that could not be read."""
+class Engine:
+    """An open search engine, shared by all runs."""
 
-    engine: Search  # the engine
+    search: Search  # the engine, with its cache
+    spec: str  # its name, as in the settings
+    why: str = ""  # reason of the automatic choice, as the end of a sentence; else empty
+    custom: bool = False  # whether the user passed it as an object
     problems: tuple[str, ...] = ()  # unreadable parts, such as files of a corpus: one sentence each
     contents: ContentsSource | None = None  # its tables of contents, if any
     is_private: bool = False  # whether it searches the user's own texts alone
+    offline: bool = False  # whether the network was down when it was chosen
+    cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
 def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import accumulate, pairwise
 from types import ModuleType
@@ -11,7 +11,7 @@ from typing import cast
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import run_within
 from storm_pipeline.sources.search.edge import with_checks
-from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.sources.search.engine_info import Engine, EngineConfig, EngineInfo
 from storm_pipeline.text.configuration.addresses import fill_in, redact
 from storm_pipeline.text.formatting import did_you_mean
 
@@ -43,7 +43,7 @@ def is_private_engine(name: str) -> bool:
     return info is not None and info.is_private
 
 
-def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
+def open_search(spec: str, config: EngineConfig | None = None) -> Engine:
     """Open the engine that a specification names.
 
     ``spec``: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
@@ -54,7 +54,7 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     config = config or EngineConfig()
     name, _, argument = spec.strip().partition(":")
     if module := _find_module(name):
-        return _open(module, argument.strip(), config)
+        return replace(_open(module, argument.strip(), config), spec=spec, cache=config.searches)
     known = ", ".join(engine.name for engine in engines())
     otherwise = f"choose one of: {known} (`storm search engines` lists their requirements)"
     hint = did_you_mean(name, [engine.base_name for engine in engines()], otherwise)
@@ -81,16 +81,17 @@ def _module(name: str) -> ModuleType:
     return import_module(f"storm_pipeline.sources.engines.{name}")
 
 
-def _open(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
+def _open(module: ModuleType, argument: str, config: EngineConfig) -> Engine:
     info: EngineInfo = module.INFO
     if info.composite:  # parts apply cache and options
         parts = [open_search(part, config) for part in split_specs(info.base_name, argument)]
-        return cast("OpenedEngine", module.open_parts(parts))
+        return cast("Engine", module.open_parts(parts))
     _reject_unsupported(info, config)
     raw = module.open_engine(fill_in(argument), config)
     identity, cache = f"{info.base_name}:{argument} {config.options}", config.searches if info.remote else None
-    engine = with_checks(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
-    return OpenedEngine(engine, getattr(raw, "problems", ()), getattr(raw, "contents", None), info.is_private)
+    search = with_checks(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
+    problems, contents = getattr(raw, "problems", ()), getattr(raw, "contents", None)
+    return Engine(search, search.name, problems=problems, contents=contents, is_private=info.is_private)
 
 
 def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
