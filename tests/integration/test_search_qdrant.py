@@ -15,7 +15,6 @@ from storm_pipeline.evidence import run_search
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.engines import qdrant
 from storm_pipeline.sources.engines.qdrant import QdrantSearch
 from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import open_search
@@ -226,7 +225,7 @@ def test_a_missing_extra_is_named(small_embedder: list[str], monkeypatch: pytest
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
 def test_an_answer_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]) -> None:
-    monkeypatch.setattr(qdrant, "_MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(QdrantSearch, "max_bytes", 1_000_000)
     body = gzip.compress(b" " * 2_000_000) if headers else b" " * 2_000_000
     with ScriptedServer(Reply(body=body, headers=headers)) as server, pytest.raises(SearchError, match="be reached"):
         on_server(server.url)

@@ -33,7 +33,6 @@ INFO = EngineInfo(
     is_private=True,
 )
 _FORM = "qdrant:http://HOST:6333#COLLECTION"
-_MAX_BYTES = 10_000_000
 _FIELDS = ("url", "title", "text", "published", "page")  # names of the payload fields with a snippet's data
 
 
@@ -73,6 +72,7 @@ class QdrantSearch:
     """
 
     name = "qdrant"
+    max_bytes = 10_000_000  # of an answer
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ def _read_bounded(response: "httpx.Response") -> None:
     stream = cast("httpx.SyncByteStream", response.stream)
     for piece in stream:
         received += piece
-        if len(received) > _MAX_BYTES or time.monotonic() > ends:
+        if len(received) > QdrantSearch.max_bytes or time.monotonic() > ends:
             raise httpx.ReadError("the answer is too large or too slow")
     stream.close()
     response.stream = httpx.ByteStream(bytes(received))
