@@ -1,6 +1,6 @@
 """What a run's judge doubts goes back to the writer or the editor; the article says how well it is supported."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -98,8 +98,13 @@ def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
 
 
 def by_model(
-    draft: str, snippets: Sequence[Snippet], verdicts: str, reply: str = "", second: str = ""
-) -> tuple[list[str], list[Mapping[str, Any]], list[str]]:
+    draft: str,
+    snippets: Sequence[Snippet],
+    verdicts: str,
+    reply: str = "",
+    second: str = "",
+    shown: Sequence[Passage] = (),
+) -> tuple[list[Sentence], list[Mapping[str, Any]], list[str]]:
     """The sentences that stand where a language model judges a draft, its calls, and the remarks that were made."""
     asked: list[Mapping[str, Any]] = []
     remarks: list[str] = []
@@ -108,59 +113,61 @@ def by_model(
         asked.append(inputs)
         return {"verdicts": second or verdicts if len(asked) > 1 else verdicts}
 
-    shown = passages(snippets)
+    shown = shown or passages(snippets)
     with run(snippets, replies={"CheckSentences": check}) as (plain, _):
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
         written = read_draft(draft, len(shown))
         kept = check_blocks(ctx, "a section", written, screen, lambda own, _: remarks.append(own) or reply)
-    return [one.text for block in kept for one in block.sentences()], asked, remarks
+    return [one for block in kept for one in block.sentences()], asked, remarks
+
+
+def texts(sentences: Iterable[Sentence]) -> list[str]:
+    return [one.text for one in sentences]
+
+
+def history(*sentences: Sentence) -> tuple[Section]:
+    return (Section("History", (Paragraph(sentences),)),)
+
+
+def edited(
+    sections: tuple[Section, ...], judge: Any, *passes: list[Edit], snippets: Sequence[Snippet] = (DAM, LAKE)
+) -> list[str]:
+    """The sentences after passes of edits, which the judge reads."""
+    given = iter(passes)
+    with run(snippets, {"EditArticle": lambda _: {"edits": next(given, [])}}) as (ctx, _):
+        return texts(edit_article(replace(ctx, judge=judge), sections)[0].sentences())
 
 
 @pytest.mark.parametrize(("verdict", "stands"), [("supported", True), ("contradicted - it was 1936", False)])
 def test_a_language_model_decides_on_numbers_that_passages_do_not_have_in_this_form(verdict: str, stands: bool) -> None:
     said = "The Orrin Dam was finished in 1936, on 6/22/36."
     kept, (call,), remarks = by_model(f"{said} [1]", [DAM], f"1: {verdict}")
-    assert kept == [said] * stands
+    assert texts(kept) == [said] * stands
     assert [remark.partition(";")[0] for remark in remarks] == [f"1. {said}[1] — it was 1936"] * (not stands)
     assert call["check"].endswith("[1] (do they say 6, 22, 36 in another form?)")
 
 
 @pytest.mark.parametrize(("verdict", "cited"), [("supported", 2), ("supported [2]", 1), ("supported [1][2]", 2)])
 def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: str, cited: int) -> None:
-    with run([DAM, LAKE], replies={"CheckSentences": lambda _: {"verdicts": f"1: {verdict}"}}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-        said = "The Orrin Dam was built between 1931 and 1936."
-        (block,) = check_blocks(ctx, "a section", read_draft(f"{said} [1][2]", 2), screen, lambda *_: "")
-    (kept,) = block.paragraphs[0].sentences
+    said = "The Orrin Dam was built between 1931 and 1936. [1][2]"
+    ((kept,), _, _) = by_model(said, [DAM, LAKE], f"1: {verdict}")
     assert [own.source_id for own in kept.citations] == [DAM.source_id, LAKE.source_id][-cited:]
 
 
 def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
     both = (DAM, Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live."))
     joined = Passage(" ".join(own.text for own in both), both)
-    asked: list[Mapping[str, Any]] = []
-    reply = {"verdicts": "1: supported [2]"}
-    with run(both, replies={"CheckSentences": lambda inputs: asked.append(inputs) or reply}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        screen = Screen([joined], known="Orrin Dam", embed=ctx.store.embed)
-        (block,) = check_blocks(ctx, "x", read_draft("Char live in the Orrin Lake. [1]", 1), screen, lambda *_: "")
-    (kept,) = block.sentences()
+    said = "Char live in the Orrin Lake. [1]"
+    (kept,), (asked,), _ = by_model(said, both, "1: supported [2]", shown=[joined])
     assert [citation.snippet_id for citation in kept.citations] == [both[1].id]
-    assert len(asked[0]["passages"].splitlines()) == 2
+    assert len(asked["passages"].splitlines()) == 2
 
 
-def test_a_language_model_reads_what_a_sentence_cites_however_unlike_its_words_are() -> None:
-    said, cited = "A reservoir was impounded. [1]", []
-    for silent in (False, True):
-        reply = {"verdicts": "" if silent else "1: supported [1]"}
-        with run([DAM], replies={"CheckSentences": lambda _, reply=reply: reply}) as (plain, _):
-            ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-            screen = Screen(passages([DAM]), known="Orrin", embed=ctx.store.embed)
-            (block,) = check_blocks(ctx, "x", read_draft(said, 1), screen, lambda *_: "")
-        cited.append([[c.snippet_id for c in own.citations] for own in block.sentences()])
-    assert cited == [[[DAM.id]], []]  # without a verdict, the screen decides
+@pytest.mark.parametrize(("verdicts", "cited"), [("1: supported [1]", [[DAM.id]]), ("", [])])  # then the screen decides
+def test_a_language_model_reads_what_a_sentence_cites_however_unlike_its_words_are(verdicts: str, cited: Any) -> None:
+    kept, _, _ = by_model("A reservoir was impounded. [1]", [DAM], verdicts)
+    assert [[c.snippet_id for c in own.citations] for own in kept] == cited
 
 
 class Silent(Scripted):
@@ -185,7 +192,7 @@ def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
 def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
     doubt = "1: not - no passage says so"
-    assert by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0] == kept
+    assert texts(by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0]) == kept
 
 
 @pytest.mark.parametrize(
@@ -198,18 +205,18 @@ def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answe
 )
 def test_a_language_model_is_asked_once_and_stands_by_its_doubt(reply: str, kept: list[str]) -> None:
     found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {reply}")
-    assert (found, len(asked)) == (kept, 1)
+    assert (texts(found), len(asked)) == (kept, 1)
 
 
 @pytest.mark.parametrize(("second", "stands"), [("1: supported", True), ("1: not - they say nothing of it", False)])
 def test_an_answer_whose_words_its_passages_lack_is_read_by_the_language_model(second: str, stands: bool) -> None:
     new = "The Orrin Dam was finished on 6/22/36."
     found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {new} [1]", second)
-    assert (found, len(asked)) == ([new] * stands, 2)
+    assert (texts(found), len(asked)) == ([new] * stands, 2)
 
 
 def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
-    sections = (Section("History", (Paragraph((cites("The dam was a key factor of it.", DAM),)),)),)
+    sections = history(cites("The dam was a key factor of it.", DAM))
     edit = Edit(kind="reword", sentence=1, text="The dam was the key factor of it.")
     told_again: list[str] = []
 
@@ -227,49 +234,36 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
 
 def test_new_sentences_alone_are_judged_and_each_once_by_what_it_cites() -> None:
     one, two = cites("The dam was a key factor of it.", DAM), cites("Char live in the lake behind the dam.", LAKE)
-    sections = (Section("History", (Paragraph((one, two)),)),)
-    edits = [
-        Edit(kind="heading", sentence=1, text="History of the dam"),
-        Edit(kind="reword", sentence=1, text="The dam was a factor of it."),
-        Edit(kind="reword", sentence=2, text="Char live in the lake."),
-    ]
+    heading = Edit(kind="heading", sentence=1, text="History of the dam")
+    new = ["The dam was a factor of it.", "Char live in the lake."]
     judge = Scripted(lambda *_: "supported")
-    passes = iter([edits])
-    with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
-        (edited,) = edit_article(replace(ctx, judge=judge), sections)
-    assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
-    assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
-    assert [question.before for question in judge.asked] == ["", one.text]
+    edits = [heading, *(Edit(kind="reword", sentence=n, text=text) for n, text in enumerate(new, 1))]
+    assert edited(history(one, two), judge, edits) == new
+    assert [(question.claim, question.before) for question in judge.asked] == [(new[0], ""), (new[1], one.text)]
     assert judge.asked[1].passages == (f"{LAKE.text} (Orrin Lake, b.org)",)
 
 
+STORY = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long.", "Nobody swims there."
+LONG = Edit(kind="reword", sentence=3, text="The lake is 40 km long.")
+
+
 def test_a_moved_sentence_is_judged_behind_the_one_that_it_now_follows() -> None:
-    texts = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long."
-    sections = (Section("History", (Paragraph(tuple(cites(text, DAM) for text in texts)),)),)
-    passes = iter(
-        [[Edit(kind="move", sentence=3, other=1)], [Edit(kind="reword", sentence=3, text="The lake is 40 km long.")]]
-    )
-    judge = Scripted(lambda *_: "supported")
-    with run([DAM], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
-        (edited,) = edit_article(replace(ctx, judge=judge), sections)
-    assert [own.text for own in edited.sentences()] == [texts[0], "The lake is 40 km long.", texts[1]]
-    assert [question.before for question in judge.asked] == [texts[0]]
+    judge, told = Scripted(lambda *_: "supported"), history(*(cites(text, DAM) for text in STORY[:3]))
+    passes = [Edit(kind="move", sentence=3, other=1)], [LONG]
+    assert edited(told, judge, *passes) == [STORY[0], LONG.text, STORY[1]]
+    assert [question.before for question in judge.asked] == [STORY[0]]
 
 
 @pytest.mark.parametrize("kind", ["drop", "move", None])
 def test_an_edit_is_not_judged_behind_a_sentence_that_another_edit_takes_away(kind: str | None) -> None:
-    texts = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long.", "Nobody swims there."
-    sections = (Section("History", (Paragraph(tuple(cites(text, DAM) for text in texts)),)),)
-    new = Edit(kind="reword", sentence=3, text="The lake is 40 km long.")
-    edits = [new, *([Edit.model_validate({"kind": kind, "sentence": 2, "other": 4})] if kind else [])]
-    passes, judge = iter([edits]), Scripted(lambda *_: "supported")
-    with run([DAM], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
-        edit_article(replace(ctx, judge=judge), sections)
-    assert [question.before for question in judge.asked] == ["" if kind else texts[1]]
+    judge = Scripted(lambda *_: "supported")
+    others = [Edit.model_validate({"kind": kind, "sentence": 2, "other": 4})] if kind else []
+    edited(history(*(cites(text, DAM) for text in STORY)), judge, [LONG, *others])
+    assert [question.before for question in judge.asked] == ["" if kind else STORY[1]]
 
 
 def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_names() -> None:
-    sections = (Section("History", (Paragraph((cites("Men built the dam, and char live there.", DAM, LAKE),)),)),)
+    sections = history(cites("Men built the dam, and char live there.", DAM, LAKE))
     edit = Edit(kind="reword", sentence=1, text="Two thousand men built it. Char live there.")
     asked: list[Mapping[str, Any]] = []
 
@@ -279,11 +273,8 @@ def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_
 
     with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": check}) as (plain, _):
         judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
-        (edited,) = edit_article(replace(plain, judge=judge), sections)
-    assert list(edited.sentences()) == [
-        cites("Two thousand men built it.", DAM),
-        cites("Char live there.", LAKE),
-    ]
+        (own,) = edit_article(replace(plain, judge=judge), sections)
+    assert list(own.sentences()) == [cites("Two thousand men built it.", DAM), cites("Char live there.", LAKE)]
     assert asked[0]["check"].splitlines() == [
         "1. Two thousand men built it. [1][2]",
         "2. Char live there. [1][2] (after: “Two thousand men built it.”)",
@@ -292,21 +283,19 @@ def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_
 
 
 def test_a_new_text_that_a_language_model_supports_is_not_compared_by_its_digits() -> None:
-    sections = (Section("History", (Paragraph((cites("Men built the dam in some years.", DAM),)),)),)
+    sections = history(cites("Men built the dam in some years.", DAM))
     edit = Edit(kind="reword", sentence=1, text="Men built the dam in 2 years.")
     answers = {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": lambda _: {"verdicts": "1: supported"}}
     with run([DAM], answers) as (ctx, _):
         judge = LanguageModelJudge(partial(ctx.ask, "judge"), "one", ctx.programs.check)
         assert edit_article(ctx, sections) == sections
-        (edited,) = edit_article(replace(ctx, judge=judge), sections)
+        (own,) = edit_article(replace(ctx, judge=judge), sections)
         assert ctx.verdicts[edit.text].label == "supported"  # for the record of the article
-    assert [own.text for own in edited.sentences()] == [edit.text]
+    assert texts(own.sentences()) == [edit.text]
 
 
 def article(*sentences: Sentence) -> Article:
-    return Article(
-        "Orrin Dam", sections=(Section("History", (Paragraph(sentences),)),), sources=(page_of(DAM), page_of(LAKE))
-    )
+    return Article("Orrin Dam", sections=history(*sentences), sources=(page_of(DAM), page_of(LAKE)))
 
 
 def test_support_by_hand() -> None:
