@@ -1,27 +1,42 @@
 """Which model a run asks: the predictor's own, that of ``Storm``, that of DSPy's settings; and that nothing else is."""
 
+import asyncio
+import io
 import json
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 import dspy
 import pytest
-from llm import FakeModel
+from dspy.clients.base_lm import GLOBAL_HISTORY
+from dspy.utils.callback import BaseCallback
+from llm import FakeModel, completion
+from servers import Reply, ScriptedServer
+from test_models import models, related
 from test_pipeline import folder
-from test_resume import answers, storm, text
+from test_resume import answers, stopped, storm, text
 
 from storm_pipeline import Storm
-from storm_pipeline.errors import ModelError, SettingsError, StoppedError
+from storm_pipeline.errors import BudgetSpentError, ModelError, SettingsError, StoppedError
 from storm_pipeline.models import llama_server
-from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.open_models import open_models
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted
+from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import ModelChoice
+from storm_pipeline.signatures import research
+from storm_pipeline.types import ModelChoice, Price
 
 TOPIC = "Silk Road"
 
@@ -301,3 +316,217 @@ def test_what_is_no_model_is_refused_before_a_call(tmp_path: Path, two: tuple[Fa
     with dspy.context(lm=7), pytest.raises(SettingsError, match="is a int: give"):
         without_model(two[0], tmp_path).write(TOPIC)
     assert not two[0].asked
+
+
+KEY = "secret-key-1"
+
+
+class Watch(BaseCallback):
+    """Notes the calls of language models."""
+
+    def __init__(self) -> None:
+        self.models: list[str] = []
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        self.models.append(instance.model)
+
+
+def keyed(server: FakeModel, **options: Any) -> dspy.LM:
+    given = {"api_base": server.url, "api_key": KEY, "cache": False, "num_retries": 0}
+    return dspy.LM("openai/mine", **(given | options))
+
+
+def test_a_model_of_ones_own_is_asked_with_its_own_parameters(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        article = storm(server, tmp_path, lm=keyed(server, temperature=0.3, max_tokens=999)).write("Silk Road")
+    assert {(one.body["temperature"], one.body["max_completion_tokens"]) for one in server.asked} == {(0.3, 999)}
+    assert not any("top_p" in one.body for one in server.asked)
+    assert {row.model for row in article.usage.rows} == {"openai/mine"}
+    run = folder(tmp_path)
+    assert json.loads((run / "settings.json").read_text())["lm"] == "object:openai/mine"
+    assert not any(KEY in path.read_text() for path in run.rglob("*") if path.is_file())
+
+
+def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with FakeModel(answers()) as server, FakeModel(answers()) as other:
+        given = {
+            "writer": keyed(other),
+            "expert": Model(keyed(other), PromptAdapter(), "the expert's", "here", Price(1.0, 1.0, 2.0)),
+            "asker": f"openai/third@{server.url}",
+        }
+        storm(server, tmp_path, models=given, sinks=[CallbackSink(events.append)]).write("Silk Road")
+    calls = {(e.role, e.model, e.cost is None) for e in events if isinstance(e, CallFinished)}
+    assert calls - {("reviewer", "openai/fake", True)} == {
+        *(("writer", "openai/mine", True), ("expert", "the expert's", False), ("asker", "openai/third", True)),
+        *(("reader", "the expert's", False), ("outliner", "openai/fake", True), ("judge", "openai/fake", True)),
+    }
+
+
+def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path / "whole").write("Silk Road")
+        asked = len(server.asked)
+        run = stopped(server, tmp_path, 6, lm=keyed(server))
+        with pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .* pass it again with Storm\(lm=…\)"):
+            storm(server, tmp_path, lm=None).resume(run)
+        article = storm(server, tmp_path, lm=keyed(server)).resume(run)
+    assert text(article) == text(whole)
+    assert len(server.asked) == 2 * asked
+
+
+@pytest.mark.parametrize(
+    ("changed", "again"), [({"timeout": 7.0, "api_key": "another"}, False), ({"stop": ["%"]}, True)]
+)
+def test_replies_are_asked_anew_by_what_decides_them(tmp_path: Path, changed: dict[str, Any], again: bool) -> None:
+    record = tmp_path / "journal.jsonl"
+    with FakeModel() as server:
+        for lm in (keyed(server), keyed(server, **changed)):
+            with Journal(record) as journal:
+                settings = Settings(lm="object:openai/mine")
+                table = open_models(settings, objects={"lm": lm})
+                LanguageModels.outside_a_run(table, settings, journal=journal).ask(
+                    "asker", Programs().related, topic="Silk Road"
+                )
+        assert len(server.asked) == 1 + again
+
+
+def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        run = stopped(server, tmp_path, 6, models={"asker": keyed(server)})
+        with pytest.raises(SettingsError, match=r'asker_lm was .* Storm\(models=\{"asker": …\}\)'):
+            storm(server, tmp_path).resume(run)
+        storm(server, tmp_path, models={"asker": server.lm}).resume(run)
+        assert json.loads((run / "settings.json").read_text())["asker_lm"] == server.lm
+
+
+def test_the_history_of_ones_own_model_is_dspys(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        lm = keyed(server)
+        before = len(GLOBAL_HISTORY)
+        storm(server, tmp_path, lm=lm).write("Silk Road")
+        asked = len(server.asked)
+    assert len(lm.history) == len(GLOBAL_HISTORY) - before == asked
+    assert lm.history[-1]["usage"]["prompt_tokens"] == 100
+    for inspect in (lm.inspect_history, dspy.inspect_history):
+        with redirect_stdout(io.StringIO()) as shown:
+            inspect()
+        assert server.asked[-1].user.splitlines()[0] in shown.getvalue()
+
+
+@pytest.mark.parametrize("way", ["write", "stream"])
+def test_callbacks_see_every_call(tmp_path: Path, way: str) -> None:
+    around, at_model = Watch(), Watch()
+    with FakeModel(answers()) as server:
+        one = storm(server, tmp_path, models={"writer": keyed(server, callbacks=[at_model])})
+        with dspy.context(callbacks=[around]), dspy.track_usage() as usage:
+            if way == "write":
+                one.write("Silk Road")
+            else:
+                with one.stream("Silk Road") as stream:
+                    list(stream)
+        asked = len(server.asked)
+    assert len(around.models) == asked
+    assert around.models.count("openai/mine") == len(at_model.models) > 0
+    assert sum(told["prompt_tokens"] for told in usage.get_total_tokens().values()) == 100 * asked
+
+
+def test_a_cached_reply_that_does_not_parse_is_asked_for_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dspy, "cache", dspy.clients.Cache(False, True, tmp_path))
+    bad = [Reply(body=completion("no json"))]
+    with FakeModel(faults={"FindRelatedTopics": bad}) as server:
+        settings = Settings(lm="object:openai/mine")
+        table = open_models(settings, objects={"lm": keyed(server, cache=True)})
+        asking = LanguageModels.outside_a_run(table, settings)
+        for _ in range(2):
+            found = asking.ask("asker", Programs().related, topic="Silk Road").related_topics
+            assert found == ["Caravan", "Spice trade"]
+    assert len(server.asked) == 3  # the bad one and its second sample; then the bad one from the cache, and a sample
+
+
+CHAT = "[[ ## answer ## ]]\nSilk\n\n[[ ## completed ## ]]"
+
+
+def asking(server: FakeModel, journal: Path | None = None, **changes: object) -> LanguageModels:
+    settings = Settings.build({"lm": server.lm, "lm_timeout": 30, **changes})
+    return LanguageModels.outside_a_run(open_models(settings), settings, journal=Journal(journal))
+
+
+@pytest.mark.parametrize("way", ["call", "acall"])
+def test_a_module_of_any_kind_is_paid_for_once(tmp_path: Path, way: str) -> None:
+    """Under DSPy's own adapter, with a signature that this package does not know."""
+    module = dspy.Predict("question -> answer")
+    with FakeModel(other=CHAT) as server:
+        for _ in range(2):
+            with dspy.context(lm=asking(server, tmp_path / "journal").lm("writer", 300), adapter=dspy.ChatAdapter()):
+                asked = {"question": "What was sold?"}
+                made = module(**asked) if way == "call" else asyncio.run(module.acall(**asked))
+            assert made.answer == "Silk"
+        assert len(server.asked) == 1
+
+
+class Awaiting(dspy.Module):
+    """A module that asks asynchronously."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ask = dspy.Predict(research.FindRelatedTopics)
+
+    def forward(self, **inputs: object) -> dspy.Prediction:
+        return asyncio.run(self.ask.acall(**inputs))
+
+
+def test_samples_are_drawn_for_asynchronous_predictors_too() -> None:
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=completion("none"))]}) as server:
+        found = asking(server).ask("asker", Program(Awaiting()), topic="Silk Road").related_topics
+        assert (found, len(server.asked)) == (["Caravan", "Spice trade"], 2)
+
+
+def test_a_module_of_any_kind_is_capped() -> None:
+    with FakeModel(other=CHAT) as server:
+        lm = asking(server, max_tokens=2000).lm("writer", 300)
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()), pytest.raises(BudgetSpentError, match="--max-tokens"):
+            for _ in range(99):
+                dspy.Predict("question -> answer")(question="What was sold?")
+        assert 0 < len(server.asked) < 20
+
+
+def test_what_a_copy_changes_reaches_the_model() -> None:
+    """As an optimiser does for another draw of the same request."""
+    with FakeModel(other="Yes") as server:
+        lm = asking(server).lm("writer", 300)
+        assert lm("Well?") == lm.copy(rollout_id=3, temperature=0.7)("Well?") == ["Yes"]
+        first, second = (one.body for one in server.asked)
+    assert (first["temperature"], second["temperature"]) == (1.0, 0.7)
+    assert "rollout_id" not in second
+
+
+def test_nothing_of_the_environment_is_sent(server: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ORG_ID", "PROJECT_ID", "ADMIN_KEY"):
+        monkeypatch.setenv(f"OPENAI_{name}", "told-to-nobody")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: told-to-nobody")
+    related(models(server.lm))
+    assert "told-to-nobody" not in str(server._server.requests[0].headers)
+
+
+def test_a_reply_is_not_asked_for_elsewhere() -> None:
+    with FakeModel() as other:
+        moved = Reply(307, "", {"Location": f"{other.url}/chat/completions"})
+        with ScriptedServer(moved) as server, pytest.raises(ModelError):
+            related(models(f"openai/fake@{server.url}/v1", call_attempts=1))
+        assert not other.asked
+
+
+def test_a_server_of_openais_protocol_needs_no_litellm() -> None:
+    """It takes seconds to import."""
+    with FakeModel() as server:
+        code = (
+            "import sys\nfrom storm_pipeline.models.asking import LanguageModels\n"
+            "from storm_pipeline.models.open_models import open_models\n"
+            "from storm_pipeline.models.programs import Programs\nfrom storm_pipeline.settings import Settings\n"
+            f"settings = Settings.build({{'lm': {server.lm!r}}})\n"
+            "asking = LanguageModels.outside_a_run(open_models(settings), settings)\n"
+            "asking.ask('asker', Programs().related, topic='Silk Road')\nassert 'litellm' not in sys.modules\n"
+        )
+        subprocess.run([sys.executable, "-W", "error:Passing:DeprecationWarning", "-c", code], timeout=120, check=True)
+        assert len(server.asked) == 1

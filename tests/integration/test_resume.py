@@ -1,6 +1,7 @@
 """Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -12,13 +13,23 @@ from typing import Any
 
 import pytest
 from found_pages import world
-from llm import FakeModel, default_answers, from_facts, point_a_section, point_answers
+from llm import FakeModel, completion, default_answers, from_facts, point_a_section, point_answers
+from rich.console import Console
 from servers import Reply
 from test_pipeline import NoContents, folder
 
 from storm_pipeline import Article, Storm
-from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, TooManyFailuresError
+from storm_pipeline.errors import (
+    ModelAuthError,
+    RunError,
+    SettingsError,
+    StoppedError,
+    StormError,
+    TooManyFailuresError,
+)
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.listing import read_timeline
+from storm_pipeline.interfaces.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import (
     CallbackSink,
     CallFinished,
@@ -34,6 +45,7 @@ from storm_pipeline.run.events import (
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.storm import write_from
+from storm_pipeline.text.formatting import amount, with_noun
 from storm_pipeline.types import Outline
 
 
@@ -350,3 +362,179 @@ def test_a_resumed_run_keeps_its_evidence(steady: FakeModel, tmp_path: Path, mon
     assert json.loads((run / "settings.json").read_text())["evidence"] == 1536
     assert not [event for event in again if isinstance(event, Noted) and "changed" in event.detail]
     assert sum(isinstance(event, Reused) for event in again) >= 6
+
+
+def interrupted_and_finished(tmp_path: Path) -> tuple[Path, Article]:
+    """A run of two sessions: its folder, and what it made."""
+    with FakeModel(answers()) as server:
+        article = storm(server, tmp_path).resume(stopped(server, tmp_path, 6))
+    assert isinstance(article, Article)
+    return folder(tmp_path), article
+
+
+def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
+    run, article = interrupted_and_finished(tmp_path)
+    events = list(read_events(run / "events.jsonl"))
+    moment = events[0][0]
+    shown = io.StringIO()
+    with ProgressSink(Console(file=shown, force_terminal=False, width=200), now=lambda: moment) as sink:
+        for moment, event in events:  # noqa: B007 - the clock reads it
+            sink.emit(event)
+        totals = sink.totals()
+    assert f"finished: {totals}" in shown.getvalue().splitlines()
+    usage = article.usage
+    sources = sum(1 + len(source.also) for source in article.sources)
+    tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    assert f", {with_noun(sources, 'source')}, {with_noun(usage.calls, 'call')}, {tokens}" in totals
+    assert (with_noun(len(article.report.problems), "problem") in totals) == bool(article.report.problems)
+    made = read_timeline(run)
+    assert made.usage.rows == usage.rows
+    assert [session.ending for session in made.sessions] == ["stopped", "finished"]
+    assert json.loads((run / "usage.json").read_text())["rows"] == [row.__dict__ for row in made.usage.rows]
+
+
+HALF = "\ud83d"
+
+
+def halves() -> dict[str, str]:
+    """What each signature is replied with once, with half a pair in each."""
+    outline = {
+        "sections": [
+            {"title": f"Goods {HALF}", "subsections": [f"Silk {HALF}"]},
+            {"title": "Routes", "subsections": []},
+        ]
+    }
+    return {
+        "FindRelatedTopics": json.dumps({"related_topics": [f"Caravan {HALF}"]}),
+        "FindPerspectives": json.dumps({"editors": [{"name": f"Trader {HALF}", "focus": f"Goods {HALF}"}]}),
+        "AskQuestion": f"What was traded {HALF} on it?",
+        "WriteQueries": json.dumps({"queries": [f"silk {HALF} trade"]}),
+        "DraftOutline": json.dumps(outline),
+        "RefineOutline": json.dumps(outline),
+        "WriteSection": f"Of Silk Road goods {HALF} such as silk tolls were paid near the desert [1].",
+        "WriteLead": f"The Silk Road {HALF} had goods [1].",
+    }
+
+
+def test_half_a_pair_in_a_reply_ends_no_run(tmp_path: Path) -> None:
+    faults = {signature: [Reply(body=completion(reply))] for signature, reply in halves().items()}
+    with FakeModel(answers(), faults=faults) as server:
+        article = storm(server, tmp_path, max_failures=2).write("Silk Road")
+        assert not any(server._faults.values())
+        asked = len(server.asked)
+        (folder(tmp_path) / "article.md").unlink()
+        assert text(storm(server, tmp_path, max_failures=2).resume(folder(tmp_path))) == text(article)
+        assert len(server.asked) == asked
+    text(article).encode("utf-8")
+    article.to_html().encode("utf-8")
+    article.to_json().encode("utf-8")
+
+
+USELESS = {
+    "empty": "",
+    "refused": "I'm sorry, but I can't help with that.",
+    "cut off": '{"queries": ["silk',
+    "wrong form": '{"answer": 1}',
+    "thinking": "<think>Let me see",
+    "too long": "x" * 60_000,
+}
+
+
+def replies(text: str) -> list[Reply]:
+    return [Reply(body=completion(text))] * 40
+
+
+def healed(server: FakeModel, *signatures: str) -> None:
+    for name in signatures:
+        server._faults.pop(name, None)
+
+
+def sections_of(made: Article | Outline) -> int:
+    return len(made.sections)
+
+
+@pytest.mark.parametrize("kind", USELESS)
+def test_a_run_that_ended_with_useless_replies_asks_again(tmp_path: Path, kind: str) -> None:
+    with FakeModel(answers(), faults={"WriteQueries": replies(USELESS[kind])}) as server:
+        if kind == "cut off":  # its first query is whole enough to be searched for
+            server._faults["WriteQueries"] = replies('{"quer')
+        with pytest.raises(StormError):
+            storm(server, tmp_path, parse_attempts=2).write("Silk Road")
+        before = len(server.asked)
+        healed(server, "WriteQueries")
+        article = storm(server, tmp_path, parse_attempts=2).resume(folder(tmp_path))
+        new = [asked.signature for asked in server.asked[before:]]
+    assert sections_of(article)
+    assert "WriteQueries" in new
+    assert len(server.of("FindRelatedTopics")) == 1  # what was of use is not bought again
+
+
+def test_a_cap_counts_billed_replies_of_all_sessions_that_could_not_be_read(tmp_path: Path) -> None:
+    cut = Reply(body=json.dumps(completion("word " * 500)).encode()[:-20])
+    with FakeModel(faults=dict.fromkeys(answers(), [cut] * 99)) as server:
+        writer = storm(server, tmp_path, prices=("openai/fake=100/100",), max_cost=0.3, call_attempts=1)
+        with pytest.raises(StormError):
+            writer.write("Silk Road")
+        for _ in range(4):
+            with pytest.raises(StormError) as error:
+                writer.resume(folder(tmp_path))
+        assert "of 0.3 dollars" in str(error.value)
+        assert 1 < len(server.asked) < 5
+
+
+def test_an_outline_that_failed_twice_is_asked_for_again(tmp_path: Path) -> None:
+    for bad in (
+        "",
+        "No headings here.",
+        json.dumps({"sections": []}),
+        '{"sections": [{"title": "", "subsections": []}]}',
+    ):
+        place = tmp_path / str(len(bad))
+        faults = {name: replies(bad) for name in ("DraftOutline", "RefineOutline")}
+        with FakeModel(answers(), faults=faults) as server:
+            with pytest.raises(StormError):
+                storm(server, place, max_failures=9).write("Silk Road")
+            before = len(server.asked)
+            healed(server, *faults)
+            article = storm(server, place, max_failures=9).resume(folder(place))
+            new = {asked.signature for asked in server.asked[before:]}
+        assert sections_of(article)
+        assert {"DraftOutline", "RefineOutline"} <= new
+        assert "AskQuestion" not in new
+
+
+PLAIN = dict.fromkeys(("DraftOutline", "RefineOutline"), "# History\n# Goods\n# Routes")
+
+
+@pytest.mark.parametrize(("own", "refused"), [(PLAIN, []), ({}, ["WriteQueries"])], ids=["plain text", "second sample"])
+def test_a_reply_that_served_in_the_end_is_not_asked_for_again(tmp_path: Path, own: Any, refused: list[str]) -> None:
+    with FakeModel(answers() | own, faults={name: replies("no")[:1] for name in refused}) as server:
+        whole = storm(server, tmp_path).write("Silk Road")
+        asked = len(server.asked)
+        (folder(tmp_path) / "article.md").unlink()
+        again = storm(server, tmp_path).resume(folder(tmp_path))
+        assert len(server.asked) == asked
+    assert text(again) == text(whole)
+
+
+@pytest.mark.parametrize(
+    ("signature", "bad"), [("AskQuestion", "Thank you so much for your help!"), ("WriteSection", "Nothing is known.")]
+)
+def test_replies_that_lead_to_nothing_are_asked_for_again(tmp_path: Path, signature: str, bad: str) -> None:
+    with FakeModel(answers(), faults={signature: replies(bad)}) as server:
+        with pytest.raises(StormError):
+            storm(server, tmp_path).write("Silk Road")
+        before = len(server.asked)
+        healed(server, signature)
+        article = storm(server, tmp_path).resume(folder(tmp_path))
+        assert signature in {asked.signature for asked in server.asked[before:]}
+    assert sections_of(article)
+
+
+@pytest.mark.parametrize("recipe", ["storm", "rag"])
+def test_searches_that_found_nothing_are_made_again(steady: FakeModel, tmp_path: Path, recipe: str) -> None:
+    found: list[Any] = []
+    with pytest.raises(StormError):
+        storm(steady, tmp_path, search=FakeSearch(lambda _: found)).write("Silk Road", recipe=recipe)
+    article = storm(steady, tmp_path, search=FakeSearch(world)).resume(folder(tmp_path))
+    assert sections_of(article)

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from storm_pipeline import Storm
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import configuration, load_settings
@@ -164,3 +166,16 @@ def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.Mon
     assert default_cache() == platformdirs.user_cache_path("storm-pipeline", appauthor=False)
     assert user_configuration().parent == platformdirs.user_config_path("storm-pipeline", appauthor=False)
     assert Settings().cache.is_absolute()
+
+
+def test_a_setting_that_may_be_an_object_may_be_a_name() -> None:
+    storm = Storm(lm="openai/gpt-4o", search="you", embedder="some/folder", models={"writer": "openai/gpt-4o-mini"})
+    chosen = storm.settings
+    assert (chosen.lm, chosen.search, chosen.embedder) == ("openai/gpt-4o", "you", "some/folder")
+    assert (chosen.lm_of("writer"), chosen.lm_of("asker")) == ("openai/gpt-4o-mini", "openai/gpt-4o")
+
+
+@pytest.mark.parametrize("models", [{"critic": "openai/gpt-4o"}, {"writer": 3}])
+def test_what_is_no_role_or_no_model_is_refused(models: Any) -> None:
+    with pytest.raises(SettingsError, match=r"critic|int"):
+        Storm(models=models)

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline import Article, Storm
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.evidence.subject import Subject, keep_related, subject_of
+from storm_pipeline.evidence.subject import Subject, keep_related, keep_relevant, subject_of
 from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
+from storm_pipeline.types import UNTITLED, Brief, Heading, Outline, Section, Snippet
 
 THINGS = "turbine spillway gallery fishway crest reservoir tunnel road museum village".split()
 OPENING = (
@@ -240,3 +241,35 @@ def test_a_letter_is_named_by_a_word_of_its_own() -> None:
     subject = Subject("E (mathematical constant)")
     assert not subject.is_named_apart("Every equation is an equality.")
     assert subject.is_named_apart("The base is e, about 2.718.")
+
+
+ODER = "2022 Oder environmental disaster"
+
+
+def snippets(*pages: tuple[str, str]) -> list[Snippet]:
+    return [Snippet(f"https://example.org/{i}", title, text) for i, (title, text) in enumerate(pages)]
+
+
+def embed(texts: Sequence[str]) -> Vectors:
+    return HashingEmbedder().embed(texts)
+
+
+def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept() -> None:
+    found = snippets(
+        ("Poland", "Tonnes of fish died in the river in a disaster for the whole environment of the Oder."),
+        ("Report", "The commission wrote on the 2022 ODER environmental disaster."),
+        ("Prymnesium parvum", "Golden algae release toxins that kill fish in brackish water."),
+        ("Road Act 1916", "An act concerning the width of wagon wheels on county roads."),
+    )
+    assert keep_relevant(Brief(ODER), found, embed) == tuple(found[:2])
+    asked = "Which toxins of golden algae kill fish?"
+    assert keep_relevant(Brief(ODER), found, embed, asked) == tuple(found[:3])
+    others = (f"Who was the {place} minister in office?" for place in ("Polish", "German", "Czech", "Danish"))
+    assert keep_relevant(Brief(ODER), found, embed, *others, asked) == tuple(found[:3])
+
+
+def test_a_page_is_kept_whole_and_one_in_another_language_too() -> None:
+    page = [Snippet("https://a.org", "A", text) for text in ("The Oder is long.", "Wheels of wagons are wide.")]
+    found = [*page, *snippets(("Pogoda", "Katastrofa zaskoczyła władze i mieszkańców regionu w sierpniu."))]
+    assert keep_relevant(Brief("Oder"), found, embed) == tuple(found)
+    assert keep_relevant(Brief("Odra", language="pl"), found, embed) == tuple(found[:2])

@@ -1,20 +1,32 @@
 """Sentences, words, scripts and overlap."""
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from citation_forms import FORMS, STAYS
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.evidence.citations import Claim
+from storm_pipeline.evidence.cleaning import clean, has_sentences
+from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
+from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.articles.pages import AvailablePages, Reference
+from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.sources.reliable.ground_truth import folded_title
 from storm_pipeline.sources.search.queries import bare_words
+from storm_pipeline.storm import _validate as validated
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
+from storm_pipeline.text.formatting import is_printable, printable
 from storm_pipeline.text.identity import normalised_text
 from storm_pipeline.text.languages import stem_set
 from storm_pipeline.text.lexical import terms
+from storm_pipeline.text.markers import mark_citations, without_markers
 from storm_pipeline.text.plain import readable_title
 
 
@@ -144,3 +156,156 @@ def test_very_many_marks_on_one_letter_take_no_long_time(reads: Callable[[str], 
 def test_overlap(a: str, b: str, n: int) -> None:
     assert 0.0 <= t.overlap(a, b, n) <= 1.0
     assert t.overlap(a, f"{b} {a} {b}", n) == (1.0 if t.words(a) else 0.0)
+
+
+TOLD = "The dam was begun in 1931 above the village."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'The [dam](https://a.org/d_(x) "Dam") is high.[[93]](https://a.org#n) It [holds](/w).',
+            "The dam is high. It holds.",
+        ),
+        ("![A dam](https://a.org/d.jpg) It is high, says https://a.org/wall today.", "It is high, says today."),
+        ("It **holds** a _deep_ lake.", "It holds a _deep_ lake."),
+        ("The cafÃ© is old.", "The café is old."),
+        (f"Home\nNews\n{TOLD}\nRead more", TOLD),
+        (f"# The Orrin Dam ---- {TOLD} ## See also", TOLD),
+        (
+            f"{TOLD} Its wall carries a road and is guarded by 34",
+            f"{TOLD} Its wall carries a road and is guarded by 34",
+        ),
+        (f"{TOLD} Add to basket", TOLD),
+        ("Home\nNews", "Home News"),
+        ("หน้าแรก\nเขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด", "เขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด"),
+    ],
+)
+def test_marks_addresses_and_lines_without_a_sentence_are_left_out(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [
+        (TOLD, True),
+        (f"Home News Sport {TOLD} Its wall is 34 metres high and carries a road.", True),
+        ("Home News Sport Weather Business Culture Travel Video Newsletters Sign in", False),
+        (f"{TOLD} " + "January 2012 February 2012 March 2012 " * 5, False),
+        ("Name. Age. See p. 3. All rights reserved.", False),
+        ("大坝始建于1931年，位于村庄上方。", True),
+        ("เขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด", True),
+        ("หน้าแรก ข่าว กีฬา บันเทิง ติดต่อเรา", False),
+    ],
+)
+def test_sentences_are_told_from_menus_and_lists(text: str, whether: bool) -> None:
+    assert has_sentences(text) is whether
+
+
+SHOWN = 14
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_reply_to_a_remark_is_read_alike_in_every_form(form: str) -> None:
+    reply = FORMS[form]("1: The dam was built of concrete [2] [3].")
+    assert read_replies(reply, SHOWN) == {1: RemarkReply(Claim("The dam was built of concrete.", (1, 2)))}
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_brackets_that_cite_nothing_stay(text: str) -> None:
+    draft = read_draft(text, SHOWN)
+    assert " ".join(claim.text for claim in draft.claims()) == re.sub(r" ?\[1\](?=[.]?$)", "", text)
+    assert draft.invented == 0
+    assert {position for claim in draft.claims() for position in claim.cited} <= {0}
+
+
+@pytest.mark.parametrize("text", [one for one in STAYS if "`" not in one and "$" not in one])  # marks of Markdown
+def test_brackets_that_cite_nothing_stay_in_an_imported_article(text: str) -> None:
+    sources = "\n\n## References\n" + "".join(f"{n}. [Page](https://a.example/{n})\n" for n in range(1, SHOWN + 1))
+    pages = AvailablePages([Reference(f"https://a.example/{n}", "Page", text) for n in range(1, SHOWN + 1)])
+    article = pages.cite(markdown_article("Dam", text + sources))
+    told = [sentence.text for sentence in article.sentences()]
+    assert told == [claim.text for claim in read_draft(text, SHOWN).claims()]
+    again = pages.cite(markdown_article("Dam", to_markdown(article)))
+    assert [sentence.text for sentence in again.sentences()] == told
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The city [3] was founded in 1900 [4].", (2, 3)),
+        ("The city[3] was founded in 1900[4].", (2, 3)),
+        ("The city [3] was founded in 1900.", (2,)),
+        ("The city [1]–[3] was founded [1]–[3].", (0, 1, 2)),
+        ("该市[3]建于1900年[4]。", (2, 3)),
+        ("댐[3]은 1936년에 완공되었다[4].", (2, 3)),
+    ],
+)
+def test_a_single_number_within_a_clause_cites(text: str, cited: tuple[int, ...]) -> None:
+    (claim,) = read_draft(text, SHOWN, "ko" if "댐" in text else "zh" if "市" in text else "en").claims()
+    assert claim.cited == cited
+
+
+WORDS = st.lists(st.sampled_from(["dam", "of", "1936", "it", "Orrin", "km", "long", "(old)", "5–8", "C"]), min_size=4)
+SENTENCES = st.tuples(WORDS, st.lists(st.integers(4, SHOWN), min_size=1, max_size=3, unique=True))
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=5), st.sampled_from(sorted(FORMS)))
+@settings(max_examples=3 * settings().max_examples)
+def test_any_sentences_are_read_alike_in_every_form(sentences: list[tuple[list[str], list[int]]], form: str) -> None:
+    texts = [f"So {' '.join(words)} stood there" for words, _ in sentences]
+    cited = [" ".join(f"[{number}]" for number in numbers) for _, numbers in sentences]
+    reply = " ".join(f"{text} {numbers}." for text, numbers in zip(texts, cited, strict=True))
+    expected = read_draft(reply, SHOWN)
+    assert [claim.cited for claim in expected.claims()] == [tuple(n - 1 for n in own) for _, own in sentences]
+    assert read_draft(FORMS[form](reply), SHOWN).claims() == expected.claims()
+
+
+@given(st.text(alphabet="ab 1[]()²<>.,\n\\{}^$`", max_size=40), st.integers(0, 3))
+@settings(max_examples=3 * settings().max_examples)
+def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
+    read = mark_citations(text, shown)
+    assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)
+    assert sorted(re.sub("[^ab]", "", read)) == sorted(re.sub("[^ab]", "", text)) or "[" in text or "<" in text
+    assert len(without_markers(text, "\0")) == len(text)
+
+
+def test_escaped_brackets_in_an_open_one_are_read_in_one_way() -> None:
+    text = "[" + r"\[]" * 40 + "!"  # each in two ways takes a week
+    assert without_markers(text) == mark_citations(text, 1) == text
+
+
+def test_reserved_digits_without_end_are_no_mark() -> None:
+    text = "\ufde0" * 1_000_000  # from each of them takes an hour
+    assert without_markers(text) == text
+
+
+JOINED = ["می‌خواهم", "क्‍ष", "👩‍🚀 in space", "خانه‌ها"]
+
+
+@pytest.mark.parametrize("topic", JOINED)
+def test_a_topic_may_hold_what_joins_letters(topic: str) -> None:
+    assert validated(f" {topic} ") == topic
+    assert printable(topic) == topic
+
+
+CONTROLLED = ["a\x00b", "a\x1b[31m", "a\u202eb", "a\u200bb", "a\ud83d", "\u200d", "\u200c \u200d", " "]
+
+
+@pytest.mark.parametrize("topic", CONTROLLED)
+def test_a_topic_may_not_hold_controls_or_nothing(topic: str) -> None:
+    with pytest.raises(SettingsError):
+        validated(topic)
+
+
+def test_a_topic_may_hold_an_emoji_that_is_newer_than_the_tables_of_python() -> None:
+    assert validated("\U0001fae9 \U0003fffd") == "\U0001fae9 \U0003fffd"
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_what_is_shown_is_printable_and_on_one_line(text: str) -> None:
+    shown = printable(text)
+    assert is_printable(shown)
+    assert printable(shown) == shown
+    assert not {"\x1b", "\x07", "\n", "\u202e"} & set(shown)
