@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,10 @@ from storm_pipeline.text.formatting import clock, shorten, with_noun
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_HERE = Path(__file__).parent
+_WEB = "storm_pipeline.interfaces.web"
 _TYPES = {".css": "text/css", ".js": "text/javascript"}
-_STATIC = frozenset("article.css article.js style.css web.js htmx.min.js hx-sse.js".split())
-"""Files that pages load; those of the article are its exporter's."""
+_STATIC = dict.fromkeys("article.css article.js style.css web.js htmx.min.js hx-sse.js".split(), _WEB)
+"""Files that pages load, and their packages; those of the article are its exporter's."""
 _MOST = "At most, in"
 _FIELDS = {"lm": "Model", "search": "Search engine", "max_cost": f"{_MOST} US dollars", "max_tokens": f"{_MOST} tokens"}
 """Setting → its field on the form; the others are the server's."""
@@ -37,11 +38,50 @@ _HEADERS = {
 }
 
 
-def page(request: Request, template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page; its values also have the path of the request, and whether the browser is logged in."""
-    known = {"here": request.url.path, "has_session": cookie_name(request.scope) in request.cookies}
-    text = _environment().get_template(template).render(known | values)
-    return HTMLResponse(text, status_code, _HEADERS)
+class Pages:
+    """The pages of an application: these templates, and ``more`` files that they load, of a package that has others."""
+
+    def __init__(self, package: str = _WEB, more: tuple[str, ...] = ()) -> None:
+        self._packages = dict.fromkeys((package, _WEB))
+        self._files = _STATIC | dict.fromkeys(more, package)
+
+    def page(self, request: Request, template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
+        """Return a page; its values also have the path of the request, and whether the browser is logged in."""
+        known = {"here": request.url.path, "has_session": cookie_name(request.scope) in request.cookies}
+        text = self._environment.get_template(template).render(known | values)
+        return HTMLResponse(text, status_code, _HEADERS)
+
+    def static_file(self, name: str) -> Response:
+        """Return a file that pages load, or raise HTTPException."""
+        if name not in self._files:
+            raise HTTPException(404)
+        headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+        return Response(self._static(name), media_type=_TYPES[Path(name).suffix], headers=headers)
+
+    def _static(self, name: str) -> bytes:
+        if name.startswith("article.") and (loader := self._environment.loader):
+            return loader.get_source(self._environment, name)[0].encode()
+        return files(self._files[name]).joinpath("static", name).read_bytes()
+
+    def _address(self, name: str) -> str:
+        """Return the address of a static file, which changes with its content."""
+        return f"/static/{name}?{hashlib.sha256(self._static(name)).hexdigest()[:12]}"
+
+    @functools.cached_property
+    def _environment(self) -> "Environment":
+        environment = page_environment(*self._packages)
+        environment.globals |= {"static": functools.cache(self._address), "version": __version__, "noun": with_noun}
+        environment.filters |= {"chain": chain.from_iterable, "clock": clock, "plain": plain_name, "shorten": shorten}
+        environment.filters |= {
+            "plainly": plainly,
+            "begin": lambda text: text[:1].upper() + text[1:],
+            "path": lambda text: quote(text, safe=""),
+            "by_id": lambda sources: {source.id: source for source in sources},
+        }
+        return environment
+
+
+page, static_file = (pages := Pages()).page, pages.static_file
 
 
 def error_page(request: Request, status_code: int, problem: str) -> HTMLResponse:
@@ -50,46 +90,8 @@ def error_page(request: Request, status_code: int, problem: str) -> HTMLResponse
     return page(request, "problem.html" if is_part else "error.html", status_code, status=status_code, problem=problem)
 
 
-def static_file(name: str) -> Response:
-    """Return a file that pages load, or raise HTTPException."""
-    if name not in _STATIC:
-        raise HTTPException(404)
-    headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-    return Response(_static(name), media_type=_TYPES[Path(name).suffix], headers=headers)
-
-
-@functools.cache
-def _static(name: str) -> bytes:
-    if name.startswith("article."):
-        loader = _environment().loader
-        return loader.get_source(_environment(), name)[0].encode() if loader else b""
-    return (_HERE / "static" / name).read_bytes()
-
-
-def _address(name: str) -> str:
-    """Return the address of a static file, which changes with its content."""
-    return f"/static/{name}?{hashlib.sha256(_static(name)).hexdigest()[:12]}"
-
-
 def plainly(text: str) -> str:
     """Return a message with the fields of the form and the server's settings in place of command-line options."""
     for option, name in sorted(((option_name(name), name) for name in Settings.model_fields), reverse=True):
         text = text.replace(option, f"“{_FIELDS[name]}”" if name in _FIELDS else f"the server’s setting “{name}”")
     return text
-
-
-@functools.cache
-def _environment() -> "Environment":
-    environment = page_environment("storm_pipeline.interfaces.web")
-    environment.globals |= {"static": _address, "version": __version__, "noun": with_noun}
-    environment.filters |= {
-        "begin": lambda text: text[:1].upper() + text[1:],
-        "chain": chain.from_iterable,
-        "clock": clock,
-        "plain": plain_name,
-        "plainly": plainly,
-        "shorten": shorten,
-        "path": lambda text: quote(text, safe=""),
-        "by_id": lambda sources: {source.id: source for source in sources},
-    }
-    return environment
