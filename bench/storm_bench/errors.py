@@ -16,6 +16,10 @@ class ExperimentError(StormError):
     """An experiment's results cannot be read, written or evaluated: absent, damaged, of a newer version, or too few."""
 
 
+class RatingError(StormError):
+    """A round of ratings cannot be used, is closed, or got an answer that does not fit its question."""
+
+
 def first_problem(error: "ValidationError", whole: str) -> tuple[str, str]:
     """Return where a value is invalid first, such as ``pages.3.url``, and why; ``whole`` names the value itself."""
     first = error.errors()[0]

@@ -23,6 +23,7 @@ ORDER = [
     {"reporting"},
     {"judge_calls"},
     {"experiments"},
+    {"raters"},
     {"commands"},
 ]
 REFERENCE = {

@@ -1,0 +1,169 @@
+"""A round of ratings in one SQLite file: the study, what was drawn, and every answer that was ever given."""
+
+import json
+import secrets
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from storm_bench.errors import RatingError
+from storm_bench.folders import folder_to_write
+from storm_bench.raters.assignment import Assigned
+from storm_bench.raters.study import RaterTable, Study
+from storm_pipeline import Article
+from storm_pipeline.api import from_json
+
+FILE = "ratings.sqlite"
+CLOSED = "this round is closed: what you have answered is kept, and nothing can be changed any more"
+_TABLES = """
+CREATE TABLE round (study TEXT NOT NULL, is_open INTEGER NOT NULL);
+CREATE TABLE articles (place INTEGER PRIMARY KEY, article TEXT NOT NULL);
+CREATE TABLE raters (name TEXT PRIMARY KEY, token TEXT NOT NULL);
+CREATE TABLE assigned (rater TEXT NOT NULL, number INTEGER NOT NULL, articles TEXT NOT NULL, wanted INTEGER NOT NULL,
+    PRIMARY KEY (rater, number));
+CREATE TABLE answers (id INTEGER PRIMARY KEY, rater TEXT NOT NULL, number INTEGER NOT NULL, article INTEGER NOT NULL,
+    question TEXT NOT NULL, value TEXT NOT NULL, saved TEXT NOT NULL);
+CREATE INDEX of_rater ON answers (rater);
+"""
+_LATEST = """SELECT rater, number, article, question, value, saved FROM answers WHERE id IN
+    (SELECT max(id) FROM answers {where} GROUP BY rater, number, article, question) AND value != '' ORDER BY id"""
+
+
+class Answer(NamedTuple):
+    """An answer of a rater, the latest to its question."""
+
+    rater: str
+    number: int  # of the assignment; 0 for the statements at the end
+    article: int  # place of the article in the study; -1 for a pair, a check of attention, and the statements
+    question: str
+    value: str
+    saved: str  # time (UTC, ISO)
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round as it was set up; it does not change."""
+
+    study: Study
+    articles: Sequence[Article]
+    assigned: Mapping[str, Sequence[Assigned]]  # rater → in order
+
+
+class Ratings:
+    """The file of a round. Thread-safe; processes may share it, of which one writes at a time.
+
+    A method that returns has its answers on the disk: the file is in WAL mode with full synchronisation. Methods raise
+    RatingError: the file is absent, damaged or locked.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        if not self.path.is_file():
+            raise RatingError(f"{folder} has no {FILE}: give the folder that setup wrote")
+        self._lock = threading.Lock()
+        try:
+            self._db = _connect(self.path)
+            weakref.finalize(self, self._db.close)
+            self.round = self._read_round()
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise RatingError(f"{self.path} cannot be used: {error}") from error
+
+    def _read_round(self) -> Round:
+        study = Study.model_validate_json(self._rows("SELECT study FROM round")[0][0])
+        articles = [from_json(text) for (text,) in self._rows("SELECT article FROM articles ORDER BY place")]
+        assigned: dict[str, list[Assigned]] = {rater.name: [] for rater in study.raters}
+        for rater, number, places, wanted in self._rows("SELECT * FROM assigned ORDER BY rater, number"):
+            assigned[rater].append(Assigned(rater, number, tuple(json.loads(places)), wanted))
+        return Round(study, articles, assigned)
+
+    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._db.execute(sql, values).fetchall()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether answers can be saved."""
+        return bool(self._rows("SELECT is_open FROM round")[0][0])
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Open or close the round."""
+        self._rows("UPDATE round SET is_open = ?", int(is_open))
+
+    def renew(self, rater: str) -> str:
+        """Return a new token of a rater; an earlier one works no longer. Raises RatingError: no such rater."""
+        token = secrets.token_urlsafe(32)
+        if not self._rows("UPDATE raters SET token = ? WHERE name = ? RETURNING name", _digest(token), rater):
+            raise RatingError(f"{rater!r} is not a rater of this round: {', '.join(self.round.assigned)}")
+        return token
+
+    def rater(self, token: str) -> RaterTable | None:
+        """Return the rater of a token; None if it is wrong. The file has hashes of tokens only."""
+        found = self._rows("SELECT name FROM raters WHERE token = ?", _digest(token)) if token else []
+        return next((one for one in self.round.study.raters if found and one.name == found[0][0]), None)
+
+    def save(self, rater: str, number: int, answers: Iterable[tuple[int, str, str]]) -> None:
+        """Save answers: place of the article, question and value; an empty value takes an answer back.
+
+        Raises RatingError: the round is closed.
+        """
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        if not self._insert([(rater, number, *answer, now) for answer in answers]):
+            raise RatingError(CLOSED)
+
+    def _insert(self, rows: Sequence[tuple[object, ...]]) -> bool:
+        """Insert answers, all or none; return False if the round is closed."""
+        sql = "INSERT INTO answers (rater, number, article, question, value, saved) VALUES (?, ?, ?, ?, ?, ?)"
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                if is_open := bool(self._db.execute("SELECT is_open FROM round").fetchone()[0]):
+                    self._db.executemany(sql, rows)
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            return is_open
+
+    def answers(self, rater: str = "") -> list[Answer]:
+        """Return the latest answers, in the order of their saving; ``rater``: only these."""
+        found = self._rows(_LATEST.format(where="WHERE rater = ?" if rater else ""), *([rater] if rater else []))
+        return [Answer(*row) for row in found]
+
+
+def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: Iterable[Assigned]) -> dict[str, str]:
+    """Write the file of a new round, and return rater → token. Raises RatingError: the folder has one already."""
+    folder = folder_to_write(folder)
+    if (folder / FILE).exists():
+        raise RatingError(f"{folder / FILE} is there already: name another folder, or delete it with its ratings")
+    folder.mkdir(parents=True, exist_ok=True)
+    tokens = {rater.name: secrets.token_urlsafe(32) for rater in study.raters}
+    partial = folder / f".{FILE}"
+    partial.unlink(missing_ok=True)
+    with closing(sqlite3.connect(partial)) as db, db:
+        db.executescript(_TABLES)
+        db.execute("INSERT INTO round VALUES (?, 1)", [study.model_dump_json()])
+        db.executemany("INSERT INTO articles VALUES (?, ?)", [(n, one.to_json()) for n, one in enumerate(articles)])
+        db.executemany("INSERT INTO raters VALUES (?, ?)", [(name, _digest(token)) for name, token in tokens.items()])
+        rows = [(one.rater, one.number, json.dumps(one.articles), one.wanted) for one in assigned]
+        db.executemany("INSERT INTO assigned VALUES (?, ?, ?, ?)", rows)
+    partial.chmod(0o600)
+    partial.rename(folder / FILE)
+    return tokens
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
