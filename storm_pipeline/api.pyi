@@ -54,5 +54,8 @@ from storm_pipeline.text.sentences import is_complete as is_complete, split_sent
 from storm_pipeline.text.words import (
     folded_words as folded_words, numbers as numbers, overlap as overlap, tidy as tidy, words as words,
 )  # fmt: skip
+from storm_pipeline.interfaces.server.reach import Reach as Reach, is_own_page as is_own_page
+from storm_pipeline.interfaces.web.page import Pages as Pages
+from storm_pipeline.output.render.html import page_values as page_values
 
 __all__: list[str]

@@ -9,7 +9,9 @@ import pytest
 from rounds import study_file
 
 from storm_bench.raters.articles import read_articles, revealing
-from storm_bench.raters.assignment import draw
+from storm_bench.raters.assignment import Assigned, draw
+from storm_bench.raters.sheets import sheets_of
+from storm_bench.raters.store import Round
 from storm_bench.raters.study import Study, read_study
 from storm_pipeline import DatasetError, SettingsError
 
@@ -146,3 +148,19 @@ def test_articles_without_citations_and_longer_than_allowed(tmp_path: Path) -> N
     assert not any(sentence.citations for sentence in article.sentences())
     assert 90 < sum(len(sentence.text.split()) for sentence in article.sentences()) <= 100
     assert article.lead[0].sentences[0].text == "A lead of five words."
+
+
+def test_each_kind_of_question_has_its_page(tmp_path: Path) -> None:
+    more = '[[facts]]\ntopic = "Road 0"\nfacts = ["It is long."]\n'
+    more += '[scales.tone]\ntitle = "Tone"\nquestion = "Neutral?"\nlevels = ["no", "yes"]'
+    head = 'compare = ["oRAG", "STORM"]\nrubrics = ["conner.factuality", "tone"]\nerrors = true\nusefulness = true'
+    study = read_study(study_file(tmp_path, head=head, topics=1, more=more))
+    articles = read_articles(study, tmp_path)
+    assigned = {"anna": [Assigned("anna", 1, (1, 0)), Assigned("anna", 2, (), 4)]}
+    sheets = sheets_of(Round(study, articles, assigned), "anna")
+    assert [sheet.name for sheet in sheets] == ["1-1", "1-2", "1-pair", "2", "end"]
+    names = [[question.name for question in sheet.questions] for sheet in sheets]
+    assert names[0] == ["conner.factuality", "tone", "fact.1", "errors.done", "comment"] == names[1]
+    assert names[2:4] == [["preference", "comment"], ["attention"]]
+    assert list(sheets[0].questions[0].choices) == ["0", "1", "2"]
+    assert [sheet.place for sheet in sheets] == [1, 0, -1, -1, -1]

@@ -1,0 +1,144 @@
+"""The pages of a rater, as questions about an article, about a pair, or about all."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from storm_bench.errors import RatingError
+from storm_bench.raters.assignment import Assigned
+from storm_bench.raters.scales import ERRORS, FACTS, PREFERENCE, USEFULNESS, Scale
+from storm_bench.raters.store import Answer, Round
+from storm_pipeline import Article
+from storm_pipeline.types import Paragraph, Sentence
+
+_LONGEST = 10_000  # characters of an answer
+_CHECK = "This page checks that pages are read before they are rated. It asks for the number {}."
+_MARK = "error."
+FACT = "fact."
+COMMENT, PREFERRED, MARKED, ATTENTION = "comment", "preference", "errors.done", "attention"
+"""Names of questions; those of a scale are its name, those of facts ``fact.1`` and so on."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its choices, value → words; without choices it asks for free text, and may stay unanswered."""
+
+    name: str
+    text: str
+    choices: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of a rater."""
+
+    name: str  # part of its address: ``3-1`` and ``3-2`` for the articles of the third item, ``3-pair``, ``end``
+    number: int  # of the assignment; 0 at the end
+    place: int  # of the article in the study, or -1
+    title: str
+    about: str  # which part of the item it is
+    questions: tuple[Question, ...]
+    article: Article | None = None
+    marks: Mapping[str, str] | None = None  # classes of errors that its sentences may get; None: they get none
+
+    def missing(self, answers: Mapping[str, str]) -> list[str]:
+        """Return the names of the questions that are to be answered yet; ``answers``: question → value."""
+        return [question.name for question in self.questions if question.choices and not answers.get(question.name)]
+
+    def own(self, answers: Iterable[Answer]) -> dict[str, str]:
+        """Return question → value of the answers that were given on this page."""
+        return {one.question: one.value for one in answers if (one.number, one.article) == (self.number, self.place)}
+
+    def accept(self, given: Mapping[str, str]) -> list[tuple[int, str, str]]:
+        """Return answers as they are stored: place of the article, question, value; an empty value takes one back.
+
+        Raises RatingError: a question is not asked here, or a value is not one of its choices.
+        """
+        return [(self.place, name, self._accept(name, value.strip())) for name, value in given.items()]
+
+    def _accept(self, name: str, value: str) -> str:
+        known = {question.name: question.choices for question in self.questions}
+        if self.article and self.marks:
+            known |= dict.fromkeys((f"{_MARK}{n}" for n, _ in enumerate(self.article.sentences(), 1)), self.marks)
+        if name not in known:
+            raise RatingError(f"{name[:100]!r} is not asked on the page {self.name}: {', '.join(known)[:500]}")
+        if value and known[name] and value not in known[name]:
+            raise RatingError(f"{name}: {value[:100]!r} is not one of {', '.join(known[name])}")
+        if len(value) > _LONGEST:
+            raise RatingError(f"{name}: at most {_LONGEST:,} characters, not {len(value):,}")
+        return value
+
+    def as_record(self, answers: Mapping[str, str]) -> dict[str, Any]:
+        """Return the page for a program, as JSON values."""
+        questions = [
+            {"name": one.name, "text": one.text, "choices": one.choices, "answer": answers.get(one.name)}
+            for one in self.questions
+        ]
+        record: dict[str, Any] = {"page": self.name, "title": self.title, "about": self.about, "questions": questions}
+        if self.article:
+            record["markdown"] = self.article.to_markdown()
+            record["sentences"] = list(_sentences(self.article))
+        if self.marks:
+            record["marks"] = {"choices": self.marks, "answers": marks(answers)}
+        return record
+
+
+def marks(answers: Mapping[str, str]) -> dict[int, str]:
+    """Return number of a sentence, from 1 → class of its error."""
+    found = {int(name.removeprefix(_MARK)): value for name, value in answers.items() if _is_mark(name)}
+    return dict(sorted(found.items()))
+
+
+def _is_mark(name: str) -> bool:
+    return name.startswith(_MARK) and name != MARKED
+
+
+def _sentences(article: Article) -> Iterator[dict[str, Any]]:
+    texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
+    for number, sentence in enumerate(article.sentences(), 1):
+        passages = [texts[citation.source_id, citation.snippet_id] for citation in sentence.citations]
+        yield {"number": number, "text": sentence.text, "passages": passages}
+
+
+def sheets_of(ratings: Round, rater: str) -> list[Sheet]:
+    """Return the pages of a rater, in order."""
+    found = [sheet for assigned in ratings.assigned[rater] for sheet in _sheets(ratings, assigned)]
+    if ratings.study.usefulness:
+        statements = tuple(_scaled(name, scale) for name, scale in USEFULNESS.items())
+        about = "At the end: how much do you agree?"
+        found.append(Sheet("end", 0, -1, "What you think of it", about, (*statements, _comment("Anything else?"))))
+    return found
+
+
+def _sheets(ratings: Round, assigned: Assigned) -> Iterator[Sheet]:
+    study, number, places = ratings.study, assigned.number, assigned.articles
+    if not places:
+        asked = Question(ATTENTION, "Which number does the text ask for?", {str(n): "" for n in range(1, 8)})
+        check = Article("A short text", (Paragraph((Sentence(_CHECK.format(assigned.wanted)),)),))
+        yield Sheet(str(number), number, -1, check.title, "", (asked,), check)
+        return
+    for position, place in enumerate(places, 1):
+        topic = study.articles[place].topic
+        questions = [_scaled(name, scale) for name, scale in study.questions.items()]
+        facts = next((table.facts for table in study.facts if table.topic == topic), ())
+        questions += [Question(f"{FACT}{n}", fact, FACTS) for n, fact in enumerate(facts, 1)]
+        if study.errors:
+            text = "Have you marked each sentence that its sources do not support?"
+            questions.append(Question(MARKED, text, {"yes": "yes, or there is none"}))
+        if study.comments:
+            questions.append(_comment("Comments on this article"))
+        about = f"Article {position} of {len(places)} on this topic" if len(places) > 1 else ""
+        shown, classes = ratings.articles[place], ERRORS if study.errors else None
+        yield Sheet(f"{number}-{position}", number, place, topic, about, tuple(questions), shown, classes)
+    if len(places) > 1 and study.preference:
+        preferred = Question(PREFERRED, "Which article is better, all in all?", PREFERENCE)
+        comment = [_comment("Why?")] if study.comments else []
+        yield Sheet(f"{number}-pair", number, -1, topic, "Both articles compared", (preferred, *comment))
+
+
+def _scaled(name: str, scale: Scale) -> Question:
+    return Question(name, scale.question, scale.choices)
+
+
+def _comment(text: str) -> Question:
+    return Question(COMMENT, text, {})

@@ -1,0 +1,189 @@
+"""A round of ratings through its server: who may answer what, and what is kept."""
+
+import json
+import os
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from rounds import client, serving, set_up_round, study_file
+
+from storm_bench.errors import RatingError
+from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
+from storm_bench.raters.study import read_study
+from storm_pipeline import Article
+from storm_pipeline.types import Paragraph, Sentence
+
+HEAD = 'compare = ["oRAG", "STORM"]\nrubrics = ["storm"]\nerrors = true'
+SHEET = "1-1"
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A new round: its folder, and rater → token."""
+    return tmp_path / "round", set_up_round(study_file(tmp_path, head=HEAD), tmp_path / "round")[1]
+
+
+def give(program: Any, page: str = SHEET, **answers: str) -> Any:
+    named = {name.replace("__", "."): value for name, value in answers.items()}
+    return program.post("/api/answers", json={"page": page, "answers": named})
+
+
+def test_a_page_for_programs_has_no_mark_of_the_writer(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    page = client(folder, tokens["anna"]).get("/api/next").json()
+    assert (page["page"], page["done"], page["of"], page["is_open"]) == ("1-1", 0, 6, True)
+    assert page["sentences"][0] == {
+        "number": 1,
+        "text": "The road is long.",
+        "passages": ["The road was built in 100 BC."],
+    }
+    assert [one["name"] for one in page["questions"]][:2] == ["storm.interest", "storm.organisation"]
+    text = json.dumps(page) + client(folder, tokens["anna"]).get(f"/sheet/{SHEET}").text
+    assert "oRAG" not in text
+    assert "STORM" not in text
+
+
+def test_answers_are_kept_changed_and_taken_back(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    program = client(folder, tokens["anna"])
+    assert len(give(program, storm__interest="3", error__2="inference").json()["missing"]) == 5
+    give(program, storm__interest="5", comment="So so.", error__2="")
+    again = client(folder, tokens["anna"]).get(f"/api/pages/{SHEET}").json()
+    assert {one["name"]: one["answer"] for one in again["questions"] if one["answer"]} == {
+        "storm.interest": "5",
+        "comment": "So so.",
+    }
+    assert again["marks"]["answers"] == {}
+    assert len(Ratings(folder).answers()) == 2
+    with closing(sqlite3.connect(folder / FILE)) as file:
+        assert file.execute("SELECT count(*) FROM answers").fetchone() == (5,)  # all that was ever given
+    assert client(folder, tokens["boris"]).get(f"/api/pages/{SHEET}").json()["questions"][0]["answer"] is None
+
+
+@pytest.mark.parametrize(
+    ("page", "answers", "said"),
+    [
+        (SHEET, {"storm.interest": "8"}, "storm.interest: '8' is not one of 1, 2, 3, 4, 5, 6, 7"),
+        (SHEET, {"preference": "first"}, "'preference' is not asked on the page 1-1"),
+        (SHEET, {"error.5": "inference"}, "'error.5' is not asked on the page 1-1"),
+        (SHEET, {"error.1": "wrong"}, "error.1: 'wrong' is not one of inference"),
+        (SHEET, {"storm.interest": "3", "comment": "x" * 10_001}, "comment: at most 10,000 characters"),
+        ("9-1", {"storm.interest": "3"}, "you have no page '9-1'"),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused_whole(
+    begun: tuple[Path, dict[str, str]], page: str, answers: dict[str, str], said: str
+) -> None:
+    folder, tokens = begun
+    answer = client(folder, tokens["anna"]).post("/api/answers", json={"page": page, "answers": answers})
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith(said)
+    assert Ratings(folder).answers() == []
+
+
+def test_strangers_get_nothing(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = begun
+    for token in ("", "wrong"):
+        stranger = client(folder, token)
+        assert stranger.get("/api/next").status_code == 401
+        assert give(stranger, storm__interest="3").status_code == 401
+        assert stranger.get("/").status_code == 401
+        assert "ask" in stranger.get("/enter/wrong").text
+        assert stranger.get("/enter/wrong").status_code == 404
+
+
+def test_a_new_address_replaces_the_old_one_and_no_token_is_in_the_file(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    new = Ratings(folder).renew("anna")
+    assert client(folder, tokens["anna"]).get("/api/next").status_code == 401
+    assert client(folder, new).get("/api/next").status_code == 200
+    assert not any(token.encode() in file.read_bytes() for token in (new, tokens["boris"]) for file in folder.iterdir())
+    with pytest.raises(RatingError, match="'eve' is not a rater of this round: anna, boris"):
+        Ratings(folder).renew("eve")
+
+
+def test_other_sites_and_other_names_of_the_server_are_refused(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    browser = client(folder, cookies={"storm-rater": tokens["anna"]})
+    form = {"storm.interest": "3", "do": "stay"}
+    assert browser.post("/sheet/1-1", data=form).status_code == 403  # neither a page's nor a program's
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert browser.post("/sheet/1-1", data=form, headers=headers).status_code == 403
+    assert browser.get("/", headers={"Host": "evil.example"}).status_code == 403
+    assert Ratings(folder).answers() == []
+    for path in (f"/enter/{tokens['anna']}", "/"):  # by a link in a letter
+        assert browser.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+    own = {"Origin": "http://testserver"}
+    assert browser.post("/sheet/1-1", data=form, headers=own, follow_redirects=False).status_code == 303
+    assert [one.value for one in Ratings(folder).answers()] == ["3"]
+    assert browser.post("/sheet/1-1", data={"comment": "x" * (1 << 20)}, headers=own).status_code == 413
+
+
+def test_a_form_works_without_scripts(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    browser = client(folder, headers={"Origin": "http://testserver"}, follow_redirects=False)
+    assert browser.get(f"/enter/{tokens['anna']}").headers["location"] == "/"
+    form = {"storm.interest": "3", "sentence": "2", "class": "irrelevant", "comment": "", "do": "stay"}
+    assert browser.post(f"/sheet/{SHEET}", data=form).headers["location"] == f"/sheet/{SHEET}"
+    page = browser.post(f"/sheet/{SHEET}", data=form | {"sentence": "", "do": "next"})
+    assert page.status_code == 422
+    assert page.text.count("Please answer.") == 5
+    rest = {f"storm.{name}": "4" for name in ("organisation", "relevance", "coverage", "verifiability")}
+    done = browser.post(f"/sheet/{SHEET}", data=form | rest | {"errors.done": "yes", "sentence": "", "do": "next"})
+    assert done.headers["location"] == "/sheet/1-2"
+    assert 'class="s marked" id="s2"' in browser.get(f"/sheet/{SHEET}").text
+    assert "1 of 6 pages complete" in browser.get("/").text
+
+
+def test_a_closed_round_says_so_and_keeps_what_it_has(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    program = client(folder, tokens["anna"])
+    give(program, storm__interest="3")
+    Ratings(folder).set_open(is_open=False)  # as another process does
+    refused = give(program, storm__interest="4")
+    assert (refused.status_code, refused.json()) == (409, {"error": CLOSED})
+    assert "This round is closed" in program.get("/").text
+    assert [one.value for one in Ratings(folder).answers()] == ["3"]
+    Ratings(folder).set_open(is_open=True)
+    assert give(program, storm__interest="4").status_code == 200
+
+
+def test_a_second_round_never_replaces_one(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    with pytest.raises(RatingError, match="is there already"):
+        set_up_round(tmp_path / "study.toml", begun[0])
+    with pytest.raises(RatingError, match=r"has no ratings\.sqlite"):
+        Ratings(tmp_path)
+
+
+def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    given = []
+    with serving(folder) as (address, process), httpx.Client(base_url=address, trust_env=False) as program:
+        program.headers["Authorization"] = f"Bearer {tokens['anna']}"
+        for n in range(30):
+            value = str(n % 7 + 1)
+            assert give(program, storm__interest=value, comment=f"{n}").status_code == 200
+            given.append(value)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(60)
+    with serving(folder) as (address, _), httpx.Client(base_url=address, trust_env=False) as program:
+        program.headers["Authorization"] = f"Bearer {tokens['anna']}"
+        page = program.get(f"/api/pages/{SHEET}").json()
+        assert {one["name"]: one["answer"] for one in page["questions"] if one["answer"]} == {
+            "storm.interest": given[-1],
+            "comment": "29",
+        }
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    study = read_study(study_file(tmp_path, head=HEAD))
+    text = Article("Road 0", (Paragraph((Sentence("It is long."),)),))
+    set_up(tmp_path / "round", study, [text] * 4, ())
+    (tmp_path / "round" / FILE).write_bytes(b"no database")
+    with pytest.raises(RatingError, match="cannot be used"):
+        Ratings(tmp_path / "round")
