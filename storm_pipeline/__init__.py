@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _NAMES = names_of(__file__)
 __all__ = sorted([*_NAMES, "__version__"])  # noqa: PLE0605
 __getattr__ = lazy_getattr(__name__, _NAMES)
-fill(formats="storm_pipeline.output.export.formats", progress="storm_pipeline.interfaces.progress.run_progress")
+fill(formats="storm_pipeline.output.export.formats", progress="storm_pipeline.interfaces.progress")
 
 
 def __dir__() -> list[str]:

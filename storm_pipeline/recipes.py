@@ -15,8 +15,8 @@ from storm_pipeline.method.steps.article import (
     write_answer,
     write_from_memory,
 )
-from storm_pipeline.method.steps.conversations import ask_all_at_once
 from storm_pipeline.method.steps.interviews import (
+    ask_all_at_once,
     hold_interviews,
     hold_interviews_in_rounds,
     hold_interviews_without_perspectives,
@@ -38,8 +38,7 @@ from storm_pipeline.method.steps.searching import (
     usable,
     without_excluded_pages,
 )
-from storm_pipeline.method.writers.section_loop import write_sections
-from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article
+from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article, write_sections
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import did_you_mean

@@ -23,10 +23,9 @@ from storm_pipeline.method.saved_settings import changed_settings, pinned_engine
 from storm_pipeline.method.session import Parts, question_session, require_keys, session, trace_run
 from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import GivenModels, choices, choose, may_differ, own_models, require_own
-from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.programs import Programs, programs_of
 from storm_pipeline.recipes import (
     DEFAULT,
     OUTLINES,

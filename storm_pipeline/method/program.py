@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import dspy
 
@@ -17,32 +17,16 @@ from storm_pipeline.method.steps.article import gather_evidence
 from storm_pipeline.method.steps.interviews import hold_interviews
 from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinement, refine_outline
 from storm_pipeline.method.writers.lead import write_lead
-from storm_pipeline.method.writers.section_loop import write_sections
+from storm_pipeline.method.writers.whole import write_sections
 from storm_pipeline.models.programs import Programs, SafeModule
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.types import Article, Conversation, Outline, Section
+from storm_pipeline.types import Conversation, Outline, Section
 
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
-T = TypeVar("T")
 _RECIPE = "storm"  # recipe of a run with a single stage
 _REPEATED_WITHIN = 5.0  # seconds
 _Key = tuple[str, tuple[int, ...]]  # hash of a call's task and prompts, and the ids of its models
-
-
-class Runs(Protocol):
-    """The methods of a ``Storm`` that a program uses."""
-
-    @property
-    def programs(self) -> Programs: ...  # noqa: D102
-
-    def _with_choices(self, recipe: str) -> "Runs": ...
-
-    def _with_programs(self, programs: Programs, out: Path | None = None) -> "Runs": ...
-
-    def _new_run(self, topic: str, recipe: str, work: Callable[[RunContext], T]) -> T: ...
-
-    def write(self, topic: str) -> Article: ...  # noqa: D102
 
 
 class StormProgram(SafeModule):
@@ -55,7 +39,7 @@ class StormProgram(SafeModule):
     Models of ``set_lm`` take precedence over those of the ``Storm``, and these over ``dspy.context``.
     """
 
-    def __init__(self, storm: Runs, makes: Makes = "article") -> None:
+    def __init__(self, storm: Any, makes: Makes = "article") -> None:
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
@@ -112,14 +96,10 @@ class StormProgram(SafeModule):
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 
-def _research(ctx: RunContext) -> tuple[Conversation, ...]:
-    return hold_interviews(ctx)
-
-
 def _outline(ctx: RunContext, conversations: Sequence[Conversation] = ()) -> Outline:
     _remember(ctx, conversations)
     draft = draft_outline(ctx)
-    return refine_outline(ctx, draft, inputs_of_refinement(ctx, draft, conversations or _research(ctx)))
+    return refine_outline(ctx, draft, inputs_of_refinement(ctx, draft, conversations or hold_interviews(ctx)))
 
 
 def _section(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:
@@ -134,7 +114,7 @@ def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
 
 
 _STAGES: dict[str, Callable[..., object]] = {
-    "research": _research,
+    "research": hold_interviews,
     "outline": _outline,
     "section": _section,
     "lead": write_lead,
@@ -158,7 +138,7 @@ class _Call:
 class _Runs:
     """The state shared by copies of a module: a Storm, and active or repeated calls."""
 
-    def __init__(self, storm: Runs) -> None:
+    def __init__(self, storm: Any) -> None:
         self.storm = storm
         self._lock = threading.Lock()
         self._calls: dict[_Key, _Call] = {}

@@ -24,8 +24,8 @@ from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import GivenModels
-from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import Model, is_object
+from storm_pipeline.models.open_models import require_model_keys
 from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, require_prices, window_note
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.assets import EMBEDDER, Progress

@@ -1,13 +1,20 @@
-"""DSPy programs, one per task, from text to typed values without I/O. DSPy optimisers can compile them."""
+"""DSPy programs, one per task, from text to typed values; compiled sets of them as folders of JSON files.
 
+Only instructions, descriptions of fields and examples are read from a compiled set: no model, no address, no key.
+"""
+
+import hashlib
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from copy import copy
+from copy import copy, deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import dspy
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from storm_pipeline.errors import ProgramError
@@ -15,6 +22,7 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, shapes, writing
+from storm_pipeline.text.files import cannot_write, read_json, write_atomically
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -237,8 +245,8 @@ def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
         named = ", ".join(str(prefix) for prefix, _ in fields)
         raise ProgramError(f"the state is of a program with the fields {named}, not of {name}: compile it anew")
     signature = predictor.signature.with_instructions(instructions)
-    for field, (_, description) in zip(predictor.signature.fields, fields, strict=True):
-        signature = signature.with_updated_fields(field, desc=description)
+    for field_name, (_, description) in zip(predictor.signature.fields, fields, strict=True):
+        signature = signature.with_updated_fields(field_name, desc=description)
     signature.__name__ = name
     predictor.signature = signature
     if unfit := [demo for demo in demos if not _fits(predictor, demo)]:
@@ -254,3 +262,107 @@ def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
         _log.warning("an example of %s is left out: it has not the form of a reply", predictor.signature.__name__)
         return False
     return all(demo.get(name) for name in predictor.signature.output_fields)
+
+
+FORMAT = 1  # version of the folder's format
+_SET = "set.json"
+_MOST = 20_000_000  # maximum bytes of a file of a set
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Provenance of a compiled program."""
+
+    sha256: str  # checksum of its file
+    model: str  # the target model
+    optimizer: str  # name of the optimiser
+    metric: str  # name of the metric
+    before: float  # mean of the metric on the held-out topics before compiling, in [0, 1]
+    after: float  # the mean after compiling
+    interval: tuple[float, float]  # 95 % interval of the mean of the paired differences
+    topics: tuple[str, ...]  # topics of training and validation
+    held_back: tuple[str, ...]  # topics on which ``before`` and ``after`` were measured
+    seed: int  # of the optimiser
+    calls: int  # number of calls for compiling
+    dollars: float | None = None  # cost of the calls; None if unknown
+    command: str = ""  # command that made it
+
+
+@dataclass(frozen=True)
+class CompiledSet:
+    """A folder of compiled programs."""
+
+    folder: Path  # its path
+    versions: Mapping[str, str]  # of this package and DSPy at the time of writing
+    programs: Mapping[str, Provenance] = field(default_factory=dict)  # name of a program → its provenance
+    format: int = FORMAT  # of the folder
+
+    def apply(self, programs: Programs) -> Programs:
+        """Replace programs by those of the set. Raises ProgramError: a file is missing, changed, or wrong."""
+        known = programs.named()
+        loaded: dict[str, Program] = {}
+        for name, compiled in self.programs.items():
+            if name not in known:
+                raise ProgramError(f"{self.folder} has a program {name!r}, which this version has not: compile it anew")
+            file = self.folder / f"{name}.json"
+            data = _read(file)
+            if hashlib.sha256(data).hexdigest() != compiled.sha256:
+                raise ProgramError(f"{file} was changed since it was compiled: restore it, or compile {name} anew")
+            program = deepcopy(known[name])
+            program.load_state(_object(file, data))
+            loaded[name] = program
+        return programs.replace(**loaded)
+
+
+def read_set(folder: Path) -> CompiledSet:
+    """Read ``set.json`` of a folder. Raises ProgramError: it is missing, damaged, or of a newer version."""
+    file = folder / _SET
+    content = _object(file, _read(file))
+    if content.get("format") != FORMAT:
+        raise ProgramError(f"{file} has the format {content.get('format')!r}, this version reads {FORMAT}")
+    try:
+        return TypeAdapter(CompiledSet).validate_python({**content, "folder": folder})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ProgramError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def programs_of(folder: Path | None) -> Programs:
+    """Return the package's programs, some replaced by those of a compiled set. Raises ProgramError."""
+    return read_set(folder).apply(Programs()) if folder else Programs()
+
+
+def add_to_set(folder: Path, name: str, program: Program, compiled: Provenance, versions: Mapping[str, str]) -> None:
+    """Write a program into a new or existing set. Raises ProgramError: it cannot be read or written."""
+    before = read_set(folder).programs if (folder / _SET).exists() else {}
+    states = {path: predictor.dump_state() for path, predictor in program.named_predictors()}
+    state = {path: {"signature": p["signature"], "demos": p["demos"]} for path, p in states.items()}
+    data = (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode()
+    record = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
+    listed = {**{other_name: vars(earlier) for other_name, earlier in before.items()}, name: record}
+    content = {"format": FORMAT, "versions": dict(versions), "programs": listed}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / f"{name}.json", data)
+        write_atomically(folder / _SET, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    except OSError as error:
+        raise ProgramError(cannot_write(folder, error)) from error
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return read_json(file, _MOST)
+    except FileNotFoundError as error:
+        raise ProgramError(f"{file} is missing: name the folder of a set (`storm compile` makes one)") from error
+    except OSError as error:
+        raise ProgramError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def _object(file: Path, data: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ProgramError(f"{file} is damaged: it is not JSON") from error
+    if not isinstance(content, dict):
+        raise ProgramError(f"{file} is damaged: it is not a JSON object")
+    return content

@@ -13,8 +13,7 @@ import pytest
 from llm import FakeModel
 from nbclient import NotebookClient
 
-from storm_pipeline.models.compiled_sets import read_set
-from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.programs import Programs, read_set
 from storm_pipeline.run.assets import EMBEDDER, LEADS, fetch
 
 ROOT = Path(__file__).resolve().parents[2]

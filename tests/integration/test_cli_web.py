@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline import Storm
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.cli.web import _PORTS
+from storm_pipeline.interfaces.cli.serve import _PORTS
 from storm_pipeline.storm import prepare
 
 pytest.importorskip("fastapi")

@@ -21,9 +21,8 @@ from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
 from storm_pipeline.method.program import StormProgram
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.compiled_sets import Provenance, add_to_set, read_set
 from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.programs import Program, Programs, Provenance, add_to_set, read_set
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import research
 from storm_pipeline.sources.search.fake import FakeSearch

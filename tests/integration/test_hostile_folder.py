@@ -23,7 +23,7 @@ from storm_pipeline.errors import RunError, StormError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.batch import TopicRequest
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
-from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.interfaces.batch.topics import TopicStatus
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService

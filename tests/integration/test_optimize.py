@@ -24,11 +24,9 @@ from storm_pipeline.errors import (
 )
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.models.compiled_sets import read_set
-from storm_pipeline.models.programs import Programs
-from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
+from storm_pipeline.models.programs import Programs, read_set
+from storm_pipeline.optimize.compiling import JOURNAL, OPTIMIZERS, Job, compile_program, job_for
 from storm_pipeline.optimize.metrics import outline_metric
-from storm_pipeline.optimize.optimizers import OPTIMIZERS
 from storm_pipeline.optimize.tasks import read_articles
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import lock_folder
@@ -134,7 +132,7 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
 ASKS = """
 import sys, dspy
 from pathlib import Path
-from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.programs import read_set
 from storm_pipeline.models.programs import Programs
 own = read_set(Path(sys.argv[1])).apply(Programs())
 with dspy.context(lm=dspy.LM(sys.argv[2], api_base=sys.argv[3], api_key="x", cache=False)):

@@ -12,7 +12,7 @@ from test_resume import answers
 from test_resume import storm as open_storm
 
 from storm_pipeline import Storm
-from storm_pipeline.interfaces.progress.run_progress import with_progress
+from storm_pipeline.interfaces.progress import with_progress
 from storm_pipeline.method.program import StormProgram
 from storm_pipeline.run.events import CallbackSink
 

@@ -29,7 +29,7 @@ from storm_pipeline.errors import (
 )
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import read_timeline
-from storm_pipeline.interfaces.progress.run_progress import ProgressSink
+from storm_pipeline.interfaces.progress import ProgressSink
 from storm_pipeline.run.events import (
     CallbackSink,
     CallFinished,

@@ -23,7 +23,7 @@ from typer.testing import CliRunner, Result
 from storm_pipeline import MissingExtraError, NothingFoundError
 from storm_pipeline.errors import AssetError, DamagedRunError, ModelError, RunError, SettingsError, StormError
 from storm_pipeline.interfaces.cli import app
-from storm_pipeline.interfaces.cli.downloads import needed_assets
+from storm_pipeline.interfaces.cli.setup import needed_assets
 from storm_pipeline.run import assets
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
 from storm_pipeline.settings import Settings

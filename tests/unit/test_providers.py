@@ -16,7 +16,7 @@ from storm_pipeline.evidence.retrieval.embedder import SentenceTransformerEmbedd
 from storm_pipeline.evidence.retrieval.model_files import local_folder, options_without_code
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.models import prices
-from storm_pipeline.models.keys import key_use
+from storm_pipeline.models.open_models import key_use
 from storm_pipeline.models.prices import FREE, listed_window, parse_price, parse_prices, price_of
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.variables import PROVIDERS, Provider, provider_of, provider_with_key, qualify

@@ -15,7 +15,7 @@ from storm_pipeline import CallFinished, StageFinished
 from storm_pipeline.interfaces import listing
 from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
-from storm_pipeline.interfaces.batch.topic_status import State
+from storm_pipeline.interfaces.batch.topics import State
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunStarted, RunStopped, StageStarted

@@ -14,8 +14,8 @@ from strategies import happenings
 
 from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageStarted
 from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
-from storm_pipeline.interfaces.progress.batch_progress import BatchProgress
-from storm_pipeline.interfaces.progress.run_progress import ProgressSink
+from storm_pipeline.interfaces.batch.progress import BatchProgress
+from storm_pipeline.interfaces.progress import ProgressSink
 from storm_pipeline.run.events import Degraded, Downloading, Event, Events, Noted, Retried, Reused, RunStopped, Searched
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"

@@ -16,11 +16,11 @@ from typer.testing import CliRunner, Result
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.batch import Batch, TopicRequest, read_topics
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
-from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.interfaces.batch.topics import TopicStatus
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.method.saved_settings import pinned_engine, resumed_settings
-from storm_pipeline.models.keys import key_use
+from storm_pipeline.models.open_models import key_use
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
 from storm_pipeline.sources.search.registry import Choice

@@ -19,7 +19,7 @@ from pathlib import Path
 
 _STREAMS = ("out", "err")
 _LOADED = (
-    *("storm_pipeline.interfaces.cli", "storm_pipeline.storm", "storm_pipeline.interfaces.progress.run_progress"),
+    *("storm_pipeline.interfaces.cli", "storm_pipeline.storm", "storm_pipeline.interfaces.progress"),
     *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "requests"),
 )
 """Modules preloaded into every process."""

@@ -12,8 +12,7 @@ from storm_bench.experiments.data import topics_of
 from storm_bench.experiments.jobs import settings_of
 from storm_bench.experiments.units import Unit
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.compiled_sets import Provenance, add_to_set
-from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.programs import Programs, Provenance, add_to_set
 
 __all__ = ["data", "model"]  # fixtures
 

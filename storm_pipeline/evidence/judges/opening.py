@@ -8,8 +8,7 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, hub_folder, shared_embedder
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.compiled_sets import programs_of
-from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.programs import Programs, programs_of
 from storm_pipeline.run.events import Events
 from storm_pipeline.settings import ROLES, Settings
 

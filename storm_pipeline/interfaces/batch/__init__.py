@@ -8,11 +8,9 @@
 A batch has one folder with ``batch.json`` and the folder of each topic's run.
 """
 
-from storm_pipeline.interfaces.batch.api import resume_batch, write_batch
 from storm_pipeline.interfaces.batch.batch_folder import is_batch
-from storm_pipeline.interfaces.batch.run_batch import Batch
-from storm_pipeline.interfaces.batch.topic_requests import TopicRequest, read_topics
-from storm_pipeline.interfaces.batch.topic_status import BatchReport, BatchSink, TopicStatus
+from storm_pipeline.interfaces.batch.run_batch import Batch, resume_batch, write_batch
+from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, read_topics
 
 __all__ = [
     "Batch", "BatchReport", "BatchSink", "TopicRequest", "TopicStatus", "is_batch", "read_topics", "resume_batch",

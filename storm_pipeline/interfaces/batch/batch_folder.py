@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.interfaces.batch.topic_status import TopicStatus
+from storm_pipeline.interfaces.batch.topics import TopicStatus
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.locking import lock_folder, new_folder, read_state
 from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically

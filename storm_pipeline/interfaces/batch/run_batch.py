@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
-from storm_pipeline.interfaces.batch.storm_pool import storm_pool
-from storm_pipeline.interfaces.batch.topic_requests import TopicRequest, require_some_keys
-from storm_pipeline.interfaces.batch.topic_status import BatchReport, BatchSink, TopicStatus
+from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, require_some_keys
 from storm_pipeline.method.saved_settings import resumed_settings
 from storm_pipeline.method.user_pieces import parse_pieces, read_outline
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
@@ -320,3 +319,76 @@ def _check_at_once(at_once: int) -> None:
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
+
+
+def write_batch(
+    requests: Iterable[TopicRequest | str],
+    *,
+    name: str = "batch",
+    outline: Outline | Path | str | None = None,
+    at_once: int = AT_ONCE,
+    sinks: Sequence[BatchSink] = (),
+    open_storm: "Callable[[Settings], Storm] | None" = None,
+    **settings: Any,
+) -> BatchReport:
+    """Write an article about each topic, in a folder ``<name>-<time>`` below ``out``.
+
+    Args:
+        requests: topics, or the result of :func:`storm_pipeline.interfaces.batch.read_topics`.
+        name: prefix of the folder's name.
+        outline: the sections of every article, as for :meth:`storm_pipeline.storm.Storm.write`.
+        at_once: articles written concurrently, 1 to 64.
+        sinks: receive all events, see :class:`storm_pipeline.interfaces.batch.BatchSink`.
+        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
+        **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's settings take
+            precedence.
+
+    Returns one row per topic, including failed ones, which :func:`resume_batch` retries. Errors as for
+    :meth:`Batch.create`.
+    """
+    given = Settings.build(settings)
+    with Batch.create(
+        requests, given, name=name, outline=outline, at_once=at_once, sinks=sinks, open_storm=open_storm
+    ) as batch:
+        return batch.run()
+
+
+def resume_batch(
+    folder: Path | str,
+    *,
+    allow: Iterable[str] = (),
+    at_once: int = AT_ONCE,
+    accept_damage: bool = False,
+    sinks: Sequence[BatchSink] = (),
+    open_storm: "Callable[[Settings], Storm] | None" = None,
+    **settings: Any,
+) -> BatchReport:
+    """Resume a batch: keep finished articles, resume interrupted and failed topics, start the others.
+
+    Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
+    """
+    given = Settings.build(settings)
+    with Batch.open(
+        folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm
+    ) as batch:
+        return batch.run()
+
+
+def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -> "Callable[[Settings], Storm]":
+    """Return a thread-safe function from settings to a ``Storm``, with a cache of the last ``size`` ones.
+
+    An evicted object lives until its runs end. ``open_storm``: factory; None: the class itself.
+    """
+    kept, lock = lru_cache(size)(open_storm or _default_storm), threading.Lock()
+
+    def get(settings: Settings) -> "Storm":
+        with lock:  # one object for equal settings
+            return kept(settings)
+
+    return get
+
+
+def _default_storm(settings: Settings) -> "Storm":
+    from storm_pipeline.storm import Storm
+
+    return Storm(settings)

@@ -16,17 +16,14 @@ from storm_pipeline.errors import MissingExtraError, StormError
 from storm_pipeline.interfaces.cli.batch import batch
 from storm_pipeline.interfaces.cli.check import check, refresh
 from storm_pipeline.interfaces.cli.compile import compile_programs
-from storm_pipeline.interfaces.cli.downloads import assets_app
 from storm_pipeline.interfaces.cli.estimate import estimate
-from storm_pipeline.interfaces.cli.export import export
 from storm_pipeline.interfaces.cli.guard import INTERRUPTED, Guard, end_now
 from storm_pipeline.interfaces.cli.options import SettingsCommand
 from storm_pipeline.interfaces.cli.output import say, silence_stdout
-from storm_pipeline.interfaces.cli.runs import runs, show
-from storm_pipeline.interfaces.cli.serve import mcp, serve_app
-from storm_pipeline.interfaces.cli.setup import doctor, init
+from storm_pipeline.interfaces.cli.runs import export, runs, show
+from storm_pipeline.interfaces.cli.serve import mcp, serve_app, web
+from storm_pipeline.interfaces.cli.setup import assets_app, doctor, init
 from storm_pipeline.interfaces.cli.sources import documents, search_app, sources_app
-from storm_pipeline.interfaces.cli.web import web
 from storm_pipeline.interfaces.cli.write import answer, outline, resume, write
 from storm_pipeline.run.concurrency import tune_process
 from storm_pipeline.text.configuration.variables import use_files

@@ -12,11 +12,13 @@ from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
 from storm_pipeline.interfaces.cli.options import AtOnce, OutlineFile, Quiet, argument, flag
 from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
+from storm_pipeline.text.formatting import amount, clock, dollars, printable, with_noun
 
 if TYPE_CHECKING:
-    from storm_pipeline.interfaces.batch import Batch, BatchSink
+    from storm_pipeline.interfaces.batch import Batch, BatchReport, BatchSink, TopicStatus
     from storm_pipeline.settings import Settings
 
+_COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
 _TOPICS = "A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl."
 
 
@@ -59,16 +61,15 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
     with ExitStack() as stack:
         sinks: list[BatchSink] = [EventLines("batch")] if shown.json_events else []
         if not shown.nothing_else:
-            from storm_pipeline.interfaces.progress.batch_progress import BatchProgress
+            from storm_pipeline.interfaces.batch.progress import BatchProgress
 
             sinks.append(stack.enter_context(BatchProgress()))
         work = stack.enter_context(make(sinks=sinks))
         guard.folder = work.folder
         stack.enter_context(stop_on_interrupt(work))
         report = work.run()
-    from storm_pipeline.interfaces.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
 
-    table, summary = table_text(SUMMARY_COLUMNS, summary_rows(report)), summary_of(report)
+    table, summary = table_text(_COLUMNS, list(map(_cells, report.rows))), _summary(report)
     if not shown.json_events:
         say(f"{table}\n{report.folder / 'batch.json'}")
     if not shown.quiet:
@@ -80,3 +81,30 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
         cause = "; ".join(report.refused) or "fix the cause"
         tell(f"error: {without}: {cause}, then resume with: {guard.resume_command}")
         raise typer.Exit(1)
+
+
+def _cells(row: "TopicStatus") -> tuple[str, ...]:
+    from storm_pipeline.interfaces.batch.progress import short_topic
+
+    return (
+        short_topic(row),
+        row.state,
+        *(str(n) if row.state == "written" else "-" for n in (row.sections, row.words, row.references)),
+        str(row.calls),
+        clock(row.seconds),
+        dollars(row.cost),
+        row.folder if row.state == "written" else printable(row.error) or "-",
+    )
+
+
+def _summary(report: "BatchReport") -> str:
+    """Return a summary of a batch: topics by state, and total usage."""
+    from storm_pipeline.interfaces.batch.progress import state_counts
+
+    rows, costs = report.rows, [row.cost for row in report.rows]
+    total = None if None in costs else sum(cost for cost in costs if cost is not None)
+    read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
+    usage = f"{with_noun(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
+    lines = [state_counts(row.state for row in rows), f"{usage}, {dollars(total)}, {report.seconds:.0f} s"]
+    lines += [f"{report.repeated} repeated topics were written once"] if report.repeated else []
+    return "\n".join([str(report.folder), *(f"  {line}" for line in lines)])

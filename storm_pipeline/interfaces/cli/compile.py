@@ -14,7 +14,7 @@ from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import choose_model, load_settings, say, show_table, tell
 
 if TYPE_CHECKING:
-    from storm_pipeline.models.compiled_sets import CompiledSet, Provenance
+    from storm_pipeline.models.programs import CompiledSet, Provenance
     from storm_pipeline.optimize.compiling import Job
 
 _PROGRAMS = "Programs to compile; or `list` for those that can be, or `show SET`."
@@ -97,8 +97,7 @@ def _show_set(places: list[str]) -> None:
 
 
 def _read(folder: Path) -> "CompiledSet":
-    from storm_pipeline.models.compiled_sets import read_set
-    from storm_pipeline.models.programs import Programs
+    from storm_pipeline.models.programs import Programs, read_set
 
     compiled_set = read_set(folder)
     compiled_set.apply(Programs())

@@ -1,9 +1,8 @@
 """``storm write``, ``storm answer``, ``storm outline`` and ``storm resume``."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
@@ -149,14 +148,7 @@ def resume(
     _run(Settings.build(ctx.obj), resume_run, guard, shown, yes=yes)
 
 
-def _run(
-    settings: "Settings",
-    work: "_Work",
-    guard: Guard,
-    shown: Output,
-    *,
-    yes: bool = False,
-) -> None:
+def _run(settings: "Settings", work: "_Work", guard: Guard, shown: Output, *, yes: bool = False) -> None:
     """Do the work; print the paths of its article, or its outline, and a summary."""
     from storm_pipeline.interfaces.cli import summary
     from storm_pipeline.method.outlines import outline_to_markdown
@@ -164,7 +156,22 @@ def _run(
     from storm_pipeline.types import Article
 
     ledger, start = Ledger(), time.monotonic()
-    attempt = partial(_with_progress, settings, work, (guard, ledger), shown)
+
+    def attempt(accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
+        with ExitStack() as stack:
+            sinks: list[EventSink] = [guard, ledger]
+            if not shown.nothing_else:
+                from storm_pipeline.interfaces.progress import ProgressSink
+
+                sinks.append(stack.enter_context(ProgressSink()))
+            elif shown.json_events:
+                sinks.append(EventLines("run"))
+            from storm_pipeline.storm import Storm  # after the progress is shown, since it takes long to load
+
+            storm = Storm(settings, sinks=sinks)
+            stack.enter_context(stop_on_interrupt(storm))
+            return work(storm, accept_damage)
+
     made = _run_with_consent(attempt, yes=yes)
     if isinstance(made, Article):
         report = summary.of_article(made)
@@ -179,10 +186,10 @@ def _run(
         say(result)
 
 
-def _run_with_consent(work: Callable[..., T], *, yes: bool) -> T:
-    """Return the result of ``work(accept_damage=…)``; for a damaged run, only with the user's consent or --yes."""
+def _run_with_consent(work: Callable[[bool], T], *, yes: bool) -> T:
+    """Return the result of ``work(accept_damage)``; for a damaged run, only with the user's consent or --yes."""
     try:
-        return work(accept_damage=yes)
+        return work(yes)
     except DamagedRunError as error:
         if not is_interactive():
             raise
@@ -193,24 +200,4 @@ def _run_with_consent(work: Callable[..., T], *, yes: bool) -> T:
             agreed = False
         if not agreed:
             raise
-        return work(accept_damage=True)
-
-
-def _with_progress(
-    settings: "Settings",
-    work: "_Work",
-    sinks: "Sequence[EventSink]",
-    shown: Output,
-    *,
-    accept_damage: bool,
-) -> "Article | Outline":
-    from storm_pipeline.interfaces.progress.run_progress import ProgressSink
-
-    with ExitStack() as stack:
-        progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
-        run_sinks: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
-        from storm_pipeline.storm import Storm
-
-        storm = Storm(settings, sinks=[*sinks, *run_sinks])
-        stack.enter_context(stop_on_interrupt(storm))
-        return work(storm, accept_damage)
+        return work(True)  # noqa: FBT003

@@ -10,7 +10,7 @@ from typing import Literal
 
 from storm_pipeline.errors import StormError
 from storm_pipeline.evidence.retrieval.embedder import is_here
-from storm_pipeline.models.keys import key_use
+from storm_pipeline.models.open_models import key_use
 from storm_pipeline.run.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.sources.documents.reader import take_inventory

@@ -22,10 +22,10 @@ from storm_pipeline.method.writers.findings import (
     fit_of_titles,
     least_fitting,
     merge_findings,
+    place_findings,
     with_excerpts,
 )
-from storm_pipeline.method.writers.placing import place_findings
-from storm_pipeline.method.writers.section_loop import merge_small
+from storm_pipeline.method.writers.whole import merge_small
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet

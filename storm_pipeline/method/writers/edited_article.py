@@ -10,16 +10,17 @@ from types import MappingProxyType
 
 from storm_pipeline.evidence.citations import parse_marked
 from storm_pipeline.evidence.judges.base import Question
-from storm_pipeline.evidence.passages import Passage, numbered_passages
+from storm_pipeline.evidence.judges.spans import deciding
+from storm_pipeline.evidence.passages import Passage, numbered_passages, passages, with_source
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.edit_checks import NOT_WHOLE, EditChecks
-from storm_pipeline.method.writers.judging import support_question
+from storm_pipeline.method.writers.draft_checks import first_words, support_question
 from storm_pipeline.method.writers.numbered_article import NumberedArticle
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.text.languages import join_sentences
+from storm_pipeline.text.languages import detect, join_sentences
 from storm_pipeline.text.markers import mark_citations
-from storm_pipeline.text.quantities import missing
-from storm_pipeline.text.words import has_word, tidy
+from storm_pipeline.text.quantities import missing, month_names
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import GENITIVE, folded_words, has_word, tidy, words
 from storm_pipeline.types import Revision, Section, Sentence
 
 _MOST_REMOVED = 0.15  # maximum share of the sentences that may be cut or dropped
@@ -295,3 +296,58 @@ def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
 
 def _texts_of(sentences: Iterable[Sentence]) -> list[str]:
     return [sentence.text for sentence in sentences]
+
+
+NOT_WHOLE = "the new text is not a whole sentence"
+
+
+class EditChecks:
+    """The checks of a sentence that replaces others.
+
+    Args:
+        article: headings and sentences before the first edit, whose names are allowed in every sentence.
+    """
+
+    def __init__(self, ctx: RunContext, article: Sequence[str]) -> None:
+        self._ctx = ctx
+        self._words = {word for text in (ctx.brief.topic, *article) for word in folded_words(text)}
+
+    def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
+        """Return the passages that sentences cite, joined."""
+        ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
+        known = {snippet.id: snippet for source in self._ctx.store.sources() for snippet in source.snippets}
+        return passages((known[name] for name in ids if name in known), language=self._ctx.brief.language)
+
+    def problem(self, sentence: Sentence, old: str, allowed: str, *, was_read: bool = False) -> str:
+        """Return why a sentence cannot replace the old one; empty if it can.
+
+        Args:
+            allowed: the texts that the new one may repeat.
+            was_read: whether a language model has read it, and supports it.
+        """
+        new = sentence.text
+        if not is_complete(new) and (not new or is_complete(old)):
+            return NOT_WHOLE
+        if was_read:
+            return ""
+        sources = list(map(with_source, self.cited([sentence])))
+        added = self._added(new, allowed, sources)
+        if not added:
+            return ""
+        near = deciding(Question(new, tuple(sources)))[:1]
+        have = "".join(f", which have “{first_words(sources[s.passage][s.start : s.end])}”" for s in near)
+        return f"{', '.join(f'“{word}”' for word in added)} is neither in the sentence nor in its sources{have}"
+
+    def _added(self, new: str, allowed: str, sources: Sequence[str]) -> list[str]:
+        """Return the numbers and dates missing in ``allowed`` and sources, and capitalised words that occur nowhere."""
+        language = self._ctx.brief.language
+        known, languages = [f"{self._ctx.brief.topic} {allowed}", *sources], [language, *map(detect, sources)]
+        absent = list(missing(new, known, language=language, source_languages=languages))
+        had = self._words.union(*map(folded_words, known))
+        had |= set(map(str.casefold, month_names(language)))
+        return absent + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+
+
+def _names(text: str) -> list[str]:
+    """Return the capitalised words, except the first word, which always has a capital."""
+    return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

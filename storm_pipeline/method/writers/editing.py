@@ -17,8 +17,8 @@ from storm_pipeline.evidence.judges.spans import ExplainingJudge
 from storm_pipeline.evidence.passages import passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.searching import search_all
+from storm_pipeline.method.writers.draft_checks import cite_supporting
 from storm_pipeline.method.writers.edited_article import EditedArticle, Reading
-from storm_pipeline.method.writers.judging import cite_supporting
 from storm_pipeline.signatures.shapes import Edit, Lookup
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.words import folded_words, tidy

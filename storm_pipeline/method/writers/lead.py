@@ -6,9 +6,8 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.screen import Limits, Screen
 from storm_pipeline.method.context import RunContext
-from storm_pipeline.method.writers.draft_checks import answer_remarks, check_blocks
+from storm_pipeline.method.writers.draft_checks import answer_remarks, check_blocks, find_support
 from storm_pipeline.method.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.method.writers.judging import find_support
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 

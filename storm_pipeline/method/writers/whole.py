@@ -1,15 +1,28 @@
-"""The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
+"""The paper's writing method, for capable models: each section in one call from passages, in parallel.
+
+Sections of a single sentence join a neighbour. Inputs of prompts that all calls of a run share come first, for prefix
+caches.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from typing import Any
 
-from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
-from storm_pipeline.evidence.passages import numbered_passages, passages
+from storm_pipeline.errors import ModelError
+from storm_pipeline.evidence.citations import section_to_markdown
+from storm_pipeline.evidence.evidence import FEWEST_SENTENCES, PassageEvidence, words_of_sections
+from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.writers.draft_checks import check_draft
-from storm_pipeline.method.writers.passage_prompts import article_inputs, conversations_with_markers, section_inputs
-from storm_pipeline.types import UNTITLED, Body, Conversation, Heading, Outline, Section, Snippet
+from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.events import SectionWritten
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import call_scope
+from storm_pipeline.text.languages import count_words
+from storm_pipeline.types import UNTITLED, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 
 
 def evidence_from(ctx: RunContext, heading: Heading, snippets: Iterable[Snippet], parts: int = 1) -> PassageEvidence:
@@ -68,3 +81,198 @@ def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:
         else:
             parts[-1] = replace(parts[-1], paragraphs=(*parts[-1].paragraphs, *block.paragraphs))
     return replace(parts[0], subsections=tuple(part for part in parts[1:] if part.paragraphs))
+
+
+_ELSEWHERE = "Findings on these passages that other sections tell:"
+_DOUBTFUL = " (doubtful)"
+_CONTRADICTING = "Contradict each other:"
+_FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
+
+
+def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
+    """Return the inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
+    below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
+    return {
+        "article": ctx.brief.topic_with_note,
+        **ctx.brief.manner,
+        "outline": outline_to_markdown(outline),
+        "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
+        "words": evidence.target_words,
+        "passages": numbered_passages(evidence.passages),
+        "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),
+    }
+
+
+def article_inputs(ctx: RunContext, words: int) -> dict[str, object]:
+    """Return the inputs of the prompts that ask for a whole article, without outline and evidence."""
+    return {**ctx.brief.inputs, **ctx.brief.manner, "words": words}
+
+
+def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:
+    """Return all questions and answers of the conversations, the answers with the numbers of cited passages."""
+    number = _numbers(shown)
+    lines = []
+    for turn in (turn for conversation in conversations for turn in conversation.turns):
+        answer = " ".join(_mark(sentence, number) for sentence in turn.answer) or turn.answer_text
+        lines += [f"Writer: {turn.question}", f"Expert: {answer}"]
+    return "\n".join(lines)
+
+
+def with_markers(section: Section, shown: Sequence[Passage]) -> str:
+    """Return a section's text without its heading, each sentence with the numbers of the passages that it cites."""
+    passage = _numbers(shown)
+    lines = [" ".join(_mark(sentence, passage) for sentence in part.sentences) for part in section.paragraphs]
+    for subsection in section.subsections:
+        lines += [f"## {subsection.heading}", with_markers(subsection, shown)]
+    return "\n".join(lines)
+
+
+def _findings(evidence: PassageEvidence, limit: int) -> str:
+    """Return the findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
+
+    The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
+    that says so. Doubtful ones are marked; pairs that contradict each other are named last.
+    """
+    number, notes = _numbers(evidence.passages), evidence.notes
+
+    def line(finding: Sentence) -> str:
+        return f"- {_mark(finding, number)}{_DOUBTFUL if finding.text in notes.doubtful else ''}"
+
+    ends = accumulate(count_words(finding.text) for finding in (*evidence.findings, *evidence.related))
+    fitting = sum(end <= limit for end in ends) - len(evidence.findings)
+    related = [line(finding) for finding in evidence.related[: max(0, fitting)]]
+    lines = [*map(line, evidence.findings), *([_ELSEWHERE] if evidence.findings and related else []), *related]
+    marked = {finding.text: _mark(finding, number) for finding in evidence.findings}
+    pairs = [(marked[a], marked[other]) for a, other in notes.contradicting if a in marked and other in marked]
+    return "\n".join([*lines, *(f"{_CONTRADICTING} “{a}” and “{other}”" for a, other in pairs)])
+
+
+def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
+    """Map the id of each snippet to the number of the passage that contains it."""
+    return {name: n for n, passage in enumerate(shown, 1) for name in passage.snippet_ids}
+
+
+def _mark(sentence: Sentence, number: Mapping[str, int]) -> str:
+    markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
+    return f"{sentence.text} " + "".join(f"[{n}]" for n in markers)
+
+
+_TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
+
+
+def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[PassageEvidence]) -> tuple[Section, ...]:
+    """Write every section of ``evidence`` that has enough of it; the outline may have more sections.
+
+    Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
+    ModelAuthError: the endpoint refuses the key.
+    """
+    ctx.run.save_json("evidence.json", list(map(_to_record, evidence)))
+    with ctx.events.in_stage("sections", total=len(evidence)):
+        written = parallel_map(lambda section: _write(ctx, outline, section), evidence, workers=len(evidence))
+        return _join(ctx, _with_distinct_headings(evidence, written))
+
+
+def _to_record(evidence: PassageEvidence) -> dict[str, Any]:
+    """Return a section's evidence in the form that is saved in the run's folder."""
+    texts = [finding.text for finding in evidence.findings]
+    return {"heading": evidence.heading.title, "findings": texts, "snippets": sorted(evidence.snippet_ids())}
+
+
+def _with_distinct_headings(
+    evidence: Sequence[PassageEvidence], written: Sequence[Section | None]
+) -> tuple[Section, ...]:
+    """Return the sections that were written; one whose heading is already taken gets its planned heading back."""
+    sections: dict[str, Section] = {}
+    for of_section, section in zip(evidence, written, strict=True):
+        if section is not None:
+            heading = of_section.heading.title if section.heading.casefold() in sections else section.heading
+            sections[heading.casefold()] = replace(section, heading=heading)
+    return tuple(sections.values())
+
+
+def _join(ctx: RunContext, sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Merge sections of a single sentence into the end of the previous section, or else the start of the next one."""
+    kept: list[Section] = []
+    waiting: list[Section] = []
+    for section in sections:
+        if sum(1 for _ in section.sentences()) >= FEWEST_SENTENCES:
+            kept.append(_add_above(section, waiting, first=True))
+            waiting = []
+        elif kept:
+            ctx.events.degraded(
+                f"section {section.heading!r} has only one sentence: appended to section {kept[-1].heading!r}"
+            )
+            kept[-1] = _add_above(kept[-1], [section], first=False)
+        else:
+            ctx.events.degraded(
+                f"section {section.heading!r} has only one sentence: put at the start of the next section"
+            )
+            waiting.append(section)
+    return (*kept, *waiting)
+
+
+def _add_above(section: Section, others: Sequence[Section], *, first: bool) -> Section:
+    """Add paragraphs of other sections above the subsections; below, they would seem to be part of the last one."""
+    more = tuple(
+        p for other in others for p in (*other.paragraphs, *(q for s in other.subsections for q in s.paragraphs))
+    )
+    return replace(section, paragraphs=(*more, *section.paragraphs) if first else (*section.paragraphs, *more))
+
+
+def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
+    """Save a section in the run's folder, emit that it is written, and return it."""
+    ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
+    ctx.events.emit(_section_event(ctx, number, section))
+    return section
+
+
+def _section_event(ctx: RunContext, number: int, section: Section) -> SectionWritten:
+    editions = ctx.store.editions()
+    sentences = map(editions.cite_once, section.sentences())
+    cited = (citation.source_id for sentence in sentences for citation in sentence.citations)
+    addresses = {source.id: source.url for source in editions.sources()}
+    sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
+    return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)
+
+
+def _write(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section | None:
+    title = evidence.heading.title
+    number = next((n for n, heading in enumerate(outline.sections, 1) if heading.title == title), 0)
+    try:
+        if evidence.is_empty:
+            ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
+            return None
+        with call_scope(f"section {title}"):
+            section = write_whole(ctx, outline, evidence)
+        if any(True for _ in section.sentences()):
+            return keep_section(ctx, number, section)
+        ctx.events.degraded(f"section {title!r} left out: too few of its sentences are supported by the sources")
+    except ModelError as error:
+        ctx.events.failed(f"section {title!r}", error)
+    finally:
+        ctx.events.advance(title)
+    return None
+
+
+def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
+    """Make each heading with hardly any evidence a subheading of the previous section, or else of the next one.
+
+    Each merge is recorded. If no section has enough evidence, the outline is returned unchanged.
+    """
+    kept: list[Heading] = []
+    waiting: list[Heading] = []
+    for share in shares:
+        if share.words < _TOO_LITTLE:
+            waiting.append(share.heading)
+            if not kept:
+                continue
+        else:
+            kept.append(share.heading)
+        for small in waiting:
+            ctx.events.degraded(
+                f"section {small.title!r} was merged into {kept[-1].title!r} before writing: hardly any evidence for it"
+            )
+        below = (Heading(small.title) for small in waiting)
+        kept[-1] = Heading(kept[-1].title, (*kept[-1].children, *below))
+        waiting = []
+    return Outline(outline.topic, tuple(kept)) if kept else outline

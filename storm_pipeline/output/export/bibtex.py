@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from storm_pipeline.evidence.citations import page_span
-from storm_pipeline.output.export.manuscript import Manuscript
-from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.output.export.manuscript import KINDS, Manuscript, Reference
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.person_names import Name
 from storm_pipeline.text.words import folded_words

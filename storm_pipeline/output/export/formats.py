@@ -81,8 +81,8 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
     Args:
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
-            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.styles.style_text`; by default numbers. Note
-            styles make footnotes. Other formats ignore it.
+            ``epub`` and ``latex``, see :func:`storm_pipeline.output.export.conversion.style_text`; by default numbers.
+            Note styles make footnotes. Other formats ignore it.
 
     Raises:
         SettingsError: no format or style has this name. MissingExtraError: the format needs an extra.

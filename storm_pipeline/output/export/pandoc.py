@@ -8,8 +8,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from storm_pipeline.evidence.citations import page_span
 from storm_pipeline.output.export.csl import csl_item
-from storm_pipeline.output.export.manuscript import CitedSentence, HeadingBlock, Manuscript
-from storm_pipeline.output.export.reference import Reference
+from storm_pipeline.output.export.manuscript import CitedSentence, HeadingBlock, Manuscript, Reference
 from storm_pipeline.text.languages import is_right_to_left, references_heading
 
 READER = "markdown_strict-raw_html+all_symbols_escapable+auto_identifiers+citations+yaml_metadata_block"

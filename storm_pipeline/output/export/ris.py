@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from storm_pipeline.evidence.citations import locator
-from storm_pipeline.output.export.manuscript import Manuscript
-from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.output.export.manuscript import KINDS, Manuscript, Reference
 
 
 def write(manuscript: Manuscript) -> bytes:

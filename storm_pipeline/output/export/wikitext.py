@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.evidence.citations import page_span
-from storm_pipeline.output.export.manuscript import Cite, HeadingBlock, Manuscript
-from storm_pipeline.output.export.reference import KINDS, Reference
+from storm_pipeline.output.export.manuscript import KINDS, Cite, HeadingBlock, Manuscript, Reference
 from storm_pipeline.output.render.links import host, label
 from storm_pipeline.sources.reliable.catalogue import Rating
 from storm_pipeline.sources.reliable.filtering import SourcePolicy

@@ -1,25 +1,23 @@
-"""Progress of a batch on the terminal: a live bar per active topic, a line per finished one; and a summary."""
+"""Progress of a batch on the terminal: a live bar per active topic, a line per finished one."""
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 from rich.console import Console
 
-from storm_pipeline.interfaces.batch.topic_status import BatchReport, State, TopicStatus
-from storm_pipeline.interfaces.progress.run_progress import Display, StageProgress
+from storm_pipeline.interfaces.batch.topics import State, TopicStatus
+from storm_pipeline.interfaces.progress import Display, StageProgress
 from storm_pipeline.run import events as ev
-from storm_pipeline.text.formatting import amount, clock, dollars, printable, shorten, with_noun
-
-SUMMARY_COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
-_MAX_TOPIC_LENGTH = 40
+from storm_pipeline.run.events import Event
+from storm_pipeline.text.formatting import dollars, printable, shorten, with_noun
 
 
 class BatchProgress(Display):
-    """A batch's sink that shows its progress; a context manager that restores the terminal."""
+    """A batch's sink that shows its progress: a bar per active topic, a line per finished one."""
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console, now=now)
@@ -30,9 +28,9 @@ class BatchProgress(Display):
         """Record the states of the topics, and show their counts and the batch's folder."""
         with self.guard:
             self._states = {row.number: row.state for row in rows}
-        self.show(f"{_state_counts(self._states)}, in {printable(str(folder))}")
+        self.show(f"{state_counts(self._states.values())}, in {printable(str(folder))}")
 
-    def event(self, number: int, event: ev.Event) -> None:
+    def event(self, number: int, event: Event) -> None:
         """Update a topic with an event of its run, and print events that concern all topics."""
         with self.guard:
             if number in self._topics:
@@ -55,23 +53,23 @@ class BatchProgress(Display):
 
     def totals(self) -> str:
         """Return the elapsed time and the number of topics in each state."""
-        return f"{self.elapsed()}  {_state_counts(self._states)}"
+        return f"{self.elapsed()}  {state_counts(self._states.values())}"
 
-    def _take(self, number: int, event: ev.Event) -> None:
+    def _take(self, number: int, event: Event) -> None:
         row, so_far = self._topics[number]
         if event.stage == "sections" or isinstance(event, ev.CallFinished):
             so_far.take(event)
         if isinstance(event, ev.CallFinished):
-            self._topics[number] = replace(row, cost=_sum(row.cost, event.cost)), so_far
+            cost = None if row.cost is None or event.cost is None else row.cost + event.cost
+            self._topics[number] = replace(row, cost=cost), so_far
         self._draw(number, event.stage)
 
     def _draw(self, number: int, stage: str = "") -> None:
         row, so_far = self._topics[number]
-        bar = self.bar(number, f"{number} {_short_topic(row)}")
-        bar.completed, bar.total = so_far.steps, so_far.total
         sections = f"{so_far.steps} of {so_far.total} sections" if so_far.total else ""
         used = with_noun(row.calls + so_far.calls, "call"), dollars(row.cost)
-        bar.fields |= {"facts": ", ".join(filter(None, [sections, *used])), "label": stage}
+        name, facts = f"{number} {short_topic(row)}", ", ".join(filter(None, [sections, *used]))
+        self.draw(number, name, so_far.steps, so_far.total, facts=facts, label=stage)
 
     def _line_of(self, row: TopicStatus) -> str:
         where = f"{self.elapsed()} {row.number}/{len(self._states)} {printable(row.request.topic)}"
@@ -86,44 +84,13 @@ class BatchProgress(Display):
         return f"{where} {row.state} ({took})"
 
 
-def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
-    """Return a row per topic with the cells of :data:`SUMMARY_COLUMNS`."""
-    return [
-        (
-            _short_topic(row),
-            row.state,
-            *(str(n) if row.state == "written" else "-" for n in (row.sections, row.words, row.references)),
-            str(row.calls),
-            clock(row.seconds),
-            dollars(row.cost),
-            row.folder if row.state == "written" else printable(row.error) or "-",
-        )
-        for row in report.rows
-    ]
-
-
-def summary_of(report: BatchReport) -> str:
-    """Return a summary of a batch: topics by state, and total usage."""
-    rows, total = report.rows, _sum(*(row.cost for row in report.rows))
-    read, written = amount(sum(row.tokens_in for row in rows)), amount(sum(row.tokens_out for row in rows))
-    usage = f"{with_noun(sum(row.calls for row in rows), 'call')}, {read} tokens in, {written} out"
-    states = _state_counts({row.number: row.state for row in rows})
-    lines = [states, f"{usage}, {dollars(total)}, {report.seconds:.0f} s"]
-    lines += [f"{report.repeated} repeated topics were written once"] if report.repeated else []
-    return "\n".join([str(report.folder), *(f"  {line}" for line in lines)])
-
-
-def _sum(*costs: float | None) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
-
-
-def _state_counts(states: Mapping[int, State]) -> str:
+def state_counts(states: Iterable[State]) -> str:
     """Return the number of topics in each state, such as ``5 topics: 3 written, 2 failed``."""
-    numbers = Counter(states.values())
-    counts = ", ".join(f"{numbers[state]} {state}" for state in get_args(State) if numbers[state])
-    return f"{len(states)} topics: {counts}"
+    numbers = Counter(states)
+    counts = (f"{numbers[state]} {state}" for state in get_args(State) if numbers[state])
+    return f"{numbers.total()} topics: {', '.join(counts)}"
 
 
-def _short_topic(row: TopicStatus) -> str:
-    return shorten(printable(row.request.topic), _MAX_TOPIC_LENGTH)
+def short_topic(row: "TopicStatus") -> str:
+    """Return the beginning of a topic."""
+    return shorten(printable(row.request.topic), 40)

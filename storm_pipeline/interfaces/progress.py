@@ -14,7 +14,7 @@ from typing import Self
 
 import dspy
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
@@ -25,7 +25,6 @@ from storm_pipeline.text.formatting import amount, clock, printable, shorten, wi
 _COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
 _UNITS = {"conversations": "turns", "sections": "sections"}
 _MAX_LABEL_LENGTH = 200
-_MAX_TOPIC_LENGTH = 30
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
 _display = threading.Lock()  # held by the run that shows its progress, since displays overwrite each other
@@ -33,22 +32,19 @@ _display = threading.Lock()  # held by the run that shows its progress, since di
 
 @dataclass
 class StageProgress:
-    """Progress of a stage: calls, tokens read and written, and steps of the announced total.
-
-    Also its starts, active threads, reused records, and last action.
-    """
+    """Progress of a stage, or of a topic's sections, folded from events."""
 
     calls: int = 0
-    read: int = 0
+    tokens_in: int = 0
     tokens_out: int = 0
     steps: int = 0
-    total: int | None = None
+    total: int | None = None  # announced steps
     starts: int = 0
-    running: int = 0
-    reused: int = 0
-    label: str = ""
+    running: int = 0  # active threads
+    reused: int = 0  # records of earlier sessions
+    label: str = ""  # the last action
 
-    def take(self, event: ev.Event) -> None:
+    def take(self, event: Event) -> None:
         """Add an event; starts of a stage in several threads are summed."""
         match event:
             case ev.StageStarted():
@@ -61,7 +57,7 @@ class StageProgress:
             case ev.StageFinished():
                 self.running = max(0, self.running - 1)
             case ev.CallFinished():
-                self.calls, self.read = self.calls + 1, self.read + event.tokens_in
+                self.calls, self.tokens_in = self.calls + 1, self.tokens_in + event.tokens_in
                 self.tokens_out += event.tokens_out
                 self.label = self.label if self.steps else f"the {event.role} replied"
             case ev.Searched():
@@ -101,7 +97,8 @@ class Display(Progress, ABC):
         )
         self.started = now()
         self.is_live = self._active = False
-        self._bars: dict[Hashable, Task] = {}
+        self._bars: dict[Hashable, TaskID] = {}
+        self._quarters: dict[str, int] = {}
         self._notes: Counter[str] = Counter()
         self._shown: dict[str, str] = {}
         self.guard = threading.Lock()
@@ -137,25 +134,27 @@ class Display(Progress, ABC):
             table, totals = self.make_tasks_table(self.tasks), self.totals()
         return table, Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
 
-    def bar(self, key: Hashable, name: str) -> Task:
-        """Return the bar of this key, which may be new."""
+    def draw(self, key: Hashable, name: str, done: int, total: int | None, *, facts: str, label: str = "") -> None:
+        """Set the bar of this key, which may be new."""
         if key not in self._bars:
-            self._bars[key] = self._tasks[self.add_task(name, total=None, facts="", label="")]
-        return self._bars[key]
+            self._bars[key] = self.add_task(name, total=None, facts="", label="")
+        label = printable(label)[:_MAX_LABEL_LENGTH]
+        self.update(self._bars[key], completed=done, total=total, facts=facts, label=label)
 
     def end_bar(self, key: Hashable) -> None:
         """Remove the bar of this key, if there is one."""
-        if bar := self._bars.pop(key, None):
-            self.remove_task(bar.id)
+        if key in self._bars:
+            self.remove_task(self._bars.pop(key))
 
     def download(self, event: ev.Downloading) -> str:
         """Update the bar of a download; without bars, return a line per quarter."""
-        bar, quarter = self.bar(event.name, printable(event.name)), 4 * event.done // max(1, event.total)
-        bar.completed, bar.total = event.done, event.total
-        facts = bar.fields["facts"] = f"{event.done / 1e6:.0f} of {event.total / 1e6:.0f} MB"
-        known, bar.fields["quarter"] = bar.fields.get("quarter"), quarter
-        is_new = known != quarter and not self.is_live
-        return f"{self.elapsed()} downloading {printable(event.name)}: {facts}" if is_new else ""
+        name, facts = printable(event.name), f"{event.done / 1e6:.0f} of {event.total / 1e6:.0f} MB"
+        self.draw(event.name, name, event.done, event.total, facts=facts)
+        quarter = 4 * event.done // max(1, event.total)
+        if self.is_live or self._quarters.get(name) == quarter:
+            return ""
+        self._quarters[name] = quarter
+        return f"{self.elapsed()} downloading {name}: {facts}"
 
     def show(self, line: str, style: str = "") -> None:
         """Print a line above the bars; nothing if it is empty."""
@@ -228,10 +227,11 @@ class ProgressSink(Display):
     def totals(self) -> str:
         """Return the run's totals in one line, most important first, since narrow terminals cut off the end."""
         counts, stages = self._counts, self._stages.values()
-        parts = [f"{shorten(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
+        parts = [f"{shorten(self._topic, 30) or 'starting'}  {self.elapsed()}"]
         parts += [with_noun(n, "problem")] if (n := counts["problems"]) else []
         if self._topic:
-            calls, read, written = (sum(getattr(stage, n) for stage in stages) for n in ("calls", "read", "tokens_out"))
+            names = ("calls", "tokens_in", "tokens_out")
+            calls, read, written = (sum(getattr(stage, name) for stage in stages) for name in names)
             tokens = f"{amount(read)} tokens in, {amount(written)} out"
             parts += [with_noun(self._sources, "source"), with_noun(calls, "call"), tokens]
         return ", ".join(parts + [f"{n} {word}" for word in ("retries", "reused") if (n := counts[word])])
@@ -246,9 +246,8 @@ class ProgressSink(Display):
             case ev.Searched():
                 self._sources = max(self._sources, event.sources)
         if stage.running:
-            bar = self.bar(event.stage, event.stage)
-            label = printable(stage.label)[:_MAX_LABEL_LENGTH]
-            self.update(bar.id, completed=stage.steps, total=stage.total, facts=stage.facts(event.stage), label=label)
+            facts = stage.facts(event.stage)
+            self.draw(event.stage, event.stage, stage.steps, stage.total, facts=facts, label=stage.label)
         else:
             self.end_bar(event.stage)
 

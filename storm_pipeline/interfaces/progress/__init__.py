@@ -1,1 +1,0 @@
-"""Progress of runs and batches on the terminal, and the summary of a batch."""
