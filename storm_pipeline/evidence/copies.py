@@ -66,13 +66,17 @@ def shingles(words: Sequence[str]) -> Hashes:
 
 def distinct_shingles(parts: Iterable[str]) -> Hashes:
     """Return the hashes of the distinct six-word shingles of a text's passages, ascending."""
-    every = [_of_passage(part) for part in parts]
-    return np.unique(np.concatenate(every)) if every else np.zeros(0, np.uint64)
+    return _distinct_of(tuple(parts))
 
 
 def is_within(part: Hashes, whole: Hashes) -> bool:
     """Return whether more than half of a text's distinct shingles are in another one."""
     return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
+
+
+@lru_cache(1 << 12)
+def _distinct_of(parts: tuple[str, ...]) -> Hashes:
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *map(_of_passage, parts)]))
 
 
 @lru_cache(1 << 15)
@@ -88,17 +92,17 @@ def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str],
     names = sorted(name for name, distinct in shingles_of.items() if len(distinct))
     if not names:
         return
-    sizes = [len(shingles_of[name]) for name in names]
+    sizes = np.array([len(shingles_of[name]) for name in names])
     every, columns = np.unique(np.concatenate([shingles_of[name] for name in names]), return_inverse=True)
     rows = np.repeat(np.arange(len(names)), sizes)
     is_shared = np.bincount(columns)[columns] > 1
     columns, rows = columns[is_shared], rows[is_shared]
-    for i, name in enumerate(names):
+    for i, shared in enumerate(np.split(columns, np.searchsorted(rows, np.arange(1, len(names))))):
         has = np.zeros(len(every), bool)
-        has[columns[rows == i]] = True
-        for j, both in enumerate(np.bincount(rows[has[columns]], minlength=len(names))[:i].tolist()):
-            if both > _CONTAINED * min(sizes[i], sizes[j]):
-                yield (names[j], name), both / (sizes[i] + sizes[j] - both)
+        has[shared] = True
+        both = np.bincount(rows[has[columns]], minlength=len(names))[:i]
+        for j in np.flatnonzero(both > _CONTAINED * np.minimum(sizes[i], sizes[:i])).tolist():
+            yield (names[j], names[i]), float(both[j] / (sizes[i] + sizes[j] - both[j]))
 
 
 _OWN = 1 / 12  # maximum share of a copy's words that the others lack, or one word

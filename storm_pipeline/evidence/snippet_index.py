@@ -98,7 +98,8 @@ class SnippetIndex:
                 of_page = self._by_source[self._by_id[snippet_id].source_id]
                 return snippet_id not in preferred, -len(of_page), snippet_id
 
-            return tuple(self._by_id[min(ids, key=place)] for ids in self._by_text.values())
+            groups = self._by_text.values()
+            return tuple(self._by_id[min(ids, key=place) if len(ids) > 1 else ids[0]] for ids in groups)
 
     def sources(self) -> tuple[Source, ...]:
         """Return all sources, most snippets first, then by address; see :class:`storm_pipeline.types.Source`.

@@ -95,6 +95,12 @@ class ReferenceStore(SnippetIndex):
                 self._worker.submit(prepare_terms, new)
             return new
 
+    def remove(self, source_ids: Iterable[str]) -> None:
+        """Remove sources with all their snippets; unknown ids are ignored."""
+        with self._lock:
+            super().remove(source_ids)
+            self._wanted.intersection_update(self._by_id)
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
         with self._lock:
@@ -201,7 +207,7 @@ class ReferenceStore(SnippetIndex):
             ) from error
 
     def _current_index(self) -> HybridIndex | None:
-        """Return the index of all stored snippets, rebuilt if anything changed; None while the store is empty."""
+        """Return the index of all stored snippets, brought up to date; None before anything was stored."""
         self._settle()
         with self._indexing:
             with self._lock:
@@ -211,7 +217,8 @@ class ReferenceStore(SnippetIndex):
                 snippets = self._searchable_snippets()
                 embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
                 vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
-            self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed)
+            self._index = self._index or HybridIndex(self._embedder.dimension, self.embed)
+            self._index.update(snippets, vectors)
             self._indexed = state
             return self._index
 

@@ -1,16 +1,20 @@
 """Index terms (folded stems, bigrams of Han and kana); a BM25 index over short texts; fusion of rankings."""
 
-import logging
 import math
 import re
 import threading
+from array import array
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.text.words import HAN_KANA, unify
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 T = TypeVar("T", bound=Hashable)
 _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
@@ -62,7 +66,7 @@ def _fold(text: str) -> str:
 _K1, _B = 1.2, 0.5
 _RANK_CONSTANT = 60
 _MAX_QUERY_TERMS = 64
-_import_lock = threading.Lock()
+_NOWHERE = (array("i"), array("i"))  # postings of an unknown term
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,10 @@ class Match:
 
 
 class LexicalIndex:
-    """BM25 (Lucene's variant, k1 1.2, b 0.5) over texts. Immutable once built, so safe for threads.
+    """BM25 (Lucene's variant, k1 1.2, b 0.5) over texts, which may be added and removed at any time.
+
+    Scores are computed when a query is answered, from the texts that are then in the index, so they are those of an
+    index built at once. Safe for threads while nothing is added or removed.
 
     Args:
         texts: the fields of each entry: text and weight (how many times its terms are counted).
@@ -88,53 +95,69 @@ class LexicalIndex:
 
     def __init__(
         self,
-        texts: Iterable[Sequence[tuple[str, int]]],
+        texts: Iterable[Sequence[tuple[str, int]]] = (),
         *,
         floor: float = 0.25,
         base: float = 0.0,
         tokenize: Callable[[str], list[str]] = terms,
     ) -> None:
-        tokens = [[term for text, weight in fields for term in tokenize(text) * weight] for fields in texts]
-        self._size = len(tokens)
         self._floor = floor
         self._base = base
-        self._bm25: Any = None
-        if any(tokens):
-            self._bm25 = load_bm25().BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
-            self._bm25.index(tokens, create_empty_token=False, show_progress=False)
+        self._tokenize = tokenize
+        self._lengths = array("d")  # number of terms of each entry; -1 for a removed one
+        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # term → positions of entries, its counts there
+        for fields in texts:
+            self.add(fields)
 
-    def search(self, query: str) -> Iterator[Match]:
-        """Yield all matches above the floor, best first; ties in the order of the texts."""
+    def add(self, fields: Sequence[tuple[str, int]]) -> int:
+        """Add an entry and return its position, counted from 0; positions are not used again."""
+        position = len(self._lengths)
+        counts = Counter(term for text, weight in fields for term in self._tokenize(text) * weight)
+        for term, count in counts.items():
+            positions, frequencies = self._postings.setdefault(term, (array("i"), array("i")))
+            positions.append(position)
+            frequencies.append(count)
+        self._lengths.append(counts.total())
+        return position
+
+    def remove(self, position: int) -> None:
+        """Remove the entry at a position."""
+        self._lengths[position] = -1
+
+    def search(self, query: str, order: "NDArray[Any] | None" = None) -> Iterator[Match]:
+        """Yield all matches above the floor, best first; ties by ``order``, or in the order of the texts.
+
+        ``order``: the place of each position among equal scores.
+        """
         query_terms = list(dict.fromkeys(terms(query)))[:_MAX_QUERY_TERMS]
-        if self._bm25 is None or not query_terms:
+        if not self._lengths or not query_terms:
             return
         import numpy as np
 
-        scores, covered = np.zeros(self._size, np.float32), np.zeros(self._size, np.float32)
+        lengths = np.array(self._lengths)
+        is_entry = lengths >= 0
+        size = int(is_entry.sum())
+        mean = lengths.sum(where=is_entry) / max(1, size)
+        scores, covered = np.zeros(len(lengths), np.float32), np.zeros(len(lengths), np.float32)
         total = 0.0
         for term in query_terms:
-            term_scores = self._bm25.get_scores([term])
-            holds = term_scores > 0
-            rarity = self._base + self._rarity(max(1, int(holds.sum())))
-            total += rarity
-            scores += term_scores
-            covered += rarity * holds
+            positions, counts = (np.array(values) for values in self._postings.get(term, _NOWHERE))
+            kept = is_entry[positions]
+            positions, counts = positions[kept], counts[kept]
+            total += self._base + _rarity(size, max(1, positions.size))
+            norm = counts + _K1 * (1 - _B + _B * lengths[positions] / mean) if mean else counts
+            scores[positions] += (_rarity(size, positions.size) * (counts / norm)).astype(np.float32)
+            covered[positions] += self._base + _rarity(size, positions.size)
         coverage = covered / total
         matching = np.flatnonzero((scores > 0) & (coverage >= self._floor))
-        for i in matching[np.argsort(-scores[matching], kind="stable")]:
+        ties = matching if order is None else order[matching]
+        for i in matching[np.lexsort((ties, -scores[matching]))]:
             yield Match(int(i), float(scores[i]), float(min(coverage[i], 1.0)))
 
-    def _rarity(self, frequency: int) -> float:
-        return math.log1p((self._size - frequency + 0.5) / (frequency + 0.5))
 
-
-def load_bm25() -> Any:
-    """Import bm25s, which is slow the first time."""
-    with _import_lock:
-        import bm25s
-    # The library sets its logger to DEBUG on import, which would flood the user's log.
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
-    return bm25s
+def _rarity(size: int, frequency: int) -> float:
+    """Return the inverse document frequency of a term that ``frequency`` of ``size`` entries have."""
+    return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:

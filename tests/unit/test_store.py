@@ -103,6 +103,25 @@ def test_nothing_depends_on_the_order_of_arrival(arrivals: list[tuple[Snippet, s
     assert all_that_is_told(arrivals, k) == all_that_is_told(shuffled, k)
 
 
+@settings(max_examples=60)
+@given(st.lists(st.tuples(several, WAYS, st.none() | urls), max_size=8), st.integers(1, 5))
+def test_a_store_that_grew_between_searches_is_as_one_made_at_once(
+    steps: list[tuple[list[Snippet], str, str | None]], k: int
+) -> None:
+    queries = [*QUERIES, *sorted({snippet.text for found, _, _ in steps for snippet in found})]
+    with ReferenceStore(LiteralEmbedder(8)) as grown, ReferenceStore(LiteralEmbedder(8)) as other:
+        for found, way, gone in steps:
+            getattr(grown, way)(found)
+            assert len(grown.search(queries, k)) == len(queries)
+            grown.remove({Snippet(gone, "", "x").source_id} if gone else ())
+        at_removal = [n for n, (_, _, gone) in enumerate(steps) if gone]
+        for n, (found, way, _) in enumerate(steps):
+            removed = {Snippet(str(steps[m][2]), "", "x").source_id for m in at_removal if m >= n}
+            getattr(other, way)([snippet for snippet in found if snippet.source_id not in removed])
+        assert grown.search(queries, k) == other.search(queries, k)
+        assert grown.search_fused(queries, k) == other.search_fused(queries, k)
+
+
 class LiteralEmbedder(HashingEmbedder):
     """Tells texts apart by every character, as a tokenizer that knows case does."""
 

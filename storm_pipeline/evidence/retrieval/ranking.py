@@ -1,5 +1,6 @@
 """Hybrid search over snippets: dense and lexical rankings, fused."""
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -8,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
-from storm_pipeline.text.lexical import LexicalIndex, load_bm25, rank_scores, terms
+from storm_pipeline.text.lexical import LexicalIndex, english_stop_words, rank_scores, terms
 from storm_pipeline.types import Snippet
 
 Ranking = list[int]  # indices of snippets, best first
@@ -22,9 +23,9 @@ def fuse(rankings: Iterable[Sequence[int]]) -> Ranking:
 
 
 def load_libraries() -> None:
-    """Import faiss and bm25s, which is slow the first time."""
+    """Import faiss and the stop words, which is slow the first time."""
     import_module("faiss")
-    load_bm25()
+    english_stop_words()
 
 
 cached_terms = lru_cache(1 << 13)(terms)
@@ -42,71 +43,111 @@ def _index_text(snippet: Snippet) -> str:
 
 
 class HybridIndex:
-    """Exact cosine search (FAISS) and BM25 over the same snippets. Immutable, so safe for threads.
+    """Exact cosine search (FAISS) and BM25 over the same snippets, which grows with them. Thread-safe.
 
-    Snippets are sorted by id, so results, ties included, do not depend on the order in which they were added.
+    Results are those of an index built at once, and do not depend on the order in which snippets came: ties go to the
+    lower id.
 
     Args:
-        vectors: snippet id → unit vector.
+        dimension: of the vectors.
         embed: texts to unit vectors; the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
             embedded for a query, and compared in it alone, so that no search changes what another one finds.
     """
 
-    def __init__(
-        self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int, embed: Embed
-    ) -> None:
+    def __init__(self, dimension: int, embed: Embed) -> None:
+        self._dimension, self._embed = dimension, embed
+        self._lock = threading.Lock()
+        self._start()
+
+    def _start(self) -> None:
         import faiss
 
-        self._embed = embed
-        self._snippets = sorted(snippets, key=lambda snippet: snippet.id)
-        embedded = [i for i, snippet in enumerate(self._snippets) if snippet.id in vectors]
-        self._positions = np.array(embedded, dtype=np.int64)
-        self._has_vector = frozenset(embedded)
-        self._dense = faiss.IndexFlatIP(dimension)
-        if embedded:
-            self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex(([(_index_text(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
+        self._rows: dict[str, int] = {}  # snippet id → row in the index of words
+        self._held: list[Snippet] = []  # by row, removed ones too
+        self._embedded: dict[int, None] = {}  # rows in the order of their vectors
+        self._words = LexicalIndex(floor=0.0, tokenize=cached_terms)
+        self._dense = faiss.IndexFlatIP(self._dimension)
+        self._describe()
+
+    def update(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector]) -> None:
+        """Hold these snippets and no others. ``vectors``: snippet id → unit vector; those once given stay."""
+        with self._lock:
+            known = {snippet.id: snippet for snippet in snippets}
+            gone = [row for name, row in self._rows.items() if known.get(name) is not self._held[row]]
+            if 2 * (len(self._held) - len(self._rows) + len(gone)) > len(self._held):
+                self._start()
+                gone = []
+            for row in gone:
+                del self._rows[self._held[row].id]
+                self._words.remove(row)
+            for snippet in snippets:
+                if snippet.id not in self._rows:
+                    self._rows[snippet.id] = self._words.add([(_index_text(snippet), 1)])
+                    self._held.append(snippet)
+            new = [row for name, row in self._rows.items() if name in vectors and row not in self._embedded]
+            if new:
+                self._dense.add(np.stack([vectors[self._held[row].id] for row in new]))
+                self._embedded.update(dict.fromkeys(new))
+            self._describe()
+
+    def _describe(self) -> None:
+        """Order the snippets by id, which decides ties."""
+        rows = [self._rows[name] for name in sorted(self._rows)]
+        self._snippets = [self._held[row] for row in rows]
+        self._places = np.full(len(self._held), -1)  # row → number; -1 if removed
+        self._places[rows] = np.arange(len(rows))
+        self._dense_places = self._places[list(self._embedded)]  # the same for each vector
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """Return for each query the ``k`` best snippets, best first."""
-        return [self._best(pair, k) for pair in self._rankings(queries, vectors, k)]
+        snippets, pairs = self._rankings(queries, vectors, k)
+        return [tuple(snippets[place] for place in fuse(pair)[:k]) for pair in pairs]
 
     def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
         """Return the ``k`` best snippets for several queries about one information need."""
-        return self._best([ranking for pair in self._rankings(queries, vectors, k) for ranking in pair], k)
+        snippets, pairs = self._rankings(queries, vectors, k)
+        return tuple(snippets[place] for place in fuse(ranking for pair in pairs for ranking in pair)[:k])
 
-    def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
+    def _rankings(
+        self, queries: Sequence[str], vectors: Vectors, k: int
+    ) -> tuple[list[Snippet], list[tuple[Ranking, Ranking]]]:
+        """Return the snippets by id, and for each query their places there: by cosine, and by BM25."""
+        with self._lock:
+            snippets, places = self._snippets, self._places
+            # Entries beyond this depth hardly affect the fused order.
+            depth = min(len(snippets), max(100, 2 * k))
+            has_vector = frozenset(self._dense_places.tolist())
+            near = [self._near(vector[np.newaxis], depth) for vector in vectors]
+            matches = [islice(self._words.search(query, places), depth) for query in queries]
+            lexical = [[int(places[match.position]) for match in best] for best in matches]
+        new = [[place for place in row if place not in has_vector][:EMBEDDED_A_QUERY] for row in lexical]
+        texts = list(dict.fromkeys(snippets[place].text for row in new for place in row))
+        columns = {text: column for column, text in enumerate(texts)}
+        cosines = vectors @ self._embed(texts).T if texts else vectors
+        dense = []
+        for pairs, row, more in zip(near, cosines, new, strict=True):
+            pairs += [(-float(row[columns[snippets[place].text]]), place) for place in more]
+            dense.append([place for _, place in sorted(pairs)][:depth])
+        return snippets, list(zip(dense, lexical, strict=True))
+
+    def _near(self, vector: Vectors, depth: int) -> list[tuple[float, int]]:
+        """Return negative cosine and number of the ``depth`` nearest snippets that have a vector, and of equal ones."""
         import faiss
 
-        # Entries beyond this depth hardly affect the fused order.
-        depth = min(len(self._snippets), max(100, 2 * k))
-        near: list[list[tuple[float, int]]] = [[] for _ in queries]
-        if dense_depth := min(depth, len(self._positions)):  # FAISS rejects k = 0
-            # Applies to the calling thread; a search of this size takes a millisecond on one core.
-            threads = faiss.omp_get_max_threads()
-            faiss.omp_set_num_threads(1)
-            try:
-                scores, rows = self._dense.search(vectors, dense_depth)
-            finally:
-                faiss.omp_set_num_threads(threads)
-            neighbours = zip(scores.tolist(), self._positions[rows].tolist(), strict=True)
-            near = [list(zip(*row, strict=True)) for row in neighbours]
-        lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
-        pairs = [[*pairs_of, *more] for pairs_of, more in zip(near, self._by_words(lexical, vectors), strict=True)]
-        dense = [[position for _, position in sorted((-cosine, at) for cosine, at in row)][:depth] for row in pairs]
-        return list(zip(dense, lexical, strict=True))
-
-    def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
-        """Return for each query the cosine and position of the best by BM25 that have no vector."""
-        new = [[i for i in row if i not in self._has_vector][:EMBEDDED_A_QUERY] for row in lexical]
-        places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for row in new for i in row))}
-        if not places:
-            return [[] for _ in lexical]
-        cosines = vectors @ self._embed(list(places)).T
-        return [
-            [(float(row[places[self._snippets[i].text]]), i) for i in ids]
-            for row, ids in zip(cosines, new, strict=True)
-        ]
-
-    def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
-        return tuple(self._snippets[position] for position in fuse(rankings)[:k])
+        pairs: list[tuple[float, int]] = []
+        most = depth
+        # Applies to the calling thread; a search of this size takes a millisecond on one core.
+        threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        try:
+            while depth and len(pairs) < self._dense.ntotal:
+                scores, rows = self._dense.search(vector, min(most, self._dense.ntotal))
+                pairs = list(zip((-scores[0]).tolist(), self._dense_places[rows[0]].tolist(), strict=True))
+                kept = [pair for pair in pairs if pair[1] >= 0]
+                # A tie at the end goes to the lower id, which FAISS does not know.
+                if len(kept) >= depth and kept[depth - 1][0] < pairs[-1][0]:
+                    break
+                most *= 2
+        finally:
+            faiss.omp_set_num_threads(threads)
+        return [pair for pair in pairs if pair[1] >= 0]
