@@ -28,7 +28,7 @@ CORE = {
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
-    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_250),
+    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_500),
     "training": (("training/storm_training",), 3_250),
     "web": ((WEB,), 900),
 }
