@@ -1,5 +1,6 @@
 """A browser's visits to a server over the scripted model."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from llm import FakeModel
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from test_http_api import SMALL, serving, watched
 from test_resume import answers
 
@@ -17,6 +19,17 @@ TOKEN = "the-token-of-the-owner-of-this-server"
 PATIENCE = 60_000  # milliseconds until a condition is given up
 _OF_THE_NETWORK = ("Failed to load resource", "Failed to fetch", "network error")  # of a server that was killed
 expect.set_options(timeout=PATIENCE)
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """Chromium; the test is skipped where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    if (path := next(filter(None, map(shutil.which, names)), None)) is None:
+        pytest.skip("no Chromium: install it (Debian: apt-get install chromium) to test the pages in a browser")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        yield playwright.chromium.launch(executable_path=path, args=options)
 
 
 @dataclass

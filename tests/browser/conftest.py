@@ -3,25 +3,20 @@
 They are of one module each, since Playwright holds the event loop of its thread as long as it is open.
 """
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browsing import Site, Visit, site_in
-from playwright.sync_api import Browser, sync_playwright
+from browsing import Site, Visit, launched, site_in
+from playwright.sync_api import Browser
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 Open = Callable[..., Visit]
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: install it (Debian: apt-get install chromium) to test the pages in a browser")
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-dev-shm-usage"]
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

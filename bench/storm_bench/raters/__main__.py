@@ -1,4 +1,4 @@
-"""People's judgement of articles, from a study's file to the answers.
+"""People's judgement of articles, from a study's file to tables like the papers'.
 
 python -m storm_bench.raters setup STUDY.toml --to FOLDER
 python -m storm_bench.raters serve FOLDER
@@ -6,7 +6,7 @@ python -m storm_bench.raters report FOLDER
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -97,6 +97,28 @@ def close(
 
         Ratings(folder).set_open(is_open=again)
         say(f"the round {folder} is {'open' if again else 'closed'}")
+
+
+@app.command("report", short_help="Write tables like the papers', and all ratings.")
+def report(
+    folder: _Folder,
+    *,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write to; default: FOLDER/report.")] = None,
+    only: Annotated[Literal["person", "model"] | None, typer.Option("--only", help="Raters of one kind only.")] = None,
+    leave_out: Annotated[list[str] | None, typer.Option("--leave-out", metavar="RATER", help="Repeatable.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option("--scores", help="CSV file: topic, system, measure, value; for Somers' D.")
+    ] = None,
+) -> None:
+    """Write report.md, results.json, means.csv and ratings.csv of a round, finished or not."""
+    with Guard():
+        from storm_bench.raters.report import write_report
+        from storm_bench.raters.results import Results, read_scores
+        from storm_bench.raters.store import Ratings
+
+        ratings = Ratings(folder)
+        results = Results.of(ratings, only=only, leave_out=leave_out or (), scores=read_scores(scores))
+        say("\n".join(map(str, write_report(out or folder / "report", results))))
 
 
 if __name__ == "__main__":

@@ -47,9 +47,9 @@ def _md(text: object) -> str:
 
 
 @cache
-def template() -> jinja2.Template:
-    """Open the report's template."""
-    source = files("storm_bench.reporting").joinpath("report.md.jinja").read_text(encoding="utf-8")
+def template(package: str = "storm_bench.reporting") -> jinja2.Template:
+    """Open the template of the report of a package."""
+    source = files(package).joinpath("report.md.jinja").read_text(encoding="utf-8")
     strict = jinja2.StrictUndefined
     made = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=strict, autoescape=False)  # noqa: S701
     made.filters |= {"md": _md, "line": _line, "listed": formats.listed, "plural": formats.plural}

@@ -62,7 +62,7 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
     marks = "A dot is a topic, a diamond the mean with its 95 % interval."
     caption = tidy(f"{measure.name}: differences from {results.baseline}. {marks}")
     text = io.StringIO()
-    with _drawings() as made:
+    with drawings() as made:
         drawing = made(figsize=(6.4, 1.1 + 0.5 * len(rows)), layout="constrained")
         axes = drawing.subplots()
         axes.axvline(0, color="#777777", linewidth=0.8, linestyle="--")
@@ -97,7 +97,7 @@ def _short(name: str) -> str:
 
 
 @contextmanager
-def _drawings() -> Iterator[type["Drawing"]]:
+def drawings() -> Iterator[type["Drawing"]]:
     """Yield matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
     if (found := importlib.util.find_spec("matplotlib")) is None or found.origin is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-bench[eval]'")

@@ -1,18 +1,22 @@
-"""A round of ratings through its server: who may answer what, and what is kept."""
+"""A round of ratings through its server: who may answer what, what is kept, and a blind reading entered again."""
 
+import csv
 import json
 import os
 import signal
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from rounds import client, serving, set_up_round, study_file
+from rounds import client, rate_all, serving, set_up_round, study_file
 
 from storm_bench.errors import RatingError
+from storm_bench.raters.report import write_report
+from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
 from storm_bench.raters.study import read_study
 from storm_pipeline import Article
@@ -178,6 +182,50 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(begun: 
             "storm.interest": given[-1],
             "comment": "29",
         }
+
+
+READ_BLIND = {
+    "A": "openai",
+    "B": "langchain_w_gpt5",
+    "C": "ours",
+    "D": "gemini_2.5_pro",
+    "E": "perplexity",
+    "F": "gemini_3_pro",
+    "G": "qwen",
+}
+"""Letter of the reading of "Morris Park Aerodrome" → who wrote the article."""
+
+
+@pytest.mark.data
+def test_a_blind_reading_entered_again_gives_its_figures(data_dir: Path, tmp_path: Path) -> None:
+    place, topic = data_dir / "capable_morris", "Morris Park Aerodrome"
+    with (place / "facts.csv").open(encoding="utf-8", newline="") as lines:
+        read = list(csv.DictReader(lines))
+    head = f'title = "{topic}"\nraters_per_item = 1\ncitations = false\n[[raters]]\nname = "reader"\nkind = "model"\n'
+    head += f'[data]\nset = "wiki_live"\npath = "{data_dir / "wiki_live"}"\nids = ["Morris_Park_Aerodrome"]\n'
+    head += f'[[facts]]\ntopic = "{topic}"\npath = "{place / "facts.csv"}"\n'
+    for system in READ_BLIND.values():
+        path = f'path = "{place / "run"}"\n' if system == "ours" else ""
+        head += f'[[articles]]\ntopic = "{topic}"\nsystem = "{system}"\n{path}'
+    (tmp_path / "study.toml").write_text(head, "utf-8")
+    study, tokens = set_up_round(tmp_path / "study.toml", tmp_path / "round")
+    texts = zip(study.articles, Ratings(tmp_path / "round").round.articles, strict=True)
+    letters = {article.to_markdown(): letter for (_, article), letter in zip(texts, READ_BLIND, strict=True)}
+    labels = {"fully": "fully", "partly": "partly", "no": "missing", "contradicted": "wrong"}
+
+    def label(_: str, question: Any) -> str:
+        number = int(question["name"].removeprefix("fact."))
+        assert question["text"] == read[number - 1]["fact"]
+        return labels[read[number - 1][letters[question["markdown"]]]]
+
+    rate_all(tmp_path / "round", tokens, label)
+    results = Results.of(Ratings(tmp_path / "round"))
+    counts = {row["system"]: [row[name] for name in labels.values()] for row in results.facts}
+    wanted = {letter: Counter(row[letter] for row in read) for letter in READ_BLIND}
+    assert counts == {READ_BLIND[letter]: [own[name] for name in labels] for letter, own in wanted.items()}
+    assert counts["ours"] == [23, 6, 6, 1]
+    report = write_report(tmp_path / "report", results)[0].read_text("utf-8")
+    assert "| Morris Park Aerodrome | ours | 23 | 6 | 6 | 1 | 26.0 | 1 |" in report
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
