@@ -102,8 +102,8 @@ def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -
     unpriced = [name for name, price in prices.items() if price is None]
     if max_cost is not None and unpriced:
         raise SettingsError(
-            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: give it with "
-            f"--price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens), or cap tokens"
+            f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: cap tokens (--max-tokens), or "
+            f"give it with --price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens)"
         )
 
 

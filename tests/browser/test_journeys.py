@@ -100,6 +100,11 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
     again.get_by_role("link", name="Read the article").click()
     expect(again.get_by_role("heading", name="Amber Road", level=1)).to_be_visible()
     expect(again.locator("main")).to_contain_text("notes.txt")
+    expect(again.locator("main")).not_to_contain_text(".documents")
+    again.get_by_role("link", name="How it went").click()
+    expect(again.get_by_role("complementary")).to_contain_text("notes")
+    expect(again.get_by_role("complementary")).not_to_contain_text(".documents")
+    again.go_back()
     assert "Amber Road" in words_of(saved(again))
 
 

@@ -184,6 +184,7 @@ def test_files_are_read_for_the_caller_of_a_run(tmp_path: Path, monkeypatch: pyt
     with FakeModel(answers()) as model, service(model, tmp_path) as runs:
         made = runs.documents.create(ANNA).documents
         upload(runs.documents, ANNA, made, "a.txt", TEXT)
+        readers.clear()  # of the upload, which no request made
         run = RunOrder(topic="Silk Road", recipe="direct", documents=made)
         assert ended(runs, runs.start(run, ANNA)) == "finished"
     assert set(readers) == {"anna"}
@@ -315,8 +316,12 @@ def test_nothing_stays_of_what_does_not_arrive_whole(tmp_path: Path) -> None:
     with pytest.raises(ContradictionError, match="content is of another format"):
         upload(stored, ANNA, name, "a.pdf", b"MZ")
     assert kept(stored) == []
-    upload(stored, ANNA, name, "a.pdf", b"%PDF-1.7 ")
-    assert kept(stored) == ["a.pdf"]
+    for broken in ("a.pdf", "b.docx"):
+        with pytest.raises(ContradictionError, match=f"^{broken} cannot be read"):
+            upload(stored, ANNA, name, broken, b"%PDF-1.7 PK\x03\x04")
+    assert kept(stored) == []
+    upload(stored, ANNA, name, "a.bib", b"@misc{a, title = {A}}")
+    assert kept(stored) == ["a.bib"]
 
 
 def test_a_full_disk_is_told_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

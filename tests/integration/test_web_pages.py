@@ -31,7 +31,7 @@ from storm_pipeline.run.article_json import to_json
 from storm_pipeline.settings import Settings
 from storm_pipeline.storm import prepare
 from storm_pipeline.text.configuration.variables import PROVIDERS
-from storm_pipeline.types import Conversation, Paragraph, Perspective, Section, Sentence, Snippet, Turn
+from storm_pipeline.types import Conversation, Paragraph, Perspective, Problem, Section, Sentence, Snippet, Turn
 
 HERE = "http://127.0.0.1"
 BROWSER = {"Accept": "text/html", "Origin": HERE, "Sec-Fetch-Site": "same-origin"}
@@ -197,7 +197,7 @@ def without_model(tmp_path: Path) -> Iterator[TestClient]:
     """The pages of a server without a model, where one may be chosen."""
     settings = Settings.build({"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads"})
     with RunService(
-        RemoteSettings.build(settings, ["lm=embedded", "lm=openai/gpt-4o", "lm=openai/of-no-price"])
+        RemoteSettings.build(settings, ["lm=embedded", "lm=embedded:1.5b", "lm=openai/gpt-4o", "lm=openai/of-no-price"])
     ) as service:
         yield TestClient(create_app(service), base_url=HERE, headers=BROWSER)
 
@@ -212,7 +212,8 @@ def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     assert "choose openai/gpt-4o as the model" in shown(without_model, "/").text
     page = shown(without_model, "/write?topic=Amber+Road")
-    assert "no model: an extractopenai/gpt-4oembeddedopenai/of-no-price" in page.text
+    assert "no model: an extractopenai/gpt-4oembedded:1.5b, a small model to try it outopenai/of-no-price" in page.text
+    assert "a download of 1.1 GB" in page.text
     assert "A key for openai/gpt-4o is set" in page.text
     assert ("option", "openai/gpt-4o") not in page.form("/write").values
 
@@ -228,7 +229,7 @@ def test_the_estimate_of_an_extract_says_what_it_is_and_who_makes_an_outline(wit
 def test_dollars_are_capped_where_a_price_is_known_and_tokens_elsewhere(without_model: TestClient) -> None:
     order = {"topic": "Amber Road", "lm": "openai/of-no-price"}
     page = checked(without_model.post("/write", data=order | {"max_cost": "2"}))
-    assert (page.alerts, "or cap tokens" in page.text) == (1, True)
+    assert (page.alerts, "cap tokens (“At most, in tokens”)" in page.text, "--" in page.text) == (1, True, False)
     page = checked(without_model.post("/write", data=order | {"max_tokens": "200000"}))
     assert ("max_tokens", "200000") in page.form("/write").values
 
@@ -256,6 +257,11 @@ def test_documents_are_sent_with_the_form(browser: TestClient, service: RunServi
     assert ("amber.txt" in without.text, ("documents", "") in without.form("/write").values) == (False, True)
     wrong = browser.post("/write", data={"topic": "Amber Road", "documents": name}, files=[("files", ("a.exe", b"MZ"))])
     assert wrong.status_code == 400
+    broken = [("files", ("good.txt", b"Amber was sold.")), ("files", ("broken.pdf", b"%PDF-1.7 and no more"))]
+    page = checked(browser.post("/write", data={"topic": "Amber Road"}, files=broken))
+    assert "Broken.pdf cannot be read as PDF" in page.text
+    assert "good.txt" in page.text
+    assert dict(page.form("/write").values)["documents"]
 
 
 def service_owner() -> object:
@@ -392,6 +398,27 @@ def test_an_outline_is_edited_and_the_article_written_from_it(browser: TestClien
     assert answer.status_code == 303, answer.text
     written = finished(browser, answer.headers["location"].removeprefix("/watch/"))
     assert "Trade in amber" in shown(browser, f"/read/{written}").text
+
+
+def test_what_became_of_a_given_outline_is_said_with_the_article(browser: TestClient, service: RunService) -> None:
+    order = {"topic": "Silk Road", "outline": "# History\n# Goods\n# Bridges", "do": "start"}
+    run = finished(browser, browser.post("/write", data=order).url.path.removeprefix("/watch/"))
+    path = service.folders.path(run) / "article.json"
+    before = service.article(run)
+    kept = tuple(section for section in before.sections if section.heading != "Bridges")
+    why = Problem("sections", "degraded", "section 'Bridges' has only one sentence: appended to section 'Goods'")
+    report = replace(before.report, problems=(why, Problem("sections", "degraded", "another")))
+    path.write_text(to_json(replace(before, sections=kept, report=report)))
+    for part in ("", "/made"):
+        text = shown(browser, f"/read/{run}{part}").text
+        assert "Your outline could not be kept as it was:Section 'Bridges' has only one sentence" in text
+    assert "Another" not in shown(browser, f"/read/{run}").text
+
+
+def test_the_card_of_a_sentence_says_what_the_check_said(browser: TestClient) -> None:
+    text = shown(browser, "/example").text
+    told = [one for one in recorded_article().revisions if one.after and "by the editor" not in one.outcome]
+    assert [one for one in told if f"Of its first wording, “{one.before}”, the check said: {one.reason}" in text]
 
 
 @pytest.mark.parametrize(

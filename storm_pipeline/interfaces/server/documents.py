@@ -18,7 +18,9 @@ from uuid import uuid4
 from storm_pipeline.errors import ContradictionError, RunError, SettingsError
 from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
-from storm_pipeline.sources.documents.reader import FORMATS
+from storm_pipeline.sources.documents.document import Document, Unreadable
+from storm_pipeline.sources.documents.file_reader import READERS
+from storm_pipeline.sources.documents.reader import FORMATS, read_documents
 from storm_pipeline.text.files import is_plain, read_plain, write_atomically
 
 FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
@@ -70,7 +72,7 @@ class Upload:
             self._file.write(piece)
 
     def commit(self) -> None:
-        """Move the file into its set. Raises ContradictionError, ConflictError: another format, or set in use."""
+        """Move the file into its set. Raises ContradictionError, ConflictError: it cannot be read, or set in use."""
         with _report_full_disk():
             self._file.close()
         self._commit()
@@ -134,13 +136,13 @@ class DocumentSets:
             folder, room = self.root / name, self._room(caller, name, file)
             if announced is not None and announced > room:
                 raise TooLargeError(f"a set of documents has at most {SET_BYTES:,} bytes: there is room for {room:,}")
-            part = folder / f"{_PART}{uuid4().hex}"
+            part = folder / f"{_PART}{uuid4().hex}{Path(file).suffix}"
             self._arriving[part] = (name, room if announced is None else announced)
 
         def commit() -> None:
+            _require_readable(part, file)
             with self._lock:
                 self._require_unused(self.view(caller, name))
-                _require_format(part, file)
                 part.replace(folder / file)
 
         try:
@@ -225,11 +227,15 @@ def require_valid_name(name: str) -> str:
     return name
 
 
-def _require_format(part: Path, file: str) -> None:
+def _require_readable(part: Path, file: str) -> None:
     beginning = _BEGINNINGS.get(suffix := Path(file).suffix.lower(), b"")
     with part.open("rb") as opened:
         if beginning not in opened.read(1024):
-            raise ContradictionError(f"the file is not a {suffix} file: its content is of another format")
+            raise ContradictionError(f"{file} is not a {suffix} file: its content is of another format")
+    items = list(read_documents(part)) if suffix in READERS else []
+    reasons = [item.reason for item in items if isinstance(item, Unreadable)]
+    if reasons and not any(isinstance(item, Document) for item in items):
+        raise ContradictionError(reasons[0].replace(str(part), file))
 
 
 def _read(folder: Path) -> DocumentSet:

@@ -34,7 +34,7 @@ from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 from storm_pipeline.interfaces.web.page import page, static_file
 from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
-from storm_pipeline.interfaces.web.run_pages import Progress, expected_calls
+from storm_pipeline.interfaces.web.run_pages import Progress, changes_of_outline, expected_calls
 from storm_pipeline.output.render.html import page_values
 from storm_pipeline.sources.documents.reader import FORMATS
 from storm_pipeline.types import Article
@@ -42,7 +42,6 @@ from storm_pipeline.types import Article
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
 _MOST_RUNS, _NEWEST, _FIELDS = 500, 20, 2000  # in the library; of those looked at for interrupted ones; of a form
-_MARKS = {"1": "#", "2": "##", "3": "###"}  # of the levels of headings
 
 
 def routes(sessions: Sessions) -> list[BaseRoute]:
@@ -98,12 +97,13 @@ class _Book:
     is_linked: bool = False
     is_recording: bool = False
     is_shared: bool = False
+    changes: Sequence[str] = ()  # of the outline that was given
 
     def page(self, request: Request, template: str = "read.html", status: int = 200, **more: Any) -> Response:
         """Return a page of the article."""
-        values = (
-            page_values(self.article) | vars(self) | {"title": self.article.title, "link": "", "problem": ""} | more
-        )
+        said_of = {revision.after: revision for revision in self.article.revisions if revision.after}
+        shown = vars(self) | {"title": self.article.title, "link": "", "problem": "", "said_of": said_of}
+        values = page_values(self.article) | shown | more
         return page(request, template, status, formats=article_formats(self.is_shared), **values)
 
     def part(self, request: Request, part: str, format: str, citation_style: str) -> Response:  # noqa: A002
@@ -142,8 +142,9 @@ def _recorded() -> _Book:
 
 
 def _book(service: _Service, run: _Run) -> _Book:
-    is_linked = service.view(run).shared
-    return _Book(f"/read/{quote(run)}", service.article(run), partial(service.pieces, run), run, is_linked)
+    article, is_linked = service.article(run), service.view(run).shared
+    changes = changes_of_outline(service.folders.path(run), article)
+    return _Book(f"/read/{quote(run)}", article, partial(service.pieces, run), run, is_linked, changes=changes)
 
 
 def _shared(service: _Service, key: str) -> _Book:
@@ -180,9 +181,9 @@ _add_book("/shared/{key}", _shared)
 
 @_pages.post("/read/{run}/share")
 def _share(request: Request, service: _Service, run: _Run) -> Response:
-    base = request.base_url  # the host name of a session is for its user alone
-    base = base.replace(hostname="127.0.0.1") if str(base.hostname).endswith(".localhost") else base
-    link = f"{base}shared/{service.share(run)}"
+    base, name = request.base_url, request.base_url.hostname or ""
+    base = base.replace(hostname="127.0.0.1") if name.endswith(".localhost") else base
+    link = f"{base}shared/{service.share(run)}"  # never with the host name of a session, which is for its user alone
     return _book(service, run).page(request, link=link)
 
 
@@ -200,7 +201,7 @@ _SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "ma
 @_pages.get("/write")
 def _write(request: Request, service: _Service) -> Response:
     given = dict(request.query_params)
-    return _order_page(request, service, given, documents=_keep(service, given.get("documents", ""), ()))
+    return _order_page(request, service, given, documents=_keep(service, given, ()))
 
 
 def _order_page(request: Request, service: RunService, given: dict[str, str], **more: Any) -> Response:
@@ -230,14 +231,15 @@ def _take_order(request: Request, service: RunService, form: FormData) -> Respon
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
     documents: DocumentSet | None = None
     try:
-        documents = _keep(service, "" if given.pop("without", "") else given.get("documents", ""), files)
+        given |= {"documents": ""} if given.pop("without", "") else {}
+        documents = _keep(service, given, files)
         order = _parse_order(given, service.remote.choices(), documents)
         shown, is_start = digest(repr((order, documents and documents.files))), given.get("do") == "start"
         if is_start and given.get("form", shown) == shown:
             return _go("watch", service.start(order, CALLER.get()))
         estimate = service.estimate(order, CALLER.get())
     except (StormError, ValueError) as error:
-        problem = service.redactor.text(str(error))
+        problem, documents = service.redactor.text(str(error)), documents or _keep(service, given, ())
         return _order_page(request, service, given, problem=problem, documents=documents)
     return _order_page(request, service, given, estimate=estimate, documents=documents, form=shown, is_new=is_start)
 
@@ -250,12 +252,12 @@ def _parse_order(given: dict[str, str], choices: Iterable[str], documents: Docum
     return RunOrder.of(topic=given.get("topic", ""), makes=makes, outline=outline, settings=settings, documents=name)
 
 
-def _keep(service: RunService, name: str, files: Sequence[UploadFile]) -> DocumentSet | None:
-    """Put files into the set of documents of a name, or into a new one; return it, None without any."""
+def _keep(service: RunService, given: dict[str, str], files: Sequence[UploadFile]) -> DocumentSet | None:
+    """Put files into the set of documents of a form, or into a new one; return it, None without any."""
     sets, caller = service.documents, CALLER.get()
-    if not name and not files:
+    if not given.get("documents") and not files:
         return None
-    name = name or sets.create(caller).documents
+    name = given["documents"] = given.get("documents") or sets.create(caller).documents
     for file in files:
         with sets.upload(caller, name, file.filename or "", file.size) as upload:
             while piece := file.file.read(1 << 20):
@@ -277,11 +279,10 @@ def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Re
     values: dict[str, Any] = {"view": view, "pieces": pieces, "progress": progress, "title": view.topic, "run": run}
     now = time.time() if view.state == "running" else 0.0
     values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
-    values["is_stopping"] = service.queue.is_stopping(run)
     if view.state in ("stopped", "failed", "interrupted"):
         values["again"] = {"topic": view.topic, "documents": view.documents or ""} | service.choices_of(run)
     template = "watch_now.html" if part else "watch.html"
-    return page(request, template, base=f"/watch/{quote(run)}", is_recording=False, **values)
+    return page(request, template, base=f"/watch/{quote(run)}", is_stopping=service.queue.is_stopping(run), **values)
 
 
 def _add_action(part: str, what: str) -> None:
@@ -305,8 +306,7 @@ for _part, _what in (("watch", "stop"), ("watch", "resume"), ("read", "unshare")
 def _library(request: Request, service: _Service, q: str = "") -> Response:
     views = service.views(_MOST_RUNS, CALLER.get())
     shown = [view for view in views if q.casefold() in view.topic.casefold()]
-    interrupted = len(_interrupted(service))
-    return page(request, "library.html", views=shown, q=q, is_empty=not views, interrupted=interrupted)
+    return page(request, "library.html", views=shown, q=q, is_empty=not views, interrupted=len(_interrupted(service)))
 
 
 @_pages.post("/library/resume")
@@ -342,9 +342,9 @@ def _edit_outline(request: Request, service: _Service, run: _Run, form: _Form) -
     elif what == "perspective":
         perspectives = _moved(perspectives, how, place, ("", ""))
     else:
-        if any(level not in _MARKS for level, _ in headings):
+        if any(level not in ("1", "2", "3") for level, _ in headings):
             raise SettingsError("a heading has a level of 1, 2 or 3")
-        outline = "\n".join(f"{_MARKS[level]} {title.strip()}" for level, title in headings if title.strip())
+        outline = "\n".join(f"{'#' * int(level)} {title.strip()}" for level, title in headings if title.strip())
         asked = [{"name": name.strip(), "focus": focus.strip()} for name, focus in perspectives if name.strip()]
         if not outline:
             raise SettingsError("the outline is empty: write a heading for each section")

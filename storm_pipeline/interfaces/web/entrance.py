@@ -19,7 +19,6 @@ _IDLE_SECONDS = 12 * 3600.0  # without a request, after which a session ends
 _KEY_SECONDS = 600.0  # within which the one-time address works
 _USED = "this address was used, or is too old: start `storm web` again, at once if it was not you who used it"
 _ONWARD = '<!doctype html><title>storm</title><meta http-equiv="refresh" content="0;url=/">'
-_WRONG = "the token is missing or wrong"
 Page = Callable[..., Response]
 """Function that renders a template: ``page(request, "login.html", status_code=401, error="…")``."""
 
@@ -118,7 +117,7 @@ def entrance(sessions: Sessions, page: Page) -> APIRouter:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         if cookie := sessions.log_in(form.get("token", [""])[0].strip()):
             return _entered(request, cookie, _own_path(request.query_params.get("next", "")))
-        return page(request, "login.html", status_code=401, error=_WRONG)
+        return page(request, "login.html", status_code=401, error="the token is missing or wrong")
 
     @router.post("/logout")
     def log_out(request: Request) -> Response:

@@ -4,7 +4,6 @@ import functools
 import hashlib
 from importlib.resources import files
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _WEB = "storm_pipeline.interfaces.web"
-_TYPES = {".css": "text/css", ".js": "text/javascript"}
 _STATIC = dict.fromkeys("article.css article.js style.css web.js htmx.min.js hx-sse.js".split(), _WEB)
 """Files that pages load, and their packages; those of the article are its exporter's."""
 _MOST = "At most, in"
@@ -56,7 +54,8 @@ class Pages:
         if name not in self._files:
             raise HTTPException(404)
         headers = {"Cache-Control": "max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-        return Response(self._static(name), media_type=_TYPES[Path(name).suffix], headers=headers)
+        kind = "css" if name.endswith(".css") else "javascript"
+        return Response(self._static(name), media_type=f"text/{kind}", headers=headers)
 
     def _static(self, name: str) -> bytes:
         if name.startswith("article.") and (loader := self._environment.loader):

@@ -13,8 +13,10 @@ from storm_pipeline.errors import StormError
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.recipes import recipe_of_run
+from storm_pipeline.run.folder import EDITABLE, read_state
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
+from storm_pipeline.types import Article
 
 _LARGEST, _MOST, _MOST_STAGES = 1e15, 1000, 100  # number of an event; queries and problems; stages
 
@@ -92,10 +94,6 @@ class Progress:
         """Return the seconds of all sessions, the current one until its last event, or until ``now``."""
         return self.seconds + (max(self.last, now) - self.began if self.began else 0.0)
 
-    def shown_stages(self) -> list[Stage]:
-        """Return the stages with work of their own, in the order of their start."""
-        return [stage for name, stage in self.stages.items() if name != "run"]
-
     def share(self, expected: int) -> float | None:
         """Return the share of the expected calls that were made, below 1; None if nothing is expected."""
         return min(0.98, self.calls / expected) if expected else None
@@ -106,6 +104,15 @@ class Progress:
             return ""
         seconds = self.elapsed(time.time()) * (expected - self.calls) / self.calls
         return f"about {max(1, round(seconds / 60))} min"
+
+
+def changes_of_outline(folder: Path, article: Article) -> list[str]:
+    """Return what the run in a folder recorded about headings of a given outline that have no section."""
+    if "outline" not in read_state(folder)["given"]:
+        return []
+    kept, text = {section.heading for section in article.sections}, read_plain(folder / EDITABLE["outline"]).decode()
+    lost = [repr(title) for line in text.splitlines() if (title := line.lstrip("# ").strip()) and title not in kept]
+    return [problem.detail for problem in article.report.problems if any(title in problem.detail for title in lost)]
 
 
 @functools.lru_cache(maxsize=256)

@@ -125,7 +125,7 @@
           say(line, `${file.name} ✓`);
           without.hidden = false;
         } catch (error) {
-          say(line, `${file.name}: ${error.message}`);
+          say(line, error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`);
         }
       }
       input.value = "";
