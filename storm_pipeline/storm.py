@@ -17,11 +17,10 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.support import support_as_judged, support_of
 from storm_pipeline.evidence.retrieval.embedder import Embedder, require_working, shared_embedder
 from storm_pipeline.evidence.run_search import NO_ENGINE, open_engine
-from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.context import MOST_SECTIONS, RunContext, parse_pieces, read_outline, read_piece
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
 from storm_pipeline.method.session import Parts, question_session, require_keys, session, trace_run
-from storm_pipeline.method.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.models.choosing import GivenModels, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
@@ -167,7 +166,7 @@ class Storm:
             topic: the topic of the article, at most 300 characters.
             recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES`; the others are baselines and ablations.
             outline: the sections of the article, instead of a generated outline: an outline, or a file of headings, see
-                :func:`storm_pipeline.method.user_pieces.read_outline`.
+                :func:`storm_pipeline.method.context.read_outline`.
             sinks: receive the events of this run, in addition to the object's sinks.
             halt: set it, from any thread, to stop this run gracefully; :meth:`stop` stops all.
 

@@ -12,7 +12,7 @@ from typing import cast
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.evidence import words_asked
-from storm_pipeline.method.user_pieces import parse_pieces, read_outline
+from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.settings import Role, Settings, is_embedded

@@ -19,9 +19,8 @@ from storm_pipeline.evidence.recorded_search import RecordedLookUps, RecordedSea
 from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
 from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.evidence.store import ReferenceStore
-from storm_pipeline.method.context import RunContext, UserPieces, brief_of
+from storm_pipeline.method.context import RunContext, UserPieces, brief_of, parse_pieces
 from storm_pipeline.method.outlines import outline_to_markdown
-from storm_pipeline.method.user_pieces import parse_pieces
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import GivenModels
 from storm_pipeline.models.model_objects import Model, is_object

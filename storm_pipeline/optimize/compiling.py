@@ -84,10 +84,6 @@ def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
     return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
 
 
-def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
-    return dspy.LabeledFewShot(k=MOST_SHOWN).compile(student, trainset=list(plan.train))
-
-
 def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
     as_they_are = not plan.teacher and all(have_replies(predictor, plan.train) for predictor in student.predictors())
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
@@ -114,7 +110,7 @@ def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
 
 
 OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
-    "labeled": _labeled,
+    "labeled": lambda student, plan: dspy.LabeledFewShot(k=MOST_SHOWN).compile(student, trainset=list(plan.train)),
     "bootstrap": _bootstrap,
     "gepa": _gepa,
 }

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch import resume_batch, write_batch
 from storm_pipeline.interfaces.cli import app
+from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.method.outlines import outline_to_markdown
-from storm_pipeline.method.user_pieces import parse_pieces, read_outline
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Heading, Outline

@@ -24,7 +24,7 @@ from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
-from storm_pipeline.method.user_pieces import read_outline
+from storm_pipeline.method.context import read_outline
 from storm_pipeline.run.folder import RunStore, is_held
 from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.settings import Settings

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, require_some_keys
+from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
-from storm_pipeline.method.user_pieces import parse_pieces, read_outline
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
@@ -379,16 +379,12 @@ def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -
 
     An evicted object lives until its runs end. ``open_storm``: factory; None: the class itself.
     """
-    kept, lock = lru_cache(size)(open_storm or _default_storm), threading.Lock()
+    from storm_pipeline.storm import Storm
+
+    kept, lock = lru_cache(size)(open_storm or Storm), threading.Lock()
 
     def get(settings: Settings) -> "Storm":
         with lock:  # one object for equal settings
             return kept(settings)
 
     return get
-
-
-def _default_storm(settings: Settings) -> "Storm":
-    from storm_pipeline.storm import Storm
-
-    return Storm(settings)

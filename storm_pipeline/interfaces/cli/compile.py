@@ -14,8 +14,7 @@ from storm_pipeline.interfaces.cli.options import argument, option
 from storm_pipeline.interfaces.cli.output import choose_model, load_settings, say, show_table, tell
 
 if TYPE_CHECKING:
-    from storm_pipeline.models.programs import CompiledSet, Provenance
-    from storm_pipeline.optimize.compiling import Job
+    from storm_pipeline.models.programs import CompiledSet
 
 _PROGRAMS = "Programs to compile; or `list` for those that can be, or `show SET`."
 _TRAIN = (
@@ -60,19 +59,15 @@ def compile_programs(
     command = " ".join(["storm", *sys.argv[1:]])
     job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
     jobs = [job(name, articles, settings, optimizer) for name in names]
-    _announce(jobs)
+    for next_job in jobs:
+        tell(f"{next_job.task.program}: {next_job.sizes}; {next_job.optimizer}, at most {next_job.most_calls} calls")
+    for title in jobs[0].copies:
+        tell(f"left out: {title!r}, most of which is another article's text")
     embedder = shared_embedder(settings.embedder, settings.cache, None)
     for next_job in jobs:
         compile_program(next_job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
     _show(_read(to))
     say(str(to))
-
-
-def _announce(jobs: "list[Job]") -> None:
-    for job in jobs:
-        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls")
-    for title in jobs[0].copies if jobs else ():
-        tell(f"left out: {title!r}, most of which is another article's text")
 
 
 def _show_programs(_: list[str]) -> None:
@@ -84,10 +79,6 @@ def _show_programs(_: list[str]) -> None:
         for task in TASKS.values()
     ]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
-
-
-def _gain(compiled: "Provenance") -> str:
-    return f"{compiled.before:.3f} → {compiled.after:.3f} [{compiled.interval[0]:+.3f}, {compiled.interval[1]:+.3f}]"
 
 
 def _show_set(places: list[str]) -> None:
@@ -109,7 +100,8 @@ def _show(compiled_set: "CompiledSet") -> None:
     rows = []
     for name, entry in compiled_set.programs.items():
         topics = f"{len(entry.topics)} + {len(entry.held_back)}"
-        rows.append((name, entry.model, entry.optimizer, entry.metric, _gain(entry), topics, str(entry.calls)))
+        gain = f"{entry.before:.3f} → {entry.after:.3f} [{entry.interval[0]:+.3f}, {entry.interval[1]:+.3f}]"
+        rows.append((name, entry.model, entry.optimizer, entry.metric, gain, topics, str(entry.calls)))
     show_table(columns, rows)
 
 

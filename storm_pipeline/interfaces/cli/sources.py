@@ -32,12 +32,11 @@ def list_engines() -> None:
     """List the search engines: requirements, whether free, key variable, supported filters, and results."""
     from storm_pipeline.sources.search.registry import engines
 
-    show_table(("engine", "needs", "free", "variable", "filters", "finds"), [_row(info) for info in engines()])
-
-
-def _row(info: "EngineInfo") -> tuple[str, ...]:
-    filters = ", ".join(sorted(info.supports)) or "-"
-    return info.name, info.needs or "-", "yes" if info.free else "no", _variables(info), filters, info.returns
+    rows = []
+    for info in engines():
+        free, filters = "yes" if info.free else "no", ", ".join(sorted(info.supports)) or "-"
+        rows.append((info.name, info.needs or "-", free, _variables(info), filters, info.returns))
+    show_table(("engine", "needs", "free", "variable", "filters", "finds"), rows)
 
 
 def _variables(info: "EngineInfo") -> str:

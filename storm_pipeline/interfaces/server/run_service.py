@@ -23,7 +23,7 @@ from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, Run
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
 from storm_pipeline.interfaces.server.sharing import Shares
-from storm_pipeline.method.user_pieces import parse_pieces, require_whole
+from storm_pipeline.method.context import parse_pieces, require_whole
 from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink

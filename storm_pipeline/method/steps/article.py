@@ -18,9 +18,8 @@ from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.draft_checks import check_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
-from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.passage_answers import passages_for
-from storm_pipeline.method.writers.whole import article_inputs, as_body
+from storm_pipeline.method.writers.whole import article_inputs, as_body, write_lead
 from storm_pipeline.models.programs import Program
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 
