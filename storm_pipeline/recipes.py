@@ -47,6 +47,16 @@ from storm_pipeline.types import UNTITLED, Article, Conversations, Heading, Outl
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
 Interviews = Callable[[RunContext], Conversations]
 FurtherResearch = Callable[[RunContext, Conversations], Conversations]
+_questions_at_once = partial(hold_interviews, interview=ask_all_at_once)
+WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
+"""Methods that write without an outline and accept none from the user."""
+Recipe = Callable[[RunContext], Article]
+"""A whole method: from a run's context to an article."""
+_OUTLINE = "outline"  # recipe in the folder of an outline run of STORM; ``outline-<recipe>`` for others
+DEFAULT = "storm-iterative"
+"""The method that writes the best articles; experiments name theirs."""
+EXTRACTS = frozenset({DEFAULT, "answer"})
+"""Methods that can make an extract instead."""
 
 
 def storm(ctx: RunContext) -> Article:
@@ -88,9 +98,6 @@ def storm_no_outline(ctx: RunContext) -> Article:
     conversations = hold_interviews(ctx)
     article = write_article(ctx, evidence_cited(ctx, conversations), conversations)
     return as_article(ctx, article, conversations=conversations)
-
-
-_questions_at_once = partial(hold_interviews, interview=ask_all_at_once)
 
 
 def _outline_and_interviews(
@@ -211,12 +218,6 @@ def require_outline(recipe: str) -> None:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
 
 
-WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
-"""Methods that write without an outline and accept none from the user."""
-
-Recipe = Callable[[RunContext], Article]
-"""A whole method: from a run's context to an article."""
-
 RECIPES: Mapping[str, Recipe] = {
     "storm": storm,
     "storm-iterative": storm_iterative,
@@ -234,9 +235,6 @@ RECIPES: Mapping[str, Recipe] = {
 }
 """Every method that writes articles, by its name in settings and reports."""
 
-_OUTLINE = "outline"  # recipe in the folder of an outline run of STORM; ``outline-<recipe>`` for others
-DEFAULT = "storm-iterative"
-"""The method that writes the best articles; experiments name theirs."""
 
 OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
     "storm": lambda ctx: _outline_and_interviews(ctx, hold_interviews)[0],
@@ -247,10 +245,6 @@ OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
     "rag": rag_outline,
 }
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""
-
-
-EXTRACTS = frozenset({DEFAULT, "answer"})
-"""Methods that can make an extract instead."""
 
 
 def outline_run(recipe: str) -> str:

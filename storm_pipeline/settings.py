@@ -54,6 +54,9 @@ Role = Literal["asker", "expert", "reader", "outliner", "writer", "reviewer", "j
 ROLES: tuple[Role, ...] = ("asker", "expert", "reader", "outliner", "writer", "reviewer", "judge")
 _INSTEAD: dict[Role, str] = {"judge": "reviewer_lm", "reader": "expert_lm"}
 """Role → the role whose model it uses unless it has its own."""
+CAPS = ("max_cost", "max_tokens", "max_minutes")
+"""Caps on spending."""
+_SHOWN = 300  # characters shown of an invalid name or value
 
 
 class Settings(BaseModel):
@@ -415,8 +418,6 @@ class Settings(BaseModel):
 
 CONTENT = frozenset(name for name, field in Settings.model_fields.items() if IS_CONTENT in field.metadata)
 """Settings of content: the only ones that a folder's files, a list of topics or another user's run may set."""
-CAPS = ("max_cost", "max_tokens", "max_minutes")
-"""Caps on spending."""
 
 
 def is_embedded(lm: str) -> bool:
@@ -433,9 +434,6 @@ def option_name(setting: str) -> str:
     """Return a setting's command-line option: ``max_sections`` → ``--max-sections``; singular if repeatable."""
     many = get_origin(Settings.model_fields[setting].annotation) is tuple
     return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
-
-
-_SHOWN = 300  # characters shown of an invalid name or value
 
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:

@@ -9,6 +9,20 @@ from storm_pipeline.text.identity import snippet_id, source_id
 from storm_pipeline.text.languages import language_name
 from storm_pipeline.text.stubs import open_seam
 
+Spans = tuple[tuple[int, int], ...]
+"""Disjoint parts of a text in order: start and end of each, in characters."""
+UNTITLED = "Overview"
+"""Heading of an article body without headings."""
+LATER_ROUND = "What a reader expects and the interviews leave open."
+"""Focus of the reader whose questions are researched after the interviews; not part of the paper."""
+READING = "What pages tell that are read from end to end."
+READERS = frozenset({LATER_ROUND, READING})
+"""Focuses of conversations that are not interviews."""
+SupportError = Literal[
+    "improper inferential linking", "inaccurate paraphrasing", "irrelevant source", "wrongly split", "no citation"
+]
+"""Classes of unsupported sentences (paper, Table 9)."""
+
 
 @dataclass(frozen=True)
 class Brief:
@@ -152,10 +166,6 @@ class Exclusion:
     query: str  # the query that found it; the first in alphabetical order if several did
 
 
-Spans = tuple[tuple[int, int], ...]
-"""Disjoint parts of a text in order: start and end of each, in characters."""
-
-
 @dataclass(frozen=True)
 class Citation:
     """A snippet that supports a sentence, and the source of the snippet, by their ids.
@@ -182,10 +192,6 @@ class Paragraph:
     """Sentences that belong together."""
 
     sentences: tuple[Sentence, ...]
-
-
-UNTITLED = "Overview"
-"""Heading of an article body without headings."""
 
 
 @dataclass(frozen=True)
@@ -245,13 +251,6 @@ class Perspective:
 
     name: str
     focus: str
-
-
-LATER_ROUND = "What a reader expects and the interviews leave open."
-"""Focus of the reader whose questions are researched after the interviews; not part of the paper."""
-READING = "What pages tell that are read from end to end."
-READERS = frozenset({LATER_ROUND, READING})
-"""Focuses of conversations that are not interviews."""
 
 
 @dataclass(frozen=True)
@@ -446,12 +445,6 @@ class Report:
     unavailable_citations: int = 0
     problems: tuple[Problem, ...] = ()
     models: tuple[ModelChoice, ...] = ()
-
-
-SupportError = Literal[
-    "improper inferential linking", "inaccurate paraphrasing", "irrelevant source", "wrongly split", "no citation"
-]
-"""Classes of unsupported sentences (paper, Table 9)."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,15 @@ from storm_pipeline.text.formatting import shorten, with_noun
 from storm_pipeline.text.words import encodable_values, tidy
 from storm_pipeline.types import Brief, ModelChoice, Outline, Perspective
 
+MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is not shortened
+_MAX_BYTES = 100_000  # largest outline file
+_MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
+_SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")
+_PERSPECTIVES = TypeAdapter(Annotated[tuple[Perspective, ...], Field(max_length=50)])
+"""Each is an interview, which is paid for, and the file may be a stranger's."""
+_LONGEST_FOCUS = 4000  # characters of a perspective
+_FORM = "write a line such as '# History' for each section, or a list"
+
 
 @dataclass(frozen=True)
 class UserPieces:
@@ -71,16 +80,6 @@ class RunContext:
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Ask a model; shorthand for :meth:`LanguageModels.ask`."""
         return self.models.ask(role, program, usable, **inputs)
-
-
-MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is not shortened
-_MAX_BYTES = 100_000  # largest outline file
-_MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
-_SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")
-_PERSPECTIVES = TypeAdapter(Annotated[tuple[Perspective, ...], Field(max_length=50)])
-"""Each is an interview, which is paid for, and the file may be a stranger's."""
-_LONGEST_FOCUS = 4000  # characters of a perspective
-_FORM = "write a line such as '# History' for each section, or a list"
 
 
 def read_piece(path: Path) -> Any:

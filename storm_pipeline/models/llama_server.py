@@ -16,6 +16,7 @@ _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
 _BATCH = 128  # prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted.
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
+_shared_lock = threading.Lock()
 
 
 class LocalServer:
@@ -85,7 +86,6 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 
 
 _shared: dict[Path, LocalServer] = {}
-_shared_lock = threading.Lock()
 
 
 def shared_server(model: Path) -> LocalServer:

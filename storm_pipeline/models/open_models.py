@@ -25,6 +25,7 @@ _EMBEDDED_SAMPLING = (0.7, 0.8)
 """Temperature and top_p: of the paper (section 4.4), and recommended by the embedded model's vendor."""
 _EMBEDDED_TIMEOUT = 3600.0  # seconds; long, since calls wait for a free slot and machines may be slow
 _OLLAMA = "http://localhost:11434"
+_NO_KEY = "none"  # self-hosted servers need no key, but client libraries require one
 
 
 def open_models(
@@ -170,9 +171,6 @@ def _wants_schema(lm: dspy.BaseLM, settings: Settings) -> bool:
     if isinstance(lm, StatelessLM) and not isinstance(lm.engine, str):  # DSPy knows models, not other engines
         lm = dspy.LM(lm.model, engine="lm15")
     return bool(lm.supports_response_schema)
-
-
-_NO_KEY = "none"  # self-hosted servers need no key, but client libraries require one
 
 
 def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:

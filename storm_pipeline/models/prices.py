@@ -21,6 +21,11 @@ _EVIDENCE = 3 / 8
 """Maximum share of a window for passages: 1,536 words at 8,192 tokens, where the paper's budgets just fit."""
 _INTERVIEWS = 1 / 2  # maximum share of a window for interviews in the prompt that refines an outline
 _TOKENS_A_WORD = 2
+_MAX_PRICE = 100_000.0
+_TABLE = "model_prices_and_context_window_backup.json"
+_TEXT_MODES = frozenset({"chat", "completion", "responses"})
+_LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")  # free of charge
+FREE = Price(0.0, 0.0, 0.0)
 
 
 def window_of(settings: Settings, role: Role) -> int | None:
@@ -69,15 +74,6 @@ def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
 def _readers(settings: Settings) -> dict[Role, int]:
     roles: tuple[Role, ...] = ("writer", "expert")
     return {role: window_of(settings, role) or ASSUMED for role in roles}
-
-
-_MAX_PRICE = 100_000.0
-_TABLE = "model_prices_and_context_window_backup.json"
-_TEXT_MODES = frozenset({"chat", "completion", "responses"})
-_LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")  # free of charge
-
-
-FREE = Price(0.0, 0.0, 0.0)
 
 
 def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Price | None:

@@ -28,6 +28,9 @@ from storm_pipeline.text.fitting import most_tokens
 _log = logging.getLogger(__name__)
 _ADAPTER = PromptAdapter()
 Signature = type[dspy.Signature]
+FORMAT = 1  # version of the folder's format
+_SET = "set.json"
+_MOST = 20_000_000  # maximum bytes of a file of a set
 
 
 class SafeModule(dspy.Module):
@@ -262,11 +265,6 @@ def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
         _log.warning("an example of %s is left out: it has not the form of a reply", predictor.signature.__name__)
         return False
     return all(demo.get(name) for name in predictor.signature.output_fields)
-
-
-FORMAT = 1  # version of the folder's format
-_SET = "set.json"
-_MOST = 20_000_000  # maximum bytes of a file of a set
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from storm_pipeline.run.retrying import MOST_VALUES, retry_after_seconds
 
 LARGEST_REPLY = 8 * 2**20  # bytes
 _GRACE = 1.0  # grace in seconds before an abandoned reply is closed
+OPENAI = "https://api.openai.com/v1"
 
 
 @dataclass
@@ -189,9 +190,6 @@ def give_litellm_transport() -> None:
         litellm.sync_transport = _KeptTransport()
         litellm.client_session = _KeptClient(transport=litellm.sync_transport)
         atexit.register(litellm.sync_transport.end)
-
-
-OPENAI = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,19 @@ from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.text.lexical import LexicalIndex, rank_scores
 from storm_pipeline.text.words import numbers, word_count
 
+Examples = Sequence[dspy.Example]
+Metric = Callable[..., dspy.Prediction]
+"""A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
+MakeMetric = Callable[[Embed, Examples], Metric]
+"""An encoder (texts to unit vectors) and all examples of a job → the metric."""
+_NAMED = 4  # maximum items of a kind named in feedback
+_WORD = re.compile(r"[^\W\d_][\w'’-]+")
+_MATCHES = 0.6  # minimum cosine of two equal headings
+_ROOM = 1.3  # multiple of the human outline's headings that costs nothing
+_RANKED = 50
+_SHOWN = 5  # results read per query
+_OUT_OF_FORM = 0.5  # factor for a text that breaks off or cites unknown numbers
+
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
     """Return the soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
@@ -58,20 +71,6 @@ def _cardinality(similar: npt.NDArray[np.float64], members: Sequence[int]) -> fl
     """Return the sum of the soft counts of some headings (equation 2); NaN if a count is undefined."""
     sums = similar[np.ix_(members, members)].sum(axis=1)
     return float((1.0 / sums).sum()) if (sums > 0.0).all() else math.nan
-
-
-Examples = Sequence[dspy.Example]
-Metric = Callable[..., dspy.Prediction]
-"""A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
-MakeMetric = Callable[[Embed, Examples], Metric]
-"""An encoder (texts to unit vectors) and all examples of a job → the metric."""
-_NAMED = 4  # maximum items of a kind named in feedback
-_WORD = re.compile(r"[^\W\d_][\w'’-]+")
-_MATCHES = 0.6  # minimum cosine of two equal headings
-_ROOM = 1.3  # multiple of the human outline's headings that costs nothing
-_RANKED = 50
-_SHOWN = 5  # results read per query
-_OUT_OF_FORM = 0.5  # factor for a text that breaks off or cites unknown numbers
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
 _MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # maximum topics: the state of a larger batch could not be read
 _VALUE_SEPARATOR = "|"  # does not occur in URLs or titles of wiki pages
+State = Literal["written", "running", "failed", "stopped", "waiting"]
 
 
 @dataclass(frozen=True)
@@ -218,9 +219,6 @@ _READERS: dict[str, Callable[[str, str], Iterator[TopicRequest]]] = {
     ".csv": _from_table,
     ".jsonl": _from_json_lines,
 }
-
-
-State = Literal["written", "running", "failed", "stopped", "waiting"]
 
 
 @dataclass(frozen=True)

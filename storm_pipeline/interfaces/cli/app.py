@@ -32,6 +32,14 @@ ENTRY_POINTS = "storm_pipeline.commands"  # group of entry points: command → a
 FILES = ("--config", "--env-file")  # options of all commands
 _ABSENT = {"experiment": ("storm-bench", "Compare methods on a data set (needs the package storm-bench).")}
 """Commands of our other distributions: the distribution, and the help line if it is not installed."""
+_Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", exists=True, help="A .toml of settings, above your own and the folder's."),
+]
+_EnvFile = Annotated[
+    Path | None,
+    typer.Option("--env-file", metavar="FILE", exists=True, help="Variables, such as keys: NAME=VALUE, one a line."),
+]
 
 
 class StormGroup(TyperGroup):
@@ -123,16 +131,6 @@ app.command(short_help="Show what a FOLDER of your documents holds.")(documents)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")
-
-
-_Config = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="FILE", exists=True, help="A .toml of settings, above your own and the folder's."),
-]
-_EnvFile = Annotated[
-    Path | None,
-    typer.Option("--env-file", metavar="FILE", exists=True, help="Variables, such as keys: NAME=VALUE, one a line."),
-]
 
 
 @app.callback(invoke_without_command=True)

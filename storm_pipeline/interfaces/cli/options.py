@@ -23,6 +23,10 @@ _COMMON = tuple("lm search depth length perspectives style article_language sour
 
 _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta``, set while the help shows all settings
 _HELP_ALL = "help_all"
+_OUTLINE = (
+    "The sections to write, instead of a generated outline: '#' headings or a list, one per line. A file "
+    "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
+)
 
 
 def option(names: str, metavar: str | None, text: str, **more: Any) -> Any:
@@ -42,10 +46,6 @@ def argument(metavar: str, text: str) -> Any:
 
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
 Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
-_OUTLINE = (
-    "The sections to write, instead of a generated outline: '#' headings or a list, one per line. A file "
-    "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
-)
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
 AtOnce = Annotated[int, option("--at-once", "K", "Articles of a batch written concurrently, 1 to 64.")]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from storm_pipeline.interfaces.batch import TopicStatus
     from storm_pipeline.settings import Settings
 
+_BROKEN_PIPE = 141  # exit code of shells for SIGPIPE
+_PIPE_WIDTH = 200
+
 
 def load_settings(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
     """Return the settings of :func:`storm_pipeline.interfaces.configuration.layers.load_settings`, imported on use."""
@@ -46,10 +49,6 @@ def choose_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
     lm = provider.model if typer.confirm(question, default=True, err=True) else "embedded"
     typer.echo(f"using {lm}; `storm init` keeps the choice, --lm overrides it", err=True)
     return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})
-
-
-_BROKEN_PIPE = 141  # exit code of shells for SIGPIPE
-_PIPE_WIDTH = 200
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
 _MAX_LINES = 20
+_STYLE = "CSL style of the citations: apa, chicago-notes, …, or a .csl file."
 
 
 @with_guard
@@ -138,9 +139,6 @@ def _totals_line(timeline: "Timeline") -> str:
         *(f"{sum(getattr(stage, name) for stage in stages)} {name}" for name in ("searches", "retries", "reused")),
     ]
     return ", ".join(facts)
-
-
-_STYLE = "CSL style of the citations: apa, chicago-notes, …, or a .csl file."
 
 
 @with_guard

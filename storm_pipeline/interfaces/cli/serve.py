@@ -48,6 +48,17 @@ _ALLOW_HOST = (
 )
 _TRUST_PROXY = "Address or network of a proxy, whose X-Forwarded-For tells clients apart; repeatable."
 serve_app = typer.Typer(cls=SettingsGroup, invoke_without_command=True, rich_markup_mode=None)
+token_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Tokens of callers who have access to their own runs alone."
+)
+_Name = Annotated[str, argument("NAME", "Name of the token: small letters, digits and hyphens.")]
+_Out = Annotated[Path | None, option("--out", "DIR", "Folder of the server's runs; default: runs.")]
+_TokenBudget = Annotated[
+    float | None, option("--budget", "DOLLARS", "What its runs may cost in a calendar month (UTC).")
+]
+_HOST, _PORTS = "127.0.0.1", range(8765, 8865)
+_PORT = "Port to listen on; default: that of the last start, else 8765, or the next free one."
+_NAMES = ".web.json"  # port → its host name, in the folder of runs
 
 
 @serve_app.callback()
@@ -160,16 +171,6 @@ def _show_logs() -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
-token_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Tokens of callers who have access to their own runs alone."
-)
-_Name = Annotated[str, argument("NAME", "Name of the token: small letters, digits and hyphens.")]
-_Out = Annotated[Path | None, option("--out", "DIR", "Folder of the server's runs; default: runs.")]
-_TokenBudget = Annotated[
-    float | None, option("--budget", "DOLLARS", "What its runs may cost in a calendar month (UTC).")
-]
-
-
 @token_app.command("add")
 @with_guard
 def add(ctx: typer.Context, name: _Name, *, budget: _TokenBudget = None, out: _Out = None) -> None:
@@ -213,11 +214,6 @@ def _tokens(ctx: typer.Context, out: Path | None) -> "Tokens":
     if set(given) - {"out"}:
         raise SettingsError("settings belong to the server: of `storm serve token` give --out alone")
     return Tokens(load_settings(given | ({"out": out} if out else {})).out)
-
-
-_HOST, _PORTS = "127.0.0.1", range(8765, 8865)
-_PORT = "Port to listen on; default: that of the last start, else 8765, or the next free one."
-_NAMES = ".web.json"  # port → its host name, in the folder of runs
 
 
 @with_guard

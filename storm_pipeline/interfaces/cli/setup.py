@@ -17,6 +17,12 @@ from storm_pipeline.text.formatting import printable
 if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
+assets_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
+)
+_Names = Annotated[list[str] | None, argument("NAME", "Names of downloads.")]
+_Cache = Annotated[str | None, option("--cache", "PATH", "Folder for downloads.")]
+
 
 @with_guard
 def init(
@@ -121,14 +127,6 @@ def _next_steps(values: dict[str, Any]) -> str:
         except SettingsError as error:
             steps.append(f"still to do: {error}")
     return "\n".join([*steps, 'check with `storm doctor`, start with: storm write "TOPIC"'])
-
-
-assets_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
-)
-
-_Names = Annotated[list[str] | None, argument("NAME", "Names of downloads.")]
-_Cache = Annotated[str | None, option("--cache", "PATH", "Folder for downloads.")]
 
 
 def needed_assets(settings: "Settings") -> list[str]:

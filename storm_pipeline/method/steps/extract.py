@@ -30,6 +30,16 @@ from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Para
 SHORTEST = 5
 """Minimum words of a usable sentence; a shorter text is mostly a heading."""
 _PARAGRAPH = 3  # minimum sentences of a paragraph, if possible
+_NOTE = (
+    "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
+    "of their pages and by a sentence encoder. A language model writes in its own words."
+)
+_ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
+_LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
+_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and with a local engine
+_HEADING_DEPTH = 2  # depth of the search for a heading
+_LITTLE = 8  # minimum sentences that name the topic, below which a note warns of a short extract
+_SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
 @dataclass(frozen=True)
@@ -159,18 +169,6 @@ def in_paragraphs(facts: Iterable[Fact]) -> tuple[Paragraph, ...]:
         last = paragraphs.pop()
         paragraphs[-1] += last
     return tuple(Paragraph(tuple(paragraph)) for paragraph in paragraphs)
-
-
-_NOTE = (
-    "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
-    "of their pages and by a sentence encoder. A language model writes in its own words."
-)
-_ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
-_LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
-_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and with a local engine
-_HEADING_DEPTH = 2  # depth of the search for a heading
-_LITTLE = 8  # minimum sentences that name the topic, below which a note warns of a short extract
-_SECTIONS = 5  # maximum sentences of an extract's sections, as a multiple of ``section_facts``
 
 
 def extract(ctx: RunContext) -> Article:

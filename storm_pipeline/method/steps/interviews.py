@@ -31,6 +31,10 @@ _IN_ITS_LANGUAGE = (
 )
 _TITLES = 6
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
+_HEADINGS_SHOWN = 14
+BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
+"""p0 of the paper: takes part in every run."""
+Interview = Callable[[RunContext, Perspective], Conversation]
 
 
 def converse(ctx: RunContext, perspective: Perspective) -> Conversation:
@@ -210,9 +214,6 @@ def _plain(question: str) -> str:
     return " ".join(folded_words(question))
 
 
-_HEADINGS_SHOWN = 14
-
-
 def related_contents(ctx: RunContext) -> str:
     """Return the contents of related articles, one line per article: ``Title: heading; heading; …``.
 
@@ -252,10 +253,6 @@ def _contents_line(ctx: RunContext, title: str) -> str | SearchError:
     return f"{title}: " + "; ".join(text for _, text in contents.headings[:_HEADINGS_SHOWN])
 
 
-BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
-"""p0 of the paper: takes part in every run."""
-
-
 def find_perspectives(ctx: RunContext) -> tuple[Perspective, ...]:
     """Return the user's perspectives, or N distinct ones besides p0 found with related tables of contents."""
     perspectives = ctx.user_pieces.perspectives
@@ -290,9 +287,6 @@ def _named_perspectives(ctx: RunContext, contents: str) -> tuple[Perspective, ..
         if len(chosen) < wanted:
             ctx.events.degraded(f"the model named {len(chosen)} distinct perspectives of {wanted}")
         return tuple(Perspective(editor.name.strip(), editor.focus.strip()) for editor in chosen)
-
-
-Interview = Callable[[RunContext, Perspective], Conversation]
 
 
 def hold_interviews(ctx: RunContext, interview: Interview = converse) -> Conversations:

@@ -52,6 +52,12 @@ _LEAST_CHOSEN = 0.5  # share of the article's room below which a model's choice 
 
 READER = Perspective("Reader", LATER_ROUND)
 Researched = tuple[Outline, Conversations, FindingNotes]
+_PASSAGES = 6  # snippets for a question, without their neighbours
+_SEARCHED = 12  # maximum points of a run that are searched for on the web
+SnippetsByQuestion = Mapping[str, Sequence[Snippet]]
+"""A question → the snippets that may answer it, best first."""
+Sections = Sequence[tuple[str, Sequence[str]]]
+"""Titles of sections with their open questions, most important first."""
 
 
 @dataclass(frozen=True)
@@ -235,15 +241,6 @@ def _without_thin(planned: Sequence[PlannedSection], answered: set[str]) -> tupl
         else:
             kept.append(section.heading)
     return tuple(kept)
-
-
-_PASSAGES = 6  # snippets for a question, without their neighbours
-_SEARCHED = 12  # maximum points of a run that are searched for on the web
-
-SnippetsByQuestion = Mapping[str, Sequence[Snippet]]
-"""A question → the snippets that may answer it, best first."""
-Sections = Sequence[tuple[str, Sequence[str]]]
-"""Titles of sections with their open questions, most important first."""
 
 
 def answer_all_points(ctx: RunContext, wanted: Sections, read: Collection[str] = frozenset()) -> dict[str, Turn]:

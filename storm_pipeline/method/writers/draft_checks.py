@@ -27,6 +27,11 @@ _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
 _SAME = "the answer to the remark is the sentence as it was"
 _MARKERS = re.compile(r"[\[\]|]")
+NO_MARKERS = "the reply has no citation markers such as [1]"
+AskAgain = Callable[[str, Collection[int]], str]
+"""Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
+_Remarked = Mapping[int, tuple[Claim, ScreenVerdict]]
+"""Number of a remark → the sentence that it is about, with the verdict on it."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +160,6 @@ def first_words(text: str) -> str:
     return " ".join(words[:_LONGEST]) + (" …" if len(words) > _LONGEST else "")
 
 
-NO_MARKERS = "the reply has no citation markers such as [1]"
-AskAgain = Callable[[str, Collection[int]], str]
-"""Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
-
-
 def check_draft(
     ctx: RunContext,
     inputs: dict[str, object],
@@ -227,10 +227,6 @@ def _quote_neighbours(texts: Sequence[str], place: int) -> str:
     """Return the sentences before and after one in quotation marks, as far as there are any."""
     before = f" Before it: “{texts[place - 1]}”" if place else ""
     return before + (f" After it: “{texts[place + 1]}”" if place + 1 < len(texts) else "")
-
-
-_Remarked = Mapping[int, tuple[Claim, ScreenVerdict]]
-"""Number of a remark → the sentence that it is about, with the verdict on it."""
 
 
 @dataclass(frozen=True)

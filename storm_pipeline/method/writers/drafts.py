@@ -21,6 +21,17 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _SENTENCE_ENDS = frozenset(".!。！۔।")
 _LONGEST_TITLE = 10  # maximum length of an emphasised title in words
 _END = 300  # final characters of a line that show whether the next line continues it
+_NUMBERED = re.compile(
+    r"""
+    [\s>*_\#(\[\-•]{0,6} (?:(?:remark|sentence)\s+)? \#? (\d{1,3})         # marks of a list, the number
+    (?: [*_]{0,2} (?: \s?[.):\]：．、）】]{1,3}(?!\d) | \s[–—-]\s ) [*_]{0,2}[:：]? )  # a stop, a bracket, a dash
+    \s* (.*)$                                                               # the reply
+    """,
+    re.I | re.X,
+)
+_OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
+_MOST_SENTENCES = 2  # of a reply to a remark, which asks for one
+_QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 @dataclass(frozen=True)
@@ -156,19 +167,6 @@ def _has_markers_alone(line: str) -> bool:
 def _ends_in_marker(text: str) -> bool:
     """Return whether a text ends with a marker; citations come last, so its last sentence is then complete."""
     return text.rstrip("\n\r\t `*_|").endswith(mark(0)[-1])
-
-
-_NUMBERED = re.compile(
-    r"""
-    [\s>*_\#(\[\-•]{0,6} (?:(?:remark|sentence)\s+)? \#? (\d{1,3})         # marks of a list, the number
-    (?: [*_]{0,2} (?: \s?[.):\]：．、）】]{1,3}(?!\d) | \s[–—-]\s ) [*_]{0,2}[:：]? )  # a stop, a bracket, a dash
-    \s* (.*)$                                                               # the reply
-    """,
-    re.I | re.X,
-)
-_OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
-_MOST_SENTENCES = 2  # of a reply to a remark, which asks for one
-_QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 def is_deletion(text: str) -> bool:

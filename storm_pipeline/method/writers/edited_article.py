@@ -31,6 +31,7 @@ _LOSES = "it would lose a number or a date that the article states nowhere else"
 
 Reading = tuple[str, tuple[Sentence, ...]]
 """The finding of a judge on an edit: a problem, or "", and its sentences with the citations that the judge names."""
+NOT_WHOLE = "the new text is not a whole sentence"
 
 
 class EditedArticle:
@@ -296,9 +297,6 @@ def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
 
 def _texts_of(sentences: Iterable[Sentence]) -> list[str]:
     return [sentence.text for sentence in sentences]
-
-
-NOT_WHOLE = "the new text is not a whole sentence"
 
 
 class EditChecks:

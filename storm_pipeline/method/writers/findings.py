@@ -27,6 +27,10 @@ from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 Matrix = npt.NDArray[np.float64]
 _MANY = 24  # minimum findings for removing their common direction from the comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
+_BATCH = 120  # maximum findings per call
+_SOURCES = 3  # maximum sources named beside a finding
+_MOST_LEFT_OUT = 0.5
+"""Maximum share of the findings that may be left out; a model that names more of them is not believed."""
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vector | None = None) -> Matrix:
@@ -183,12 +187,6 @@ def _with_passages(share: PassageEvidence, kept: tuple[Passage, ...]) -> Passage
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
     related = tuple(finding for finding in share.related if not ids.isdisjoint(cited_snippet_ids([finding])))
     return replace(share, passages=kept, related=related)
-
-
-_BATCH = 120  # maximum findings per call
-_SOURCES = 3  # maximum sources named beside a finding
-_MOST_LEFT_OUT = 0.5
-"""Maximum share of the findings that may be left out; a model that names more of them is not believed."""
 
 
 def place_findings(

@@ -25,6 +25,18 @@ from storm_pipeline.run.journal import call_scope
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import UNTITLED, Body, Conversation, Heading, Outline, Paragraph, Section, Sentence, Snippet
 
+_ELSEWHERE = "Findings on these passages that other sections tell:"
+_DOUBTFUL = " (doubtful)"
+_CONTRADICTING = "Contradict each other:"
+_FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
+_TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
+_LONGEST_ARTICLE = 6000
+"""Maximum words of the article shown to the lead writer; longer articles are cut to each section's first sentences."""
+_SHARE, _SHORTEST, _LONGEST = 10, 60, 300
+"""Body words per word of the lead, and the bounds of the lead's length in words."""
+_LONGEST_RUN = 25
+"""Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
+
 
 def evidence_from(ctx: RunContext, heading: Heading, snippets: Iterable[Snippet], parts: int = 1) -> PassageEvidence:
     """Return the evidence, without findings, of one of ``parts`` equally long parts of the article."""
@@ -82,12 +94,6 @@ def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:
         else:
             parts[-1] = replace(parts[-1], paragraphs=(*parts[-1].paragraphs, *block.paragraphs))
     return replace(parts[0], subsections=tuple(part for part in parts[1:] if part.paragraphs))
-
-
-_ELSEWHERE = "Findings on these passages that other sections tell:"
-_DOUBTFUL = " (doubtful)"
-_CONTRADICTING = "Contradict each other:"
-_FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
@@ -156,9 +162,6 @@ def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
 def _mark(sentence: Sentence, number: Mapping[str, int]) -> str:
     markers = sorted({number[c.snippet_id] for c in sentence.citations if c.snippet_id in number})
     return f"{sentence.text} " + "".join(f"[{n}]" for n in markers)
-
-
-_TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
 
 def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[PassageEvidence]) -> tuple[Section, ...]:
@@ -279,14 +282,6 @@ def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvide
         kept[-1] = Heading(kept[-1].title, (*kept[-1].children, *below))
         waiting = []
     return Outline(outline.topic, tuple(kept)) if kept else outline
-
-
-_LONGEST_ARTICLE = 6000
-"""Maximum words of the article shown to the lead writer; longer articles are cut to each section's first sentences."""
-_SHARE, _SHORTEST, _LONGEST = 10, 60, 300
-"""Body words per word of the lead, and the bounds of the lead's length in words."""
-_LONGEST_RUN = 25
-"""Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
 
 
 def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph, ...]:

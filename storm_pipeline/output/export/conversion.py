@@ -48,6 +48,11 @@ except (ImportError, OSError):
 sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
 """
 _CANNOT_LOAD = 3  # exit status: a system library is missing
+_OWN = Path(__file__).with_name("numbered.csl")  # superscript numbers, and a numbered list with all addresses
+_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_ALIASES: dict[str, str] = table_beside(__file__)  # common names of styles → names in the repository
+_SHOWN = 80  # characters of an unknown style's name that a message shows
+_MOST = 2_000_000  # bytes of a style
 
 
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
@@ -166,13 +171,6 @@ def _print(page: bytes, end: float) -> bytes:
         if not target.is_file():
             raise RunError(f"{browser} printed no PDF ({log}); install storm-pipeline[pdf] instead")
         return target.read_bytes()
-
-
-_OWN = Path(__file__).with_name("numbered.csl")  # superscript numbers, and a numbered list with all addresses
-_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-_ALIASES: dict[str, str] = table_beside(__file__)  # common names of styles → names in the repository
-_SHOWN = 80  # characters of an unknown style's name that a message shows
-_MOST = 2_000_000  # bytes of a style
 
 
 def style_text(style: str | None) -> bytes:

@@ -14,6 +14,9 @@ from storm_pipeline.text.files import cannot_write, write_atomically
 if TYPE_CHECKING:
     from storm_pipeline.types import Article
 
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_RENDERERS = {"markdown": to_markdown, "html": to_html, "notebook": to_notebook, "json": to_json}
+
 
 @dataclass(frozen=True)
 class ArticleFormat:
@@ -40,7 +43,6 @@ TEXTS = {
     )
 }
 """Text formats in a run's folder, by name; see :mod:`storm_pipeline.output.render`."""
-_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _ALL = (
     ArticleFormat("docx", ".docx", _WORD, "Word document"),
     ArticleFormat("odt", ".odt", "application/vnd.oasis.opendocument.text", "OpenDocument text, for LibreOffice"),
@@ -53,7 +55,6 @@ _ALL = (
     ArticleFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
     ArticleFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
 )
-_RENDERERS = {"markdown": to_markdown, "html": to_html, "notebook": to_notebook, "json": to_json}
 FORMATS = {known.name: known for known in _ALL}
 """All formats by name: whole articles first, then lists of references."""
 

@@ -30,6 +30,8 @@ KINDS: Mapping[str, Mapping[str, str]] = {
 """Format → kind of a reference → the format's word for it."""
 _LONGEST_KEY = 24
 _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
+_DEEPEST = 6  # deepest heading level; 1 is a section of the article
+_UNTITLED = "Untitled"
 
 
 @dataclass(frozen=True)
@@ -142,10 +144,6 @@ def _key(authors: tuple[Name, ...], title: str, address: str, published: str, ta
         key = f"{base}-{taken[base]}"
     taken[key] = 1
     return key
-
-
-_DEEPEST = 6  # deepest heading level; 1 is a section of the article
-_UNTITLED = "Untitled"
 
 
 @dataclass(frozen=True)
