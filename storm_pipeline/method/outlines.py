@@ -68,7 +68,9 @@ def outline_from_headings(
     """
     roots = _tree([(level, title) for level, raw in pairs if (title := _clean(raw))])
     sections = _merge(_top(roots, topic))
-    while len(sections) == 1 and max_sections > 1 and _is_article_title(sections[0], topic):
+    name = tidy(topic).casefold()
+    # a lone heading that is a variant of the article's title is replaced by what is below it
+    while len(sections) == 1 < max_sections and len(sections[0].children) > 1 and name and name in sections[0].key:
         sections = _merge(_top(sections[0].children, topic))
     sections, depth = sections[: max(0, max_sections)] if max_depth > 0 else [], min(max_depth, 6)
     named = {section.key for section in sections}
@@ -157,11 +159,6 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
         elif node.key != _CONTENTS:
             kept.append(node)
     return kept
-
-
-def _is_article_title(node: _Node, topic: str) -> bool:
-    """Return whether a lone first-level heading is a variant of the article's title."""
-    return len(node.children) > 1 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 
 def _merge(nodes: Iterable[_Node]) -> list[_Node]:

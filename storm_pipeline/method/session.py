@@ -52,14 +52,10 @@ class StormRun(dspy.Module):
 
     def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
         """Do the work; return the article or outline as Markdown for the span."""
-        self.made = self._work()
-        return dspy.Prediction(**_as_markdown(self.made))
-
-
-def _as_markdown(made: object) -> dict[str, str]:
-    if isinstance(made, Article):
-        return {"article": made.to_markdown()}
-    return {"outline": outline_to_markdown(made)} if isinstance(made, Outline) else {}
+        made = self.made = self._work()
+        if isinstance(made, Article):
+            return dspy.Prediction(article=made.to_markdown())
+        return dspy.Prediction(outline=outline_to_markdown(made)) if isinstance(made, Outline) else dspy.Prediction()
 
 
 def trace_run(work: Callable[[], T], topic: str, recipe: str) -> T:

@@ -88,12 +88,12 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 _shared: dict[Path, LocalServer] = {}
 
 
-def shared_server(model: Path) -> LocalServer:
-    """Return the server of a model file that all of this process share; errors as for :func:`start_server`."""
+def shared_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
+    """Return the shared server of a model file; if it is new, arguments are those of :func:`start_server`."""
     path = model.resolve()
     with _shared_lock:
         if path not in _shared or _shared[path].closed:
-            _shared[path] = start_server(model)
+            _shared[path] = start_server(model, slots=slots, context=context, threads=threads)
             atexit.register(_shared[path].close)
         return _shared[path]
 

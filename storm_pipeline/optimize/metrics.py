@@ -151,15 +151,14 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
         ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in relevant), 0) for q in queries]
         hits = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(relevant)
         recall = len(hits) / min(_SHOWN, len(relevant))
-        feedback = [f"“{query}” {_rank_remark(rank)}." for query, rank in zip(queries, ranks, strict=True)]
+        found = [
+            f"the first wanted passage at rank {rank}" if rank else "none of the wanted passages" for rank in ranks
+        ]
+        feedback = [f"“{query}” finds {what}." for query, what in zip(queries, found, strict=True)]
         feedback += [f"Never among the first {_SHOWN}: {text[:160]}" for text in relevant if text not in hits][:1]
         return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(feedback)
 
     return as_metric(score)
-
-
-def _rank_remark(rank: int) -> str:
-    return f"finds the first wanted passage at rank {rank}" if rank else "finds none of the wanted passages"
 
 
 def cited_metric(field: str) -> MakeMetric:

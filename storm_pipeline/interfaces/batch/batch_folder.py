@@ -127,11 +127,7 @@ def read_batch(folder: Path) -> dict[str, Any]:
     if [row.number for row in rows] != list(range(1, len(rows) + 1)):
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     for row in rows:
-        _check_row(path, row)
+        if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):  # another folder, or impossible counts
+            what = f"the folder or the usage of topic {row.number} cannot be"
+            raise RunError(f"{path} is damaged: {what}: restore the file")
     return state | {"topics": rows}
-
-
-def _check_row(path: Path, row: TopicStatus) -> None:
-    """Raise an error for a row with a path outside of the batch, or with impossible counts."""
-    if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):
-        raise RunError(f"{path} is damaged: the folder or the usage of topic {row.number} cannot be: restore the file")

@@ -24,23 +24,25 @@ from storm_pipeline.interfaces.cli.output import (
     EventLines,
     Output,
     choose_model,
+    distinct_lines,
     is_interactive,
     load_settings,
     say,
     tell,
 )
-from storm_pipeline.text.formatting import printable
+from storm_pipeline.text.formatting import amount, dollars, printable, with_noun
 
 if TYPE_CHECKING:
     from storm_pipeline.run.events import EventSink
     from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
-    from storm_pipeline.types import Article, Outline
+    from storm_pipeline.types import Article, Outline, Problem, Usage
 
     _Work: TypeAlias = Callable[[Storm, bool], Article | Outline]
     """A command's function of a ``Storm`` and of whether a damaged run is accepted."""
 
 T = TypeVar("T")
+_MOST_PROBLEMS = 5
 
 _FROM = (
     "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead of TOPIC."
@@ -150,7 +152,6 @@ def resume(
 
 def _run(settings: "Settings", work: "_Work", guard: Guard, shown: Output, *, yes: bool = False) -> None:
     """Do the work; print the paths of its article, or its outline, and a summary."""
-    from storm_pipeline.interfaces.cli import summary
     from storm_pipeline.method.outlines import outline_to_markdown
     from storm_pipeline.run.ledger import Ledger
     from storm_pipeline.types import Article
@@ -174,11 +175,11 @@ def _run(settings: "Settings", work: "_Work", guard: Guard, shown: Output, *, ye
 
     made = _run_with_consent(attempt, yes=yes)
     if isinstance(made, Article):
-        report = summary.of_article(made)
+        report = _article_summary(made)
         files = ("article.md", "article.html") if guard.folder else ()
         result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
     else:
-        report = summary.of_outline(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
+        report = _outline_summary(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
         result = outline_to_markdown(made).rstrip("\n")
     if not shown.quiet:
         tell(f"{report}\n{result}" if shown.json_events else report)
@@ -201,3 +202,42 @@ def _run_with_consent(work: Callable[[bool], T], *, yes: bool) -> T:
         if not agreed:
             raise
         return work(True)  # noqa: FBT003
+
+
+def _article_summary(article: "Article") -> str:
+    """Return a summary of an article: size, uncited sentences, questions, usage, problems."""
+    from storm_pipeline.text.languages import length_in_words
+
+    sentences = list(article.sentences())
+    words = sum(length_in_words(sentence.text) for sentence in sentences)
+    uncited = sum(not sentence.citations for sentence in sentences)
+    sections, references = with_noun(len(article.sections), "section"), with_noun(len(article.references), "reference")
+    facts = [sections, with_noun(words, "word"), references, f"{uncited} of {len(sentences)} sentences uncited"]
+    if asked := sum(len(conversation.turns) for conversation in article.conversations):
+        facts.append(f"{with_noun(asked, 'question')} asked")
+    note = [printable(article.note)] if article.note else []
+    lines = [", ".join(facts), _usage(article.usage), *_problems(article.report.problems), *note]
+    return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
+
+
+def _outline_summary(outline: "Outline", usage: "Usage", problems: "tuple[Problem, ...]") -> str:
+    """Return a summary of an outline: sections, headings, usage, problems."""
+    headings = sum(1 for _ in outline.titles())
+    size = f"{with_noun(len(outline.sections), 'section')}, {with_noun(headings, 'heading')}"
+    lines = [size, _usage(usage), *_problems(problems)]
+    return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
+
+
+def _usage(usage: "Usage") -> str:
+    tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    if usage.estimated:
+        tokens += f" (estimated for {usage.estimated} calls, whose server reports none)"
+    cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
+    return f"{with_noun(usage.calls, 'call')}, {tokens}, {cost}, {usage.seconds:.0f} s"
+
+
+def _problems(problems: "tuple[Problem, ...]") -> list[str]:
+    if not problems:
+        return ["no problems"]
+    lines = (printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
+    return [f"{with_noun(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]

@@ -81,8 +81,9 @@ def _from_folder(folder: Path | None) -> list[dict[str, ConfiguredValue]]:
     layers = [from_toml(project, ("tool", "storm")), {} if os.path.realpath(file) in user_files else from_toml(file)]
     others = {name: value.origin for layer in layers for name, value in layer.items() if name not in CONTENT}
     if others:
+        ways = {name: f"{name} ({option_name(name)}, {OWN}{name.upper()})" for name in others}
         places = "; ".join(
-            f"{place} sets {', '.join(_with_option(name) for name in others if others[name] == place)}"
+            f"{place} sets {', '.join(ways[name] for name in others if others[name] == place)}"
             for place in dict.fromkeys(others.values())
         )
         raise SettingsError(
@@ -90,10 +91,6 @@ def _from_folder(folder: Path | None) -> list[dict[str, ConfiguredValue]]:
             f"the options or variables, your own {user_configuration()} (`storm init`), or a file that --config names"
         )
     return layers
-
-
-def _with_option(name: str) -> str:
-    return f"{name} ({option_name(name)}, {OWN}{name.upper()})"
 
 
 def from_variables(variables: Mapping[str, str], where: str = "") -> dict[str, ConfiguredValue]:

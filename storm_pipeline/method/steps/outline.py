@@ -1,6 +1,6 @@
 """The outline: a draft from the topic alone, refined with the conversations (paper section 3.3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 import dspy
@@ -13,7 +13,6 @@ from storm_pipeline.method.writers.allocation import survey
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.examples import names_invented
-from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.languages import count_words, detect, opening_of
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Snippet, Turn
@@ -104,7 +103,9 @@ def _ask(ctx: RunContext, program: Program, **inputs: str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
         if isinstance(reply, str):
             return _without_example_headings(parse_outline(reply, ctx.brief.topic, **bounds))
-        return _without_example_headings(outline_from_headings(_headings(reply.sections), ctx.brief.topic, **bounds))
+        levels = (((1, part.title), *((2, title) for title in part.subsections)) for part in reply.sections)
+        pairs = [pair for of_section in levels for pair in of_section]
+        return _without_example_headings(outline_from_headings(pairs, ctx.brief.topic, **bounds))
 
     def usable(reply: dspy.Prediction | str) -> bool:
         return bool(read(reply).sections)
@@ -133,12 +134,6 @@ def _without_example_headings(outline: Outline) -> Outline:
         return tuple(Heading(h.title, without_invented(h.children)) for h in headings if not names_invented(h.title))
 
     return Outline(outline.topic, without_invented(outline.sections))
-
-
-def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
-    for section in sections:
-        yield 1, section.title
-        yield from ((2, title) for title in section.subsections)
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:

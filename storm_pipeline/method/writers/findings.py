@@ -22,7 +22,7 @@ from storm_pipeline.evidence.retrieval.embedder import TINY, project_out
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
+from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
 _MANY = 24  # minimum findings for removing their common direction from the comparison with headings
@@ -260,9 +260,6 @@ def with_sources(
 
 def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
     cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    labels = [f"page {pages[page]}" if page in pages else _title_and_date(snippet) for page, snippet in cited.items()]
+    about = {page: (tidy(snippet.title) or snippet.url, snippet.published) for page, snippet in cited.items()}
+    labels = [f"page {pages[page]}" if page in pages else ", ".join(filter(None, about[page])) for page in cited]
     return f" ({'; '.join(labels[:_SOURCES])}{'; …' if labels[_SOURCES:] else ''})" if labels else ""
-
-
-def _title_and_date(snippet: Snippet) -> str:
-    return ", ".join(filter(None, (tidy(snippet.title) or snippet.url, snippet.published)))
