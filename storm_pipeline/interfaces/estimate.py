@@ -80,34 +80,18 @@ class Estimate:
     topic: str  # topic of the article
     recipe: str  # name of the method
     rows: tuple[EstimateRow, ...]  # one per program and stage, in the order of stages
+    calls: Range  # number of all calls
+    tokens_in: Range  # prompt tokens of all calls
+    tokens_out: Range  # completion tokens of all calls
+    known_dollars: Range  # US dollars of the models with known prices
     searches: Range  # queries sent to the search engine
     prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
     notes: tuple[str, ...]  # omissions and assumptions, one sentence each
 
     @property
-    def calls(self) -> Range:
-        """Total number of calls."""
-        return Range.sum(row.calls for row in self.rows)
-
-    @property
-    def tokens_in(self) -> Range:
-        """Total prompt tokens."""
-        return Range.sum(row.tokens_in for row in self.rows)
-
-    @property
-    def tokens_out(self) -> Range:
-        """Total completion tokens."""
-        return Range.sum(row.tokens_out for row in self.rows)
-
-    @property
     def dollars(self) -> Range | None:
         """Total US dollars; None if the price of any model is unknown."""
         return None if self.unpriced else self.known_dollars
-
-    @property
-    def known_dollars(self) -> Range:
-        """US dollars of the models with known prices."""
-        return Range.sum(row.dollars for row in self.rows if row.dollars is not None)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -149,17 +133,25 @@ def estimate(
         given = parse_pieces(topic, {"outline": read_outline(outline, topic)}).outline
     parse_prices(settings.prices)  # a malformed one is always an error
     fitting = fit_to_window(for_recipe(settings, "outline" if outline_only else recipe))
-    if fitting.is_extract:
-        note = "an extract asks no language model: it has the sources' own sentences, often only enough for a lead"
-        return Estimate(topic, recipe, (), Range(1, 1, 1), (), (note,))
     plan = Plan(fitting, recipe, outline_only, len(given.sections) if given else 0)
-    usage = plan.usage()
+    usage = {} if fitting.is_extract else plan.usage()
     models = {key: full_name(settings.lm_of(key[1]), settings) for key in usage}
     prices = {name: known_price(name, settings) for name in dict.fromkeys(models.values())}
-    rows = (_row(key, used, models[key], prices[models[key]], plan) for key, used in usage.items())
-    searches = round(sum(used["searches"] for used in usage.values()))
+    rows = tuple(_row(key, used, models[key], prices[models[key]], plan) for key, used in usage.items())
+    searches = 1 if fitting.is_extract else round(sum(used["searches"] for used in usage.values()))
     queries = _times(_CALLS, searches) if searches > 1 else Range(searches, searches, searches)
-    return Estimate(topic, recipe, tuple(rows), queries, tuple(prices.items()), tuple(_notes(plan, prices)))
+    return Estimate(
+        topic,
+        recipe,
+        rows,
+        calls=Range.sum(row.calls for row in rows),
+        tokens_in=Range.sum(row.tokens_in for row in rows),
+        tokens_out=Range.sum(row.tokens_out for row in rows),
+        known_dollars=Range.sum(row.dollars for row in rows if row.dollars is not None),
+        searches=queries,
+        prices=tuple(prices.items()),
+        notes=tuple(_notes(plan, prices)),
+    )
 
 
 def known_price(model: str, settings: Settings) -> Price | None:
@@ -191,15 +183,17 @@ class Plan:
     @property
     def asked(self) -> frozenset[str]:
         """The programs that the run asks."""
-        settings, asked = self.settings, ASKED["orag" if self.outline_only and self.recipe == "rag" else self.recipe]
-        left_out = {
-            *(("draft", "refine", "plan") if self.given else ()),
-            *(() if settings.related_topics else ("related",)),
-            *(() if settings.perspectives else ("perspectives",)),
-            *(() if settings.reading_tokens else ("choose_pages", "page_notes")),
-            *(() if settings.editing == "on" else ("edit",)),
-            *(() if settings.judge_of_run == "model" else ("check", "remarks")),
+        settings = self.settings
+        conditions = {
+            "draft refine plan": not self.given,
+            "related": settings.related_topics,
+            "perspectives": settings.perspectives,
+            "choose_pages page_notes": settings.reading_tokens,
+            "edit": settings.editing == "on",
+            "check remarks": settings.judge_of_run == "model",
         }
+        left_out = {name for names, is_asked in conditions.items() if not is_asked for name in names.split()}
+        asked = ASKED["orag" if self.outline_only and self.recipe == "rag" else self.recipe]
         return (asked | {"check", "remarks"}) - left_out
 
     def usage(self) -> dict[tuple[str, Role, str], dict[str, float]]:
@@ -224,9 +218,8 @@ class Plan:
         wanted = max(_WORDS["sections"], round(settings.article_words / _WORDS["section"]))
         sections = self.given or min(settings.max_sections, wanted)
         interviews = (settings.perspectives + 1) * (not asked.isdisjoint(_INTERVIEWS))
-        pages = _WORDS["pages"] * ("page_notes" in asked)
         turns, is_answer = interviews * settings.turns, not asked.isdisjoint(_ANSWERS)
-        findings = turns * _WORDS["findings"] + pages * _WORDS["noted"]
+        findings = turns * _WORDS["findings"] + ("page_notes" in asked) * _WORDS["noted"]
         is_read = reads == "always" or (reads == "auto" and not is_collection(settings.search.partition(":")[0]))
         result = _WORDS["page" if is_read else "snippet"]
         passage = min(result, _WORDS["passage"])
@@ -236,29 +229,20 @@ class Plan:
         section = findings / sections * passage * _WORDS["cited"] if turns else min(settings.evidence_words, searched)
         material = shown if is_answer else sections * section if "section" in asked or turns else searched
         target = settings.answer_words if is_answer else settings.article_words
-        words = words_asked(target, math.inf if "memory" in asked else material)
         return {
             "once": 1,
             "alone": not turns,
-            "related": min(settings.related_topics, _WORDS["related"]),
-            "perspectives": settings.perspectives,
             "interviews": interviews,
             "turns": turns,
             "earlier": (settings.turns - 1) / 2,
-            "others": settings.perspectives * ("points" in asked),
             "queries": settings.queries,
+            "searched": searched,
             "shown": shown,
-            "told": min(turns * _WORDS["answer"] if turns else searched, settings.interview_words),
-            "talk": turns * _WORDS["answer"],
-            "found": 0 if turns else searched,
             "findings": findings,
-            "batches": math.ceil(findings / _WORDS["batch"]),
-            "pages": pages,
             "reading": settings.reading_tokens,
             "sections": sections,
             "section": section,
-            "words": words,
-            "opening": min(_WORDS["opening"], words / _WORDS["opening_share"]),
+            "words": words_asked(target, math.inf if "memory" in asked else material),
         }
 
 
@@ -284,6 +268,9 @@ def _row(
 
 
 def _notes(plan: Plan, prices: Mapping[str, Price | None]) -> Iterator[str]:
+    if plan.settings.is_extract:
+        yield "an extract asks no language model: it has the sources' own sentences, often only enough for a lead"
+        return
     yield (
         f"not counted: unreadable replies are asked for up to {plan.settings.parse_attempts} times, calls with "
         f"transient errors are attempted up to {plan.settings.call_attempts} times, and a server's prefix cache makes "

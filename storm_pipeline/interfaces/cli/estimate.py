@@ -45,11 +45,9 @@ def estimate(
 
 
 def _as_json(estimate: "Estimate") -> dict[str, object]:
-    names = ("calls", "tokens_in", "tokens_out", "dollars")
-    ranges = {name: getattr(estimate, name) for name in names}
-    totals = {name: total and dataclasses.asdict(total) for name, total in ranges.items()}
     prices = {name: price and dataclasses.asdict(price) for name, price in estimate.prices}
-    return dataclasses.asdict(estimate) | {"prices": prices} | totals
+    dollars = estimate.dollars and dataclasses.asdict(estimate.dollars)
+    return dataclasses.asdict(estimate) | {"prices": prices, "dollars": dollars}
 
 
 def _show(estimate: "Estimate") -> None:
