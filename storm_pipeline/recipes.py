@@ -7,6 +7,7 @@ from functools import partial
 from storm_pipeline.errors import ContradictionError, SettingsError
 from storm_pipeline.evidence.evidence import Evidence
 from storm_pipeline.method.context import RunContext
+from storm_pipeline.method.steps import searching
 from storm_pipeline.method.steps.article import (
     as_article,
     finish,
@@ -30,14 +31,6 @@ from storm_pipeline.method.steps.outline import (
 )
 from storm_pipeline.method.steps.points import look_up_points
 from storm_pipeline.method.steps.reading import read_pages
-from storm_pipeline.method.steps.searching import (
-    leave_out_copies,
-    look_up_topic,
-    search_all,
-    search_with_topic,
-    usable,
-    without_excluded_pages,
-)
 from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article, write_sections
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
@@ -75,7 +68,7 @@ def storm_iterative(ctx: RunContext) -> Article:
         from storm_pipeline.method.steps.extract import extract
 
         return extract(ctx)
-    ctx = look_up_topic(ctx)
+    ctx = searching.look_up_topic(ctx)
     outline, conversations, notes = look_up_points(
         ctx, *_outline_and_interviews(ctx, hold_interviews_in_rounds, read_pages)
     )
@@ -123,7 +116,7 @@ def _write_sections(ctx: RunContext, outline: Outline, conversations: Conversati
 
 def _from_evidence(ctx: RunContext, evidence: Evidence, conversations: Conversations = ()) -> Article:
     body = finish(ctx, write_sections(ctx, evidence.outline, evidence.sections), conversations)
-    return as_article(ctx, body, evidence.outline, without_excluded_pages(ctx, conversations), evidence)
+    return as_article(ctx, body, evidence.outline, searching.without_excluded_pages(ctx, conversations), evidence)
 
 
 def direct(ctx: RunContext) -> Article:
@@ -137,14 +130,14 @@ def rag(ctx: RunContext) -> Article:
 
     The paper makes an outline *or* an article with it: the outline is :func:`rag_outline`; this article has none.
     """
-    return _write_at_once(ctx, search_with_topic(ctx))
+    return _write_at_once(ctx, searching.search_with_topic(ctx))
 
 
 def orag(ctx: RunContext) -> Article:
     """Write as STORM does, from RAG's outline and a search per section title: outline-driven RAG (section 4.3)."""
     outline = rag_outline(ctx)
-    ctx.store.add(search_all(ctx, [f"{ctx.brief.topic} {section.title}" for section in outline.sections]))
-    leave_out_copies(ctx)
+    ctx.store.add(searching.search_all(ctx, [f"{ctx.brief.topic} {section.title}" for section in outline.sections]))
+    searching.leave_out_copies(ctx)
     return _write_sections(ctx, outline, ())
 
 
@@ -166,8 +159,8 @@ def rprr(ctx: RunContext) -> Article:
     """
     outline = keep_outline(ctx, plan_outline(ctx, _best_chunks(ctx)))
     needs = [f"{ctx.brief.topic} {section.title}" for section in outline.sections]
-    found = [search_all(ctx, [need]) for need in needs]
-    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
+    found = [searching.search_all(ctx, [need]) for need in needs]
+    best = [searching.usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
     number = sum(map(bool, best)) or 1  # sections without results leave their words to the others
     parts = [evidence_from(ctx, *part, number) for part in zip(outline.sections, best, strict=True)]
     return _from_evidence(ctx, Evidence(outline, tuple(parts)))
@@ -197,11 +190,11 @@ def direct_outline(ctx: RunContext) -> Outline:
 
 def rag_outline(ctx: RunContext) -> Outline:
     """Make the outline of RAG and oRAG (Table 3) from a search with the topic."""
-    return keep_outline(ctx, plan_outline(ctx, search_with_topic(ctx)))
+    return keep_outline(ctx, plan_outline(ctx, searching.search_with_topic(ctx)))
 
 
 def _best_chunks(ctx: RunContext) -> tuple[Snippet, ...]:
-    return search_with_topic(ctx)[: ctx.settings.top_k]
+    return searching.search_with_topic(ctx)[: ctx.settings.top_k]
 
 
 def _write_at_once(ctx: RunContext, snippets: Sequence[Snippet]) -> Article:
@@ -238,7 +231,7 @@ RECIPES: Mapping[str, Recipe] = {
 
 OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
     "storm": lambda ctx: _outline_and_interviews(ctx, hold_interviews)[0],
-    DEFAULT: lambda ctx: _outline_and_interviews(look_up_topic(ctx), hold_interviews_in_rounds)[0],
+    DEFAULT: lambda ctx: _outline_and_interviews(searching.look_up_topic(ctx), hold_interviews_in_rounds)[0],
     "storm-no-perspective": lambda ctx: _outline_and_interviews(ctx, hold_interviews_without_perspectives)[0],
     "storm-no-conversation": lambda ctx: _outline_and_interviews(ctx, _questions_at_once)[0],
     "direct": direct_outline,

@@ -211,11 +211,7 @@ def _send(request: Request, seconds_left: float | None, answer: Answer) -> Reply
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with (
-        dspy.track_usage() as tracker,
-        bounded_replies(min(limits, default=math.inf), answer),
-        call_log() as calls,
-    ):
+    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf), answer), call_log() as calls:
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = run_within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:

@@ -50,9 +50,7 @@ def _variables(info: "EngineInfo") -> str:
 
 
 @with_guard
-def documents(
-    folder: Annotated[Path, argument("FOLDER", "Folder, or file, of your documents.")],
-) -> None:
+def documents(folder: Annotated[Path, argument("FOLDER", "Folder, or file, of your documents.")]) -> None:
     """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
     from storm_pipeline.sources.documents.reader import take_inventory
     from storm_pipeline.text.configuration.variables import default_cache

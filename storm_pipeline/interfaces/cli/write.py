@@ -10,16 +10,7 @@ import typer
 
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import (
-    AtOnce,
-    JsonEvents,
-    OutlineFile,
-    Quiet,
-    Topic,
-    argument,
-    flag,
-    option,
-)
+from storm_pipeline.interfaces.cli.options import AtOnce, JsonEvents, OutlineFile, Quiet, Topic, argument, flag, option
 from storm_pipeline.interfaces.cli.output import (
     EventLines,
     Output,

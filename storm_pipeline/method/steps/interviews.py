@@ -86,11 +86,7 @@ def ask_all_at_once(ctx: RunContext, perspective: Perspective) -> Conversation:
     with call_scope(piece_of(perspective)):
         try:
             reply = ctx.ask(
-                "asker",
-                ctx.programs.questions,
-                **ctx.brief.inputs,
-                perspective=_describe(perspective),
-                number=number,
+                "asker", ctx.programs.questions, **ctx.brief.inputs, perspective=_describe(perspective), number=number
             ).questions
         except ModelError as error:
             ctx.events.failed(f"questions of {perspective.name!r}", error)
