@@ -46,74 +46,8 @@ _FEWEST_TOPICS = 5
 REFLECTION = 2000  # maximum tokens of a reply with proposed instructions
 _SHARES = (0.4, 0.2)  # shares of the topics for training and validation; the gain is measured on the others
 _COPY = 0.3  # minimum share of an article's sentences in an earlier article that makes it a copy
-
-
 MOST_SHOWN = 3  # maximum examples in a prompt, for the window of a small model
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The inputs of an optimiser."""
-
-    metric: Metric
-    train: Examples
-    validation: Examples  # examples for choosing among candidates
-    candidates: int  # number of candidate programs, at least 1
-    seed: int
-    workers: int  # concurrent calls
-    teacher: dspy.Module | None  # program that makes examples; None for the student itself
-    task: dspy.BaseLM
-    reflection: dspy.BaseLM  # model that writes new instructions (``gepa``)
-
-
-def optimize(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
-    """Return the student improved by an optimiser, whose output is not shown."""
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
-        return OPTIMIZERS[name](student, plan)
-
-
-def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
-    """Return the maximum number of calls of student and teacher, not counting repeated replies."""
-    if name == "gepa":
-        return (candidates + 2) * (validation + 7)
-    return (candidates + 3) * validation + (candidates + 1) * train if name == "bootstrap" else 0
-
-
-def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
-    """Return whether each example has a reply, so that it can be shown in prompts."""
-    return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
-
-
-def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
-    as_they_are = not plan.teacher and all(have_replies(predictor, plan.train) for predictor in student.predictors())
-    optimizer = dspy.BootstrapFewShotWithRandomSearch(
-        metric=lambda gold, pred, _=None: float(plan.metric(gold, pred).score),
-        max_bootstrapped_demos=MOST_SHOWN,
-        max_labeled_demos=MOST_SHOWN if as_they_are else 0,  # with a teacher, it makes all examples
-        num_candidate_programs=plan.candidates,
-        num_threads=plan.workers,
-        max_errors=len(plan.train),
-        metric_threshold=0.5,
-    )
-    return optimizer.compile(student, teacher=plan.teacher, trainset=list(plan.train), valset=list(plan.validation))
-
-
-def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
-    optimizer = dspy.GEPA(
-        metric=plan.metric,
-        reflection_lm=plan.reflection,
-        max_metric_calls=plan.candidates * (len(plan.validation) + 6),
-        num_threads=plan.workers,
-        seed=plan.seed,
-    )
-    return optimizer.compile(student, trainset=list(plan.train), valset=list(plan.validation))
-
-
-OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
-    "labeled": lambda student, plan: dspy.LabeledFewShot(k=MOST_SHOWN).compile(student, trainset=list(plan.train)),
-    "bootstrap": _bootstrap,
-    "gepa": _gepa,
-}
+OPTIMIZERS = ("labeled", "bootstrap", "gepa")
 """The optimisers by name."""
 
 
@@ -148,7 +82,10 @@ class Job:
     def most_calls(self) -> int:
         """Maximum number of calls, including the measurements before and after."""
         train, validation, held_back = (len(flat(part)) for part in self.split)
-        return most_calls(self.optimizer, train, validation, self.candidates) + 2 * held_back
+        if self.optimizer == "gepa":
+            return (self.candidates + 2) * (validation + 7) + 2 * held_back
+        bootstraps = self.optimizer == "bootstrap"
+        return bootstraps * ((self.candidates + 3) * validation + (self.candidates + 1) * train) + 2 * held_back
 
 
 def job_for(
@@ -252,18 +189,10 @@ def compile_program(
         with call_scope("before"):
             before = _scores(program, job, metric)
         tell(f"{name}: {_mean(before):.3f} before, on {len(before)} topics held back")
-        plan = Plan(
-            metric,
-            flat(job.split.train),
-            flat(job.split.validation),
-            job.candidates,
-            job.seed,
-            job.settings.calls_in_flight,
-            JournalledProgram(program.program, models(teacher_lm), job, ends) if teacher_lm else None,
-            student.lm(role, program.program.token_limit),
-            ReflectionLM((models(reflection_lm) if reflection_lm else student).lm(role, REFLECTION), ends),
-        )
-        made = _optimize(job, program, plan)
+        teacher = JournalledProgram(program.program, models(teacher_lm), job, ends) if teacher_lm else None
+        reflection = ReflectionLM((models(reflection_lm) if reflection_lm else student).lm(role, REFLECTION), ends)
+        with dspy.context(lm=student.lm(role, program.program.token_limit)), call_scope("optimizer"):
+            made = _optimize(job, program, metric, teacher, reflection)
         if ends:
             raise ends[0]
         if made.program.fingerprint == program.program.fingerprint:
@@ -295,15 +224,49 @@ def compile_program(
     return compiled
 
 
-def _optimize(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
-    try:
-        with call_scope("optimizer"):
-            return optimize(job.optimizer, program, plan)
-    except AdapterParseError as error:
-        raise ReplyError(
-            f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
-            "more capable one with --reflection-lm, or choose bootstrap or labeled"
-        ) from error
+def _optimize(
+    job: Job, program: dspy.Module, metric: Metric, teacher: dspy.Module | None, reflection: dspy.BaseLM
+) -> dspy.Module:
+    """Return the program improved by the job's optimiser, whose output is not shown.
+
+    ``teacher``: program that makes examples; None for the program itself. ``reflection``: model that writes new
+    instructions (``gepa``).
+    """
+    train, validation = flat(job.split.train), flat(job.split.validation)
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        if job.optimizer == "labeled":
+            return dspy.LabeledFewShot(k=MOST_SHOWN).compile(program, trainset=train)
+        if job.optimizer == "bootstrap":
+            as_they_are = not teacher and all(have_replies(predictor, train) for predictor in program.predictors())
+            bootstrap = dspy.BootstrapFewShotWithRandomSearch(
+                metric=lambda gold, pred, _=None: float(metric(gold, pred).score),
+                max_bootstrapped_demos=MOST_SHOWN,
+                max_labeled_demos=MOST_SHOWN if as_they_are else 0,  # with a teacher, it makes all examples
+                num_candidate_programs=job.candidates,
+                num_threads=job.settings.calls_in_flight,
+                max_errors=len(train),
+                metric_threshold=0.5,
+            )
+            return bootstrap.compile(program, teacher=teacher, trainset=train, valset=validation)
+        gepa = dspy.GEPA(
+            metric=metric,
+            reflection_lm=reflection,
+            max_metric_calls=job.candidates * (len(validation) + 6),
+            num_threads=job.settings.calls_in_flight,
+            seed=job.seed,
+        )
+        try:
+            return gepa.compile(program, trainset=train, valset=validation)
+        except AdapterParseError as error:
+            raise ReplyError(
+                f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
+                "more capable one with --reflection-lm, or choose bootstrap or labeled"
+            ) from error
+
+
+def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
+    """Return whether each example has a reply, so that it can be shown in prompts."""
+    return all(example.get(name) for example in examples for name in predictor.signature.output_fields)
 
 
 class ReflectionLM(dspy.BaseLM):
