@@ -151,10 +151,8 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
         ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in relevant), 0) for q in queries]
         hits = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(relevant)
         recall = len(hits) / min(_SHOWN, len(relevant))
-        found = [
-            f"the first wanted passage at rank {rank}" if rank else "none of the wanted passages" for rank in ranks
-        ]
-        feedback = [f"“{query}” finds {what}." for query, what in zip(queries, found, strict=True)]
+        first = (f"the first wanted passage at rank {r}" if r else "none of the wanted passages" for r in ranks)
+        feedback = [f"“{query}” finds {what}." for query, what in zip(queries, first, strict=True)]
         feedback += [f"Never among the first {_SHOWN}: {text[:160]}" for text in relevant if text not in hits][:1]
         return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(feedback)
 

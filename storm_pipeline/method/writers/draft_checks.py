@@ -34,90 +34,6 @@ _Remarked = Mapping[int, tuple[Claim, ScreenVerdict]]
 """Number of a remark → the sentence that it is about, with the verdict on it."""
 
 
-@dataclass(frozen=True)
-class JudgeReview:
-    """The judge's review of sentences that the screen finds no problem with.
-
-    The judge gets all sentences of a text at once, with the passages that they cite and each page's title and date. A
-    language model also decides on sentences whose words differ from their passages, and on numbers that no cited
-    passage has in that form. A doubted sentence gets a problem with the reason and the deciding words; the writer sees
-    similar passages with the remark. Without a judge there are no doubts.
-    """
-
-    ctx: RunContext
-    where: str
-    screen: Screen
-
-    def flag(self, claims: Sequence[Claim]) -> list[ScreenVerdict]:
-        """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
-        reads = isinstance(self.ctx.judge, LanguageModelJudge)
-        judged = self.screen.judge(claims, will_be_read=reads)
-        asked = [i for i, verdict in enumerate(judged) if verdict.is_supported or (reads and verdict.unfound)]
-        flagged = list(judged)
-        if self.ctx.judge is None or not asked:
-            return flagged
-        questions = self._questions([claims[i] for i in asked], [judged[i] for i in asked])
-        try:
-            verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
-        except ModelError as error:
-            self.ctx.events.failed(f"judging {self.where}", error)
-            return self.screen.judge(claims) if reads else flagged
-        for i, verdict, question in zip(asked, verdicts, questions, strict=True):
-            self.ctx.verdicts[claims[i].text] = verdict
-            if verdict.label == "supported":
-                sentence = self._cite_named(judged[i], verdict.supporting)
-                problem = "" if judged[i].unfound else judged[i].problem
-                flagged[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
-            else:
-                problem = _problem(verdict, self._cited_positions(judged[i]), question)
-                flagged[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
-        return flagged
-
-    def recheck(self, remarked: Sequence[tuple[Claim, ScreenVerdict]], answers: Sequence[Claim]) -> list[ScreenVerdict]:
-        """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
-
-        A language model is asked only about answers that the screen finds a problem with; its doubt remains where the
-        answer is the doubted sentence, with no other citations.
-        """
-        if not isinstance(self.ctx.judge, LanguageModelJudge):
-            return self.flag(answers)
-        screened = self.screen.judge(answers)
-        judged = [
-            replace(new, problem=_SAME)
-            if not new.problem and before.is_doubted and answer.text == claim.text and {*answer.cited} <= {*claim.cited}
-            else new
-            for (claim, before), answer, new in zip(remarked, answers, screened, strict=True)
-        ]
-        unlike = [i for i, verdict in enumerate(screened) if not verdict.is_supported and answers[i].cited]
-        for i, verdict in zip(unlike, self.flag([answers[i] for i in unlike]), strict=True):
-            judged[i] = verdict
-        return judged
-
-    def _questions(self, claims: Sequence[Claim], judged: Sequence[ScreenVerdict]) -> list[Question]:
-        """Return a question for each claim: the claim with the texts of the pieces that it cites."""
-        return [
-            Question(claim.text, tuple(map(with_source, self._pieces(verdict))), verdict.unfound)
-            for claim, verdict in zip(claims, judged, strict=True)
-        ]
-
-    def _pieces(self, judged: ScreenVerdict) -> list[Passage]:
-        """Return the cited passages, split by snippet, so that the judge can name each alone."""
-        shown = (self.screen.shown[i] for i in self._cited_positions(judged))
-        return [piece for passage in shown for piece in passage.pieces()]
-
-    def _cite_named(self, judged: ScreenVerdict, supporting: Sequence[int]) -> Sentence:
-        """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
-        pieces = self._pieces(judged)
-        kept = {citation for i in supporting for citation in pieces[i].citations()}
-        cited = tuple(citation for citation in judged.sentence.citations if citation in kept)
-        return replace(judged.sentence, citations=cited) if cited else judged.sentence
-
-    def _cited_positions(self, judged: ScreenVerdict) -> tuple[int, ...]:
-        """Return the positions of the passages that the checked sentence cites."""
-        cited = set(judged.sentence.citations)
-        return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))
-
-
 def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
     """Map those that cite several snippets to themselves with those that a language model names as their support.
 
@@ -203,7 +119,7 @@ def check_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, screen, draft.names, JudgeReview(ctx, where, screen))
+    review = _Review(ctx, where, screen, draft.names)
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -231,19 +147,24 @@ def _quote_neighbours(texts: Sequence[str], place: int) -> str:
 
 @dataclass(frozen=True)
 class _Review:
-    """Decides whether each sentence of a text is kept, replaced or dropped, and records the decision."""
+    """Decides whether each sentence of a text is kept, replaced or dropped, and records the decision.
+
+    The judge gets all sentences of a text at once that the screen finds no problem with, with the passages that they
+    cite and each page's title and date. A language model also decides on sentences whose words differ from their
+    passages, and on numbers that no cited passage has in that form. A doubted sentence gets a problem with the reason
+    and the deciding words; the writer sees similar passages with the remark. Without a judge there are no doubts.
+    """
 
     ctx: RunContext
     where: str
     screen: Screen
     names: Sequence[str]
-    judge: JudgeReview
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """Return the final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.screen.as_written, claims))
-        judged = self.judge.flag(claims)
+        judged = self._flag(claims)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
@@ -304,11 +225,77 @@ class _Review:
     def _recheck(self, remarked: _Remarked, answers: Mapping[int, RemarkReply]) -> dict[int, ScreenVerdict]:
         """Return the verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if n in remarked and answer.claim is not None}
-        verdicts = self.judge.recheck([remarked[n] for n in claims], list(claims.values()))
+        verdicts = self._judge_answers([remarked[n] for n in claims], list(claims.values()))
         return {
             n: verdict if verdict.is_supported else self.screen.by_quotation(claim, answers[n].quotation) or verdict
             for (n, claim), verdict in zip(claims.items(), verdicts, strict=True)
         }
+
+    def _flag(self, claims: Sequence[Claim]) -> list[ScreenVerdict]:
+        """Return the screen's verdicts, with a problem where the judge doubts a sentence; its failure is recorded."""
+        reads = isinstance(self.ctx.judge, LanguageModelJudge)
+        judged = self.screen.judge(claims, will_be_read=reads)
+        asked = [i for i, verdict in enumerate(judged) if verdict.is_supported or (reads and verdict.unfound)]
+        flagged = list(judged)
+        if self.ctx.judge is None or not asked:
+            return flagged
+        questions = [
+            Question(claims[i].text, tuple(map(with_source, self._pieces(judged[i]))), judged[i].unfound) for i in asked
+        ]
+        try:
+            verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
+        except ModelError as error:
+            self.ctx.events.failed(f"judging {self.where}", error)
+            return self.screen.judge(claims) if reads else flagged
+        for i, verdict, question in zip(asked, verdicts, questions, strict=True):
+            self.ctx.verdicts[claims[i].text] = verdict
+            if verdict.label == "supported":
+                sentence = self._cite_named(judged[i], verdict.supporting)
+                problem = "" if judged[i].unfound else judged[i].problem
+                flagged[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
+            else:
+                problem = _problem(verdict, self._cited_positions(judged[i]), question)
+                flagged[i] = replace(judged[i], problem=problem, is_only_copied=False, change="", is_doubted=True)
+        return flagged
+
+    def _judge_answers(
+        self, remarked: Sequence[tuple[Claim, ScreenVerdict]], answers: Sequence[Claim]
+    ) -> list[ScreenVerdict]:
+        """Return the verdicts on answers to remarks, with a problem where the judge doubts them too.
+
+        A language model is asked only about answers that the screen finds a problem with; its doubt remains where the
+        answer is the doubted sentence, with no other citations.
+        """
+        if not isinstance(self.ctx.judge, LanguageModelJudge):
+            return self._flag(answers)
+        screened = self.screen.judge(answers)
+        judged = [
+            replace(new, problem=_SAME)
+            if not new.problem and before.is_doubted and answer.text == claim.text and {*answer.cited} <= {*claim.cited}
+            else new
+            for (claim, before), answer, new in zip(remarked, answers, screened, strict=True)
+        ]
+        unlike = [i for i, verdict in enumerate(screened) if not verdict.is_supported and answers[i].cited]
+        for i, verdict in zip(unlike, self._flag([answers[i] for i in unlike]), strict=True):
+            judged[i] = verdict
+        return judged
+
+    def _pieces(self, judged: ScreenVerdict) -> list[Passage]:
+        """Return the cited passages, split by snippet, so that the judge can name each alone."""
+        shown = (self.screen.shown[i] for i in self._cited_positions(judged))
+        return [piece for passage in shown for piece in passage.pieces()]
+
+    def _cite_named(self, judged: ScreenVerdict, supporting: Sequence[int]) -> Sentence:
+        """Return the sentence with the citations of the pieces that the judge names; with all if it names none."""
+        pieces = self._pieces(judged)
+        kept = {citation for i in supporting for citation in pieces[i].citations()}
+        cited = tuple(citation for citation in judged.sentence.citations if citation in kept)
+        return replace(judged.sentence, citations=cited) if cited else judged.sentence
+
+    def _cited_positions(self, judged: ScreenVerdict) -> tuple[int, ...]:
+        """Return the positions of the passages that the checked sentence cites."""
+        cited = set(judged.sentence.citations)
+        return tuple(i for i, passage in enumerate(self.screen.shown) if cited & set(passage.citations()))
 
     def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
         self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))

@@ -1,7 +1,8 @@
 """An article to which edits are applied by the numbers of its sentences and headings.
 
 A sentence that is cut or joined passes its citations on to the one that stays; one that is moved or reworded keeps its
-own. Every edit is recorded, and so many sentences at most go for good.
+own. Every edit is recorded, and so many sentences at most go for good. The additions of a new sentence must be in the
+article or in the passages that it cites.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,7 +53,8 @@ class EditedArticle:
         self._headings = self._article.headings
         self._passages: dict[int, Sentence] = {}
         self._last = len(self._sentences)
-        self._checks = EditChecks(ctx, [*self._headings.values(), *self._texts()])
+        article = (ctx.brief.topic, *self._headings.values(), *self._texts())
+        self._words = {word for text in article for word in folded_words(text)}  # names that any sentence may have
         self._removals_left = max(1, int(_MOST_REMOVED * len(self._sentences)))
         self.changed: set[int] = set()  # numbers of the sentences that the last edits concern
         self._read: Mapping[Edit, Reading] = {}
@@ -98,7 +100,7 @@ class EditedArticle:
         """Return the passages cited or found for a sentence, numbered, without duplicates; show the sentence again."""
         if sentence in self._sentences:
             self.changed.add(sentence)
-            results = [*self._checks.cited([self._sentences[sentence]]), *results]
+            results = [*self._cited([self._sentences[sentence]]), *results]
         known = {passage.text for passage in self._passages.values()}
         new = list({passage.text: passage for passage in results if passage.text not in known}.values())
         numbered = self._number(Sentence(passage.text, passage.citations()) for passage in new)
@@ -168,7 +170,7 @@ class EditedArticle:
             [self._before(edit.sentence), *(number for _, named in self._parse(edit) for number in named)]
         )
         allowed, read = " ".join((old.text, *_texts_of(known))), edit in self._read
-        problems = [self._checks.problem(sentence, old.text, allowed, was_read=read) for sentence in new]
+        problems = [self._problem(sentence, old.text, allowed, was_read=read) for sentence in new]
         if problem := next(filter(None, problems), "" if new else NOT_WHOLE):
             return problem
         gone = (edit.sentence, edit.other) if joins else (edit.sentence,)
@@ -271,6 +273,41 @@ class EditedArticle:
         language = self._ctx.brief.language
         return bool(missing(text, [other], language=language, source_languages=[language]))
 
+    def _cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
+        """Return the passages that sentences cite, joined."""
+        ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
+        known = {snippet.id: snippet for source in self._ctx.store.sources() for snippet in source.snippets}
+        return passages((known[name] for name in ids if name in known), language=self._ctx.brief.language)
+
+    def _problem(self, sentence: Sentence, old: str, allowed: str, *, was_read: bool = False) -> str:
+        """Return why a sentence cannot replace the old one; empty if it can.
+
+        Args:
+            allowed: the texts that the new one may repeat.
+            was_read: whether a language model has read it, and supports it.
+        """
+        new = sentence.text
+        if not is_complete(new) and (not new or is_complete(old)):
+            return NOT_WHOLE
+        if was_read:
+            return ""
+        sources = list(map(with_source, self._cited([sentence])))
+        added = self._added(new, allowed, sources)
+        if not added:
+            return ""
+        near = deciding(Question(new, tuple(sources)))[:1]
+        have = "".join(f", which have “{first_words(sources[s.passage][s.start : s.end])}”" for s in near)
+        return f"{', '.join(f'“{word}”' for word in added)} is neither in the sentence nor in its sources{have}"
+
+    def _added(self, new: str, allowed: str, sources: Sequence[str]) -> list[str]:
+        """Return the numbers and dates missing in ``allowed`` and sources, and capitalised words that occur nowhere."""
+        language = self._ctx.brief.language
+        known, languages = [f"{self._ctx.brief.topic} {allowed}", *sources], [language, *map(detect, sources)]
+        absent = list(missing(new, known, language=language, source_languages=languages))
+        had = self._words.union(*map(folded_words, known))
+        had |= set(map(str.casefold, month_names(language)))
+        return absent + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+
     def _record(self, before: str, reason: str, outcome: str, *after: str) -> None:
         text = join_sentences(after, self._ctx.brief.language)
         self._ctx.events.revised(Revision("editing", before, reason, outcome, text))
@@ -297,53 +334,6 @@ def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
 
 def _texts_of(sentences: Iterable[Sentence]) -> list[str]:
     return [sentence.text for sentence in sentences]
-
-
-class EditChecks:
-    """The checks of a sentence that replaces others.
-
-    Args:
-        article: headings and sentences before the first edit, whose names are allowed in every sentence.
-    """
-
-    def __init__(self, ctx: RunContext, article: Sequence[str]) -> None:
-        self._ctx = ctx
-        self._words = {word for text in (ctx.brief.topic, *article) for word in folded_words(text)}
-
-    def cited(self, sentences: Sequence[Sentence]) -> tuple[Passage, ...]:
-        """Return the passages that sentences cite, joined."""
-        ids = dict.fromkeys(citation.snippet_id for sentence in sentences for citation in sentence.citations)
-        known = {snippet.id: snippet for source in self._ctx.store.sources() for snippet in source.snippets}
-        return passages((known[name] for name in ids if name in known), language=self._ctx.brief.language)
-
-    def problem(self, sentence: Sentence, old: str, allowed: str, *, was_read: bool = False) -> str:
-        """Return why a sentence cannot replace the old one; empty if it can.
-
-        Args:
-            allowed: the texts that the new one may repeat.
-            was_read: whether a language model has read it, and supports it.
-        """
-        new = sentence.text
-        if not is_complete(new) and (not new or is_complete(old)):
-            return NOT_WHOLE
-        if was_read:
-            return ""
-        sources = list(map(with_source, self.cited([sentence])))
-        added = self._added(new, allowed, sources)
-        if not added:
-            return ""
-        near = deciding(Question(new, tuple(sources)))[:1]
-        have = "".join(f", which have “{first_words(sources[s.passage][s.start : s.end])}”" for s in near)
-        return f"{', '.join(f'“{word}”' for word in added)} is neither in the sentence nor in its sources{have}"
-
-    def _added(self, new: str, allowed: str, sources: Sequence[str]) -> list[str]:
-        """Return the numbers and dates missing in ``allowed`` and sources, and capitalised words that occur nowhere."""
-        language = self._ctx.brief.language
-        known, languages = [f"{self._ctx.brief.topic} {allowed}", *sources], [language, *map(detect, sources)]
-        absent = list(missing(new, known, language=language, source_languages=languages))
-        had = self._words.union(*map(folded_words, known))
-        had |= set(map(str.casefold, month_names(language)))
-        return absent + [name for name in _names(new) if not had.issuperset(folded_words(name))]
 
 
 def _names(text: str) -> list[str]:

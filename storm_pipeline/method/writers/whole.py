@@ -228,17 +228,14 @@ def _add_above(section: Section, others: Sequence[Section], *, first: bool) -> S
 def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
     """Save a section in the run's folder, emit that it is written, and return it."""
     ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
-    ctx.events.emit(_section_event(ctx, number, section))
-    return section
-
-
-def _section_event(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     editions = ctx.store.editions()
     sentences = map(editions.cite_once, section.sentences())
     cited = (citation.source_id for sentence in sentences for citation in sentence.citations)
     addresses = {source.id: source.url for source in editions.sources()}
     sources = tuple(addresses[source_id] for source_id in dict.fromkeys(cited))
-    return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)
+    text = section_to_markdown(section)
+    ctx.events.emit(SectionWritten(ctx.events.stage, number, section.heading, text, sources))
+    return section
 
 
 def _write(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section | None:
