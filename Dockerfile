@@ -20,7 +20,7 @@ RUN /opt/storm/bin/pip install --no-cache-dir --constraint constraints.txt '.[lo
 # --build-arg WEIGHTS= leaves all out, for use with a hosted model.
 ARG WEIGHTS=yes
 ENV STORM_HOME=/storm
-RUN mkdir -p "$STORM_HOME/cache" && if [ -n "$WEIGHTS" ]; then /opt/storm/bin/storm assets pull; fi
+RUN mkdir -p "$STORM_HOME/cache" "$STORM_HOME/servers" && if [ -n "$WEIGHTS" ]; then /opt/storm/bin/storm assets pull; fi
 
 FROM python:3.12-slim
 

@@ -59,6 +59,16 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", guarded_getaddrinfo)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home of the program's own for these tests, with the downloads of the checkout."""
+    made = tmp_path_factory.mktemp("home")
+    (ROOT / "cache").mkdir(exist_ok=True)
+    (made / "cache").symlink_to(ROOT / "cache")
+    os.environ["STORM_HOME"] = str(made)
+    return made
+
+
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """The measuring data beside the checkout; the test is skipped, by name, where it is absent."""

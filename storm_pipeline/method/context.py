@@ -135,10 +135,12 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
 
 def require_whole(topic: str, text: str) -> None:
     """Check that no line of an outline's text is left out but the topic as its title. Raises RunError: one is."""
-    left = [line.lstrip("# ") for line in outline_to_markdown(_parse(text, topic)).splitlines()]
+    titles = (line.lstrip("# ") for line in outline_to_markdown(_parse(text, topic)).splitlines())
+    left = sorted(titles, key=len, reverse=True)
     lost = []
     for line in filter(None, map(str.strip, text.splitlines())):
-        title = next((title for title in sorted(left, key=len, reverse=True) if title in tidy(line)), None)
+        whole = tidy(line)
+        title = next((title for title in left if title in whole), None)
         if line.strip("#*-_ ").casefold() == topic.strip().casefold():
             continue
         if title is None:

@@ -28,6 +28,7 @@ from storm_pipeline.interfaces.server.errors import (
     TooLargeError,
     UnknownDocumentsError,
 )
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RunOrder
 from storm_pipeline.sources.documents.isolated import read_for, reading
 
@@ -86,7 +87,7 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
         tokens.revoke("anna")
         assert (anna.get("/runs").status_code, bert.get("/runs").status_code) == (401, 200)
     assert not [path for path in (tmp_path / "runs").iterdir() if path.name == run]
-    assert not list((tmp_path / "runs" / ".documents").iterdir())
+    assert not list((records_folder(tmp_path / "runs") / "documents").iterdir())
 
 
 def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
@@ -107,7 +108,10 @@ def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
 def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: Path) -> None:
     held, slow = holding()
     owner = {"max_cost": 1, "prices": ("openai/fake=1/1",), "max_tokens": None}
-    with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path, owner, at_once=2) as runs:
+    with (
+        FakeModel(answers() | {"DraftOutline": slow}) as model,
+        service(model, tmp_path, owner, at_once=2) as runs,
+    ):
         anna = Caller("anna", 1.5)
         first, second = runs.start(order("Silk Road"), anna), runs.start(order("Amber Road"), anna)
         third = runs.start(order("Salt Road"), BERT)
@@ -380,5 +384,5 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "runs" / by_hand)
         assert client.delete(place).status_code == 204
         assert client.delete(place).status_code == 404
-    assert list((tmp_path / "runs" / ".documents").iterdir()) == []
+    assert list((records_folder(tmp_path / "runs") / "documents").iterdir()) == []
     assert "Traceback" not in (tmp_path / "server.log").read_text()

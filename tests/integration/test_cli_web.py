@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from storm_pipeline import Storm
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.cli.serve import _PORTS
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.storm import prepare
 
 pytest.importorskip("fastapi")
@@ -110,7 +111,7 @@ def test_the_host_name_and_the_port_stay_at_the_next_start(tmp_path: Path) -> No
         with opened(place, "--no-browser") as address:
             return address.partition("/enter")[0]
 
-    first, kept = site(tmp_path), tmp_path / "runs" / ".web.json"
+    first, kept = site(tmp_path), records_folder(tmp_path / "runs") / "web.json"
     assert kept.stat().st_mode & 0o777 == 0o600
     assert site(tmp_path) == first
     with socket.create_server(("127.0.0.1", int(first.rpartition(":")[2]))):

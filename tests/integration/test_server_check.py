@@ -19,6 +19,7 @@ from storm_pipeline.errors import PageError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
@@ -216,7 +217,7 @@ def test_a_service_judges_with_its_own_model_while_its_budget_lasts(
             assert "sentences" in first, first
             assert [own["verdict"] for own in first["sentences"]] == ["supported", "contradicted"]
             assert (first["read"], first["support"], first["judge"]) == (2, 0.5, "model:openai/fake")
-            assert json.loads((tmp_path / "runs" / ".budget.json").read_text())["spent"] > 0.01
+            assert json.loads((records_folder(tmp_path / "runs") / "budget.json").read_text())["spent"] > 0.01
         with RunService(RemoteSettings.build(owner.model_copy(update={"max_cost": 0.01})), budget=0.01) as service:
             second = json.loads(called(service, ORDER).content[0].text)
         assert len(model.asked) == 1

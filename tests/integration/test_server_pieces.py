@@ -19,6 +19,7 @@ from storm_pipeline.interfaces.cli.estimate import _as_json
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.events import adapter_of
@@ -165,7 +166,7 @@ def test_a_question_counts_in_the_usage_of_the_run_and_in_the_budgets(tmp_path: 
     with FakeModel(answers()) as model:
         with service(model, tmp_path, {"prices": PRICES, "max_cost": 1.0}, budget=2.0) as runs:
             run = finished(runs, runs.start(order(recipe="storm")))
-            budget = tmp_path / "runs" / ".budget.json"
+            budget = records_folder(tmp_path / "runs") / "budget.json"
             before, cost = json.loads(budget.read_text())["spent"], runs.view(run).cost
             assert cost
             answer = runs.ask(run, QUESTION)

@@ -18,6 +18,7 @@ from storm_pipeline.errors import BudgetSpentError, SettingsError, StormError
 from storm_pipeline.interfaces.listing import run_entry
 from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.errors import BusyError, ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_queue import Job
 from storm_pipeline.interfaces.server.run_service import RunService
@@ -205,8 +206,7 @@ def test_a_run_that_is_resumed_twice_at_once_begins_once(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"spent": -1}', '{"spent": true}', '{"spent": "1"}', "\\xff"])
 def test_a_damaged_record_of_the_budget_is_told(tmp_path: Path, content: str) -> None:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / ".budget.json").write_bytes(content.encode("latin-1"))
+    (records_folder(tmp_path / "runs") / "budget.json").write_bytes(content.encode("latin-1"))
     owner = {"max_cost": 1, "prices": PRICES}
     with (
         FakeModel() as model,

@@ -18,8 +18,8 @@ from typer.main import get_command
 from storm_pipeline.interfaces.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
-IMAGE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
-COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 COMMANDS: Any = get_command(app)
 PORT = next(option.default for option in COMMANDS.commands["serve"].params if option.name == "port")
 
@@ -31,7 +31,7 @@ def instruction(name: str) -> str:
 
 def test_the_image_has_what_a_server_needs() -> None:
     extras = set(re.findall(r"\'\.\[([a-z,]+)\]\'", IMAGE)[0].split(","))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {"api", "mcp", "pdf", "search", "local"} <= extras <= project["optional-dependencies"].keys()
     assert "libpango" in IMAGE  # without it the extra pdf cannot be imported
 
@@ -77,10 +77,16 @@ def test_only_the_proxy_can_be_reached_and_it_leads_to_the_server() -> None:
     assert ":?" in storm["environment"]["STORM_API_TOKEN"]
 
 
-@pytest.mark.parametrize(("service", "folder"), [("storm", "/articles"), ("proxy", "/data")])
-def test_what_must_last_is_on_a_volume(service: str, folder: str) -> None:
-    (volume,) = COMPOSE["services"][service]["volumes"]
-    name, _, inside = volume.partition(":")
-    assert name in COMPOSE["volumes"]
-    assert inside == folder
-    assert service == "proxy" or instruction("WORKDIR") == inside
+@pytest.mark.parametrize(
+    ("service", "folders"), [("storm", [instruction("WORKDIR"), "/storm/servers"]), ("proxy", ["/data"])]
+)
+def test_what_must_last_is_on_a_volume(service: str, folders: list[str]) -> None:
+    volumes = [volume.partition(":") for volume in COMPOSE["services"][service]["volumes"]]
+    assert {name for name, _, _ in volumes} <= COMPOSE["volumes"].keys()
+    assert [inside for _, _, inside in volumes] == folders
+
+
+def test_the_folder_of_the_volume_is_the_users_in_the_image() -> None:
+    assert "STORM_HOME=/storm" in instruction("ENV")
+    assert '"$STORM_HOME/servers"' in IMAGE  # else the volume would be root's
+    assert "COPY --from=build --chown=storm /storm /storm" in IMAGE

@@ -24,6 +24,7 @@ from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, To
 from storm_pipeline.interfaces.server.gate import Gate, require_valid_token
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import article_as
 from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.run.events import CallFinished
@@ -41,7 +42,7 @@ def test_a_token_is_found_until_it_is_revoked(tmp_path: Path) -> None:
     assert not elsewhere.required
     anna, bert = tokens.add("anna", 5.0), tokens.add("bert")
     assert (elsewhere.find(anna), elsewhere.find(bert)) == (Caller("anna", 5.0), Caller("bert"))
-    file = tmp_path / "runs" / ".tokens.json"
+    file = records_folder(tmp_path / "runs") / "tokens.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert anna not in file.read_text()
     tokens.revoke("anna")
@@ -77,7 +78,7 @@ def test_what_tokens_cannot_be(tmp_path: Path) -> None:
 def test_a_damaged_file_lets_nobody_in(tmp_path: Path, content: str) -> None:
     tokens = Tokens(tmp_path)
     anna = tokens.add("anna")
-    (tmp_path / ".tokens.json").write_text(content)
+    (records_folder(tmp_path) / "tokens.json").write_text(content)
     assert tokens.find(anna) is None
     with pytest.raises(SettingsError, match="restore or delete it"):
         tokens.all()
@@ -102,7 +103,7 @@ def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatc
     assert budgets.of(Caller("bert")) is None
     after = Budgets(tmp_path, None).of(anna)
     assert after
-    assert (after.spent, json.loads((tmp_path / ".budget-anna.json").read_text())) == (
+    assert (after.spent, json.loads((records_folder(tmp_path) / "budget-anna.json").read_text())) == (
         2.0,
         {"spent": 2.0, "month": "2026-11"},
     )

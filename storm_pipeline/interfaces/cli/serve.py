@@ -58,7 +58,7 @@ _TokenBudget = Annotated[
 ]
 _HOST, _PORTS = "127.0.0.1", range(8765, 8865)
 _PORT = "Port to listen on; default: that of the last start, else 8765, or the next free one."
-_NAMES = ".web.json"  # port → its host name, in the folder of runs
+_NAMES = "web.json"  # port → its host name, in the folder of the server's records
 
 
 @serve_app.callback()
@@ -185,6 +185,7 @@ def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
     """List the tokens with their budgets and their cost of this month."""
     from storm_pipeline.interfaces.server.budget import Budgets
     from storm_pipeline.interfaces.server.callers import Caller
+    from storm_pipeline.interfaces.server.records import records_folder
 
     tokens = _tokens(ctx, out)
     rows = []
@@ -195,7 +196,7 @@ def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
     if rows:
         show_table(("name", "created", "state", "dollars a month", "spent"), rows)
     else:
-        tell(f"no tokens in {tokens.folder}: make one with `storm serve token add NAME`")
+        tell(f"no tokens in {records_folder(tokens.folder)}: make one with `storm serve token add NAME`")
 
 
 @token_app.command("revoke")
@@ -232,6 +233,7 @@ def web(
     from storm_pipeline.interfaces.server.callers import Tokens
     from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
+    from storm_pipeline.interfaces.server.records import records_folder
     from storm_pipeline.interfaces.server.serving import require_pages, serve_api
     from storm_pipeline.text.configuration.variables import variable
 
@@ -239,11 +241,12 @@ def web(
     settings = choose_model(load_settings(ctx.obj))
     token = require_valid_token(_HOST, variable(TOKEN_VARIABLE) or secrets.token_urlsafe(32), Tokens(settings.out))
     key = secrets.token_urlsafe(32)
-    names = _known_names(settings.out)
+    records = records_folder(settings.out)
+    names = _known_names(records)
     with _listen([port] if port else [*names, *_PORTS]) as listening:
         chosen = listening[0].getsockname()[1]
         name = names.pop(chosen, f"storm-{secrets.token_hex(8)}.localhost")
-        _keep_names(settings.out, {chosen: name, **names})
+        _keep_names(records, {chosen: name, **names})
         name = _HOST if sys.platform == "darwin" else name  # Safari finds no such name
         address = f"http://{name}:{chosen}/enter?key={key}"
         with open_service(settings, [*_choices(settings)], 2, 100, None, go_on=False, has_pages=True) as service:
@@ -277,7 +280,6 @@ def _known_names(folder: Path) -> dict[int, str]:
 
 def _keep_names(folder: Path, names: Mapping[int, str]) -> None:
     with suppress(OSError):  # they are then for this start alone
-        folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / _NAMES, json.dumps(names), private=True)
 
 

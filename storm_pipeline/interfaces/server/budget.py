@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from storm_pipeline.errors import BudgetSpentError, RunError, SettingsError
 from storm_pipeline.interfaces.server.callers import Caller
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.run.events import CallFinished, Event
 from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
 
@@ -108,16 +109,16 @@ class Budget:
 
 
 class Budgets:
-    """The budgets of a server in the folder of its runs. ``most``: of all runs; None: no limit.
+    """The budgets of the server of a folder of runs. ``most``: of all runs; None: no limit.
 
     Raises SettingsError: as :class:`Budget`.
     """
 
     def __init__(self, folder: Path, most: float | None) -> None:
-        self._folder = folder
+        self._folder = records_folder(folder)
         self._callers: dict[str, Budget] = {}
         self._lock = threading.Lock()
-        self.server = None if most is None else Budget(folder / ".budget.json", most)
+        self.server = None if most is None else Budget(self._folder / "budget.json", most)
 
     def of(self, caller: Caller | None) -> Budget | None:
         """Return a caller's monthly budget; None: no limit. Raises SettingsError: the file is damaged."""
@@ -125,7 +126,7 @@ class Budgets:
             return None
         with self._lock:
             if caller.name not in self._callers:
-                file = self._folder / f".budget-{caller.name}.json"
+                file = self._folder / f"budget-{caller.name}.json"
                 self._callers[caller.name] = Budget(file, caller.budget, f"the runs of {caller.name}", monthly=True)
             budget = self._callers[caller.name]
             budget.most = caller.budget  # a new token of the name may have another budget

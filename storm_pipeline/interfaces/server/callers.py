@@ -14,10 +14,11 @@ from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.run.log import logger
 from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
 
-_FILE, _LOCK = ".tokens.json", ".tokens.lock"
+_FILE, _LOCK = "tokens.json", "tokens.lock"
 _NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 _MOST_BYTES = 1 << 20
 
@@ -58,13 +59,13 @@ _TOKENS = TypeAdapter(tuple[Token, ...])
 class Tokens:
     """The named tokens of the server whose runs are in a folder. Thread-safe.
 
-    They are stored in the folder's ``.tokens.json``, readable only by its owner; a running server reads it again after
-    changes. A token is 256 random bits, so that a plain SHA-256 protects it.
+    They are stored in ``tokens.json`` of the folder of its records; a running server reads it again after changes. A
+    token is 256 random bits, so that a plain SHA-256 protects it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._path = folder / _FILE
+        self._path = records_folder(folder) / _FILE
         self._lock = threading.Lock()
         self._version: tuple[int, ...] | None = None
         self._known: tuple[Token, ...] = ()
@@ -133,7 +134,6 @@ class Tokens:
 
     def _hold_file(self) -> AbstractContextManager[object]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             return locked_file(self._path.with_name(_LOCK), timeout=10)
         except (OSError, Timeout) as error:
             raise SettingsError(f"{self._path} cannot be written: {error}") from error

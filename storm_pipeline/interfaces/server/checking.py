@@ -167,7 +167,6 @@ class ArticleCheck:
 
     def _paid(self, reserved: Reservation, cap: float) -> Judge:
         """Open the language model within the cap and the reserved money."""
-        self._settings.out.mkdir(parents=True, exist_ok=True)  # of the record of the budget
         settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
         return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 

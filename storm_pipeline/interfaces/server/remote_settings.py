@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.documents import ID
 from storm_pipeline.interfaces.server.places import caller_name, make_places
+from storm_pipeline.method.context import MOST_SECTIONS
 from storm_pipeline.method.saved_settings import changed_settings
 from storm_pipeline.output.export.formats import FORMATS, TEXTS, ArticleFormat, as_text, export
 from storm_pipeline.run.folder import SavedSettings
@@ -70,6 +71,15 @@ class Order(BaseModel, extra="forbid"):
             raise SettingsError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
+def _few_lines(outline: str) -> str:
+    if len(outline.splitlines()) > MOST_SECTIONS:
+        raise ValueError(f"it has more than {MOST_SECTIONS:,} lines: send fewer")
+    return outline
+
+
+_Outline = Annotated[str, Field(max_length=50_000), AfterValidator(_few_lines)]
+
+
 class RunOrder(Order):
     """The body of a request for a new run."""
 
@@ -82,10 +92,9 @@ class RunOrder(Order):
     recipe: str | None = Field(
         default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
     )
-    outline: str | None = Field(
+    outline: _Outline | None = Field(
         default=None,
-        max_length=50_000,
-        description="Headings of the article: '#' headings or a list.",
+        description=f"Headings of the article: '#' headings or a list, of at most {MOST_SECTIONS:,} lines.",
         json_schema_extra={"pattern": r"\S"},
         examples=["# Trade\n# Caravans\n"],
     )
@@ -120,8 +129,8 @@ class Interviewer(BaseModel, extra="forbid"):
 class ContinueOrder(Order):
     """The body of a request for an article from edited pieces of a run."""
 
-    outline: str | None = Field(
-        default=None, max_length=50_000, description="Headings as Markdown; default: those of the run, made anew."
+    outline: _Outline | None = Field(
+        default=None, description="Headings as Markdown; default: those of the run, made anew."
     )
     perspectives: list[Interviewer] | None = Field(
         default=None, max_length=50, description="Perspectives of the interviews; default: those of the run."
@@ -252,6 +261,11 @@ class RemoteSettings:
         except ValidationError as error:
             raise first_error(error) from None
         return values
+
+    def services(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the models and engines among settings that a caller chose."""
+        names = BY_VALUE & self.allowed.keys() & chosen.keys()
+        return {name: chosen[name] for name in names if chosen[name] is not None}
 
     def is_allowed(self, name: str, value: Any) -> bool:
         """Return whether the owner allows a value, if only single values are allowed."""

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,16 +18,16 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.listing import RunEntry, list_runs, run_entry, run_state, safe_entry
 from storm_pipeline.interfaces.server.callers import OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.records import RunRecord, RunRecords
 from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
 from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.article_json import from_json
-from storm_pipeline.run.events import LATEST, adapter_of
+from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
-from storm_pipeline.text.files import LARGEST, cannot_write, is_plain, read_plain, write_atomically
+from storm_pipeline.text.files import LARGEST, is_plain, read_plain
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
-_SERVICES = ".services.json"
 RUNS = 500  # maximum runs of a caller with a named token
 RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
@@ -60,11 +60,11 @@ class RunView:
 
 
 class RunFolders:
-    """The runs directly below a folder."""
+    """The runs directly below a folder, and the server's records of them."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._callers: dict[str, str] = {}  # run → name of its caller, which never changes
+        self.records = RunRecords(root)
 
     def require_room(self, caller: str, more: int = 0) -> None:
         """Check that a caller may have ``more`` further runs. Raises ConflictError, RunError: too many.
@@ -73,11 +73,7 @@ class RunFolders:
         """
         if not caller:
             return
-        names = self._names()
-        for name, folder in names.items():
-            if name not in self._callers and (known := _order(folder)[0]):
-                self._callers[name] = known
-        held = [folder for name, folder in names.items() if self._callers.get(name) == caller]
+        held = [folder for name, folder in self.names().items() if self.records.get(name).caller == caller]
         if len(held) + more > RUNS or sum(map(_size, held)) > RUN_BYTES:
             raise ConflictError(
                 f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together, and you have {len(held)}: delete some"
@@ -85,79 +81,41 @@ class RunFolders:
 
     def path(self, name: str) -> Path:
         """Return the folder of the run with this name, or raise UnknownRunError if there is none."""
-        folder = self._names().get(name)
+        folder = self.names().get(name)
         if folder is None or not (folder / "run.json").is_file():
             raise UnknownRunError("there is no run of this name")
         return folder
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
         """Return the newest runs of a caller, newest first, or raise RunError if the folder cannot be read."""
-        known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
-        visible = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
-        newest = sorted(visible, key=lambda pair: _creation_time(pair[0]), reverse=True)
-        entries = (safe_entry(folder) for _, folder in newest)  # only read events of the runs shown
-        return tuple(map(_view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
+        known = sorted(self.names().items(), reverse=True)
+        visible = [folder for name, folder in known if caller.has_access(self.records.get(name).caller)]
+        newest = sorted(visible, key=_creation_time, reverse=True)
+        entries = map(safe_entry, newest)  # only read events of the runs shown
+        return tuple(map(self._view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
     def newest(self) -> Iterator[Path]:
         """Yield the folders of the newest runs, the last changed ones first."""
-        yield from islice(sorted(self._names().values(), key=_changed, reverse=True), 20)
+        yield from islice(sorted(self.names().values(), key=_changed, reverse=True), 20)
 
     def view(self, name: str) -> RunView:
         """Return one run, or raise UnknownRunError if there is none."""
-        return _view(run_entry(self.path(name)))
+        return self._view(run_entry(self.path(name)))
 
-    def order(self, name: str) -> tuple[str, str | None]:
-        """Return the name of a run's caller, and its set of documents, if any.
-
-        Raises UnknownRunError: no such run.
-        """
-        return _order(self.path(name))
-
-    def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
-        """Record the caller and documents of a new run; return its settings as :meth:`settings`."""
-        self.update(name, caller=caller.name, documents=documents)
-        return self.settings(name)
-
-    def record_services(self, name: str, chosen: Mapping[str, Any]) -> None:
-        """Record the models and engines of a run beside it, since its folder may be another's. Raises RunError."""
-        services = {key: chosen[key] for key in BY_VALUE & chosen.keys() if chosen[key] is not None}
-        if not services:
-            return
-        path, known = self._root / _SERVICES, self._services()
-        kept = {run: known[run] for run in known.keys() & self._names().keys()}
-        try:
-            content = json.dumps({**kept, name: {**kept.get(name, {}), **services}})
-            write_atomically(path, content, private=True)
-        except OSError as error:
-            raise RunError(cannot_write(path, error)) from error
+    def record(self, name: str) -> RunRecord:
+        """Return the record of a run, or raise UnknownRunError if there is no such run."""
+        self.path(name)
+        return self.records.get(name)
 
     def own_settings(self, name: str) -> SavedSettings:
         """Return a run's settings without models and engines that no caller of this folder's servers chose.
 
         Errors as for :meth:`settings`.
         """
-        known, saved = self._services().get(name, {}), self.settings(name)
+        known, saved = self.records.get(name).services, self.settings(name)
         return {
             key: value for key, value in saved.items() if key not in BY_VALUE or (key in known and known[key] == value)
         }
-
-    def _services(self) -> dict[str, dict[str, Any]]:
-        """Return the recorded models and engines of each run; empty if there are none, or the file is damaged."""
-        try:
-            content = read_plain(self._root / _SERVICES)
-            services: dict[str, dict[str, Any]] = adapter_of(dict[str, dict[str, Any]]).validate_json(content)
-        except (OSError, ValueError):
-            return {}
-        return services
-
-    def update(self, name: str, **fields: object) -> None:
-        """Set fields of a run's state. Raises UnknownRunError, RunError: unknown, or another process holds the run."""
-        with RunStore.open(self.path(name), keep_edited=True) as run:
-            run.update_state(**fields)
-
-    def states(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the names and states of all runs, or raise RunError if the folder cannot be read."""
-        yield from ((name, _state(folder)) for name, folder in self._names().items())
 
     def state(self, name: str) -> str:
         """Return the state of a run, without reading its usage, or raise UnknownRunError if there is none."""
@@ -186,7 +144,7 @@ class RunFolders:
         aside = folder.with_name(f".deleted-{uuid4().hex}")  # disappears atomically
         try:
             folder.rename(aside)
-            self._callers.pop(name, None)
+            self.records.delete(name)
             shutil.rmtree(aside)
         except OSError as error:
             raise RunError(f"the run cannot be deleted: {error.strerror}") from error
@@ -218,12 +176,36 @@ class RunFolders:
         except (OSError, ValueError) as error:
             raise RunError(f"the {what} of the run cannot be read: resume the run") from error
 
+    def _view(self, entry: RunEntry) -> RunView:
+        state = _state(entry.folder)
+        recipe = str(state.get("recipe", ""))
+        record = self.records.get(entry.folder.name)
+        _, is_outline = recipe_of_run(recipe)
+        counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
+        return RunView(
+            run=entry.folder.name,
+            topic=entry.topic,
+            makes="outline" if is_outline else "article",
+            recipe=recipe,
+            state=cast("State", entry.state),  # a run, so neither a batch nor another folder
+            reason=entry.reason,
+            position=None,
+            created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
+            sessions=entry.sessions,
+            **counts,
+            cost=entry.usage.cost if entry.usage else None,
+            ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
+            caller=record.caller,
+            documents=record.documents,
+            shared=bool(record.shared),
+        )
+
     def _entries(self) -> list[RunEntry]:
-        mine = set(self._names().values())
+        mine = set(self.names().values())
         return [run for run in list_runs(self._root) if run.folder in mine]
 
-    def _names(self) -> dict[str, Path]:
-        """Return the folders by name, without links and hidden folders."""
+    def names(self) -> dict[str, Path]:
+        """Return the folders by name, without links and hidden folders. Raises RunError: they cannot be listed."""
         try:
             with os.scandir(self._root) as scan:
                 names = [entry.name for entry in scan if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."]
@@ -235,7 +217,7 @@ class RunFolders:
 
 
 def _state(folder: Path) -> dict[str, Any]:
-    """Return the content of ``run.json``; empty if unreadable, so that the run belongs to the owner."""
+    """Return the content of ``run.json``; empty if unreadable."""
     try:
         return read_state(folder)
     except RunError:
@@ -255,41 +237,9 @@ def _size(folder: Path) -> int:
     return 0
 
 
-def _creation_time(state: dict[str, Any]) -> float:
-    created = state.get("created")
+def _creation_time(folder: Path) -> float:
+    created = _state(folder).get("created")
     return float(created) if isinstance(created, int | float) and 0 <= created < LATEST else 0.0
-
-
-def _order(folder: Path) -> tuple[str, str | None]:
-    """Return the name of a run's caller, and the run's set of documents, if any."""
-    state = _state(folder)
-    documents = state.get("documents")
-    return str(state.get("caller", "")), documents if isinstance(documents, str) else None
-
-
-def _view(entry: RunEntry) -> RunView:
-    state = _state(entry.folder)
-    recipe = str(state.get("recipe", ""))
-    caller, documents = _order(entry.folder)
-    _, is_outline = recipe_of_run(recipe)
-    counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
-    return RunView(
-        run=entry.folder.name,
-        topic=entry.topic,
-        makes="outline" if is_outline else "article",
-        recipe=recipe,
-        state=cast("State", entry.state),  # a run, so neither a batch nor another folder
-        reason=entry.reason,
-        position=None,
-        created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
-        sessions=entry.sessions,
-        **counts,
-        cost=entry.usage.cost if entry.usage else None,
-        ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
-        caller=caller,
-        documents=documents,
-        shared=bool(state.get("shared")),
-    )
 
 
 class EventFile:

@@ -18,6 +18,7 @@ from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunErr
 from storm_pipeline.interfaces.server.estimates import EstimateView
 from storm_pipeline.interfaces.server.pieces import RunPieces, read_pieces
 from storm_pipeline.interfaces.server.places import caller_name, make_places
+from storm_pipeline.interfaces.server.records import RunRecord, records_folder
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
@@ -67,10 +68,11 @@ class RunService(AbstractContextManager["RunService"]):
         self.remote = remote
         self.folders = RunFolders(remote.owner.out)
         self.tokens = Tokens(remote.owner.out)
-        self.documents = DocumentSets(remote.owner.out / ".documents")
+        records = records_folder(remote.owner.out)
+        self.documents = DocumentSets(records / "documents")
         shares = Shares(self.folders)
         self.share, self.unshare, self.shared = shares.add, shares.remove, shares.find
-        self.redactor = Redactor((remote.owner.out, remote.owner.cache))
+        self.redactor = Redactor((remote.owner.out, remote.owner.cache, records))
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
@@ -83,7 +85,7 @@ class RunService(AbstractContextManager["RunService"]):
 
         Raises UnknownRunError: no such run, or no access to it; LookupError: there is no current request.
         """
-        if not CALLER.get().has_access(self.folders.order(name)[0]):
+        if not CALLER.get().has_access(self.folders.record(name).caller):
             raise UnknownRunError("there is no run of this name")
         return name
 
@@ -131,7 +133,7 @@ class RunService(AbstractContextManager["RunService"]):
         """
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: stop it first")
-        folder, (_, documents) = self.folders.path(name), self.folders.order(name)
+        folder, documents = self.folders.path(name), self.folders.record(name).documents
         settings = self._with_documents(self._resumed(name), caller, documents)
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
@@ -203,8 +205,9 @@ class RunService(AbstractContextManager["RunService"]):
             self.queue.require_room(budget, caller.name)
             name = make(storm).name
             try:
-                saved = self.folders.prepare(name, caller, documents)
-                self.folders.record_services(name, {key: saved[key] for key in self.remote.allowed if key in saved})
+                services = self.remote.services(self.folders.settings(name))
+                record = RunRecord(caller=caller.name, documents=documents, services=services)
+                self.folders.records.put(name, record)
                 if documents:
                     self.documents.use(caller, documents, name)
                 job = self._job(name, {}, caller)
@@ -232,11 +235,13 @@ class RunService(AbstractContextManager["RunService"]):
         with self._accepting:
             if state == "running" or self.queue.has(name):
                 raise ConflictError("the run is under way or waits for its turn already")
-            caller, whose = self._caller(name), self.folders.order(name)[0]
-            self.folders.require_room(whose)
-            self.queue.require_room(self._budgets.of(caller), whose)
-            self.folders.record_services(name, settings or {})
-            begun = self.queue.add(self._job(name, settings or {}, caller))
+            caller, record = self._caller(name), self.folders.record(name)
+            self.folders.require_room(record.caller)
+            self.queue.require_room(self._budgets.of(caller), record.caller)
+            job = self._job(name, settings or {}, caller)  # before anything is recorded: the settings may be refused
+            if chosen := self.remote.services(settings or {}):
+                self.folders.records.update(name, services={**record.services, **chosen})
+            begun = self.queue.add(job)
         begun.result()
         return name
 
@@ -336,7 +341,7 @@ class RunService(AbstractContextManager["RunService"]):
 
     def _caller(self, name: str) -> Caller | None:
         """Return a run's caller, None if the token was revoked, or raise UnknownRunError if there is no such run."""
-        caller, _ = self.folders.order(name)
+        caller = self.folders.record(name).caller
         return self.tokens.by_name(caller) if caller else OWNER
 
     def _with_documents(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
@@ -351,8 +356,8 @@ class RunService(AbstractContextManager["RunService"]):
 
     def _job(self, name: str, given: Mapping[str, Any], caller: Caller | None) -> Job:
         """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
-        owner, documents = self.folders.order(name)
-        settings = self._with_documents(self._resumed(name, given), Caller(owner), documents)
+        record = self.folders.record(name)
+        settings = self._with_documents(self._resumed(name, given), Caller(record.caller), record.documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
@@ -360,7 +365,7 @@ class RunService(AbstractContextManager["RunService"]):
             self._storm(_within(settings, before, allowed)).resume(folder, sinks=[sink], halt=halt)
 
         left = self._left(settings, before, caller)
-        return Job(name, work, self._record_failure, left, self._budgets.of(caller), owner)
+        return Job(name, work, self._record_failure, left, self._budgets.of(caller), record.caller)
 
     def _left(self, settings: Settings, before: float, caller: Caller | None) -> float:
         """Return the US dollars that a run may still cost, which it reserves from the budgets."""

@@ -1,4 +1,4 @@
-"""Read-only links to articles: random keys, kept as hashes in the states of their runs."""
+"""Read-only links to articles: random keys, kept as hashes in the records of their runs."""
 
 import secrets
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from storm_pipeline.interfaces.server.errors import UnknownRunError
 from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.run_folders import RunFolders
 
-_PLACES = Places("look-ups of shared articles", 8, 8)  # each reads the states of all runs
+_PLACES = Places("look-ups of shared articles", 8, 8)  # each reads the records of all runs
 
 
 @dataclass(frozen=True)
@@ -20,22 +20,23 @@ class Shares:
     def add(self, name: str) -> str:
         """Return the key of a new link to a run's article, which replaces an earlier one.
 
-        Raises UnknownRunError, ConflictError, RunError: no such run, no article yet, or another process holds the run.
+        Raises UnknownRunError, ConflictError, RunError: no such run, no article yet, or it cannot be recorded.
         """
         self.folders.article(name)
         key = secrets.token_urlsafe(32)
-        self.folders.update(name, shared=digest(key))
+        self.folders.records.update(name, shared=digest(key))
         return key
 
     def remove(self, name: str) -> None:
         """Make a run's link invalid. Raises UnknownRunError, RunError: as :meth:`add`."""
-        self.folders.update(name, shared="")
+        self.folders.path(name)
+        self.folders.records.update(name, shared="")
 
     def find(self, key: str) -> str:
         """Return the name of the run with a link of this key. Raises UnknownRunError: there is none; BusyError."""
         kept = digest(key)
         with _PLACES.hold("everybody"):
-            for name, state in self.folders.states():
-                if state.get("shared") == kept:
+            for name in self.folders.names():
+                if self.folders.records.get(name).shared == kept:
                     return name
         raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")

@@ -118,6 +118,13 @@ def user_configuration() -> Path:
     return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
 
 
+def user_data() -> Path:
+    """Return ``$STORM_HOME``; without that variable, the platform's folder for a program's data."""
+    from platformdirs import user_data_path
+
+    return _home() or user_data_path(_APP, appauthor=False)
+
+
 def _home() -> Path | None:
     given = os.environ.get("STORM_HOME", "").strip()
     return Path(given).expanduser() if given else None
