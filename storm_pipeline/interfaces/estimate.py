@@ -206,7 +206,8 @@ class Plan:
             stage, role, program = key.split(", ")
             is_made = stage in TABLE["outlining"] or not self.outline_only
             if program in asked and is_made and (program not in _BESIDE or beside[stage]):
-                used = {what: total(of, sizes) * _OUTLINED[what] ** (program in outlined) for what, of in terms.items()}
+                factors = _OUTLINED if program in outlined else dict.fromkeys(_OUTLINED, 1)
+                used = {what: factors[what] * total(of, sizes) for what, of in terms.items()}
                 used["out"] = min(used["out"], used["calls"] * (settings.reply_tokens or math.inf))
                 used["searches"] = total(TABLE["searches"].get(program, {}), sizes)
                 rows[stage, cast("Role", role), program] = used
