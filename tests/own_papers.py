@@ -148,5 +148,5 @@ def write_folder(folder: Path) -> Path:
     (folder / "minutes 1740.pdf").write_bytes(papers.scan())
     (folder / "chapter scan.pdf").write_bytes(chapter())
     (folder / "broken.pdf").write_bytes(chapter()[:200])
-    (folder / "library.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    (folder / "library.bib").write_text(BIBLIOGRAPHY, "utf-8")
     return folder

@@ -40,7 +40,7 @@ def test_write_an_article(tmp_path: Path) -> None:
         fetch(asset, ROOT / "cache")
     execute("01_write_an_article.ipynb", tmp_path)
     run = article_of(tmp_path)
-    text = (run / "article.md").read_text(encoding="utf-8")
+    text = (run / "article.md").read_text("utf-8")
     assert text.startswith("# Renaissance\n")
     assert text.count("\n## ") >= 2
     assert "[1]" in text.split("## References")[0]
@@ -59,12 +59,12 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ]
     assert any("researching Orsund Harbour" in text for text in shown), "a run in a notebook shows its progress"
     run = article_of(tmp_path)
-    text, references = (run / "article.md").read_text(encoding="utf-8").split("## References")
+    text, references = (run / "article.md").read_text("utf-8").split("## References")
     assert text.startswith("# Orsund Harbour\n")
     assert "[1]" in text
     assert re.search(r"— (history\.pdf|trade\.docx), pp?\. \d", references), "own files by name, without their folders"
     assert "file://" not in references
-    assert re.search(r"· pp?\. \d", (run / "article.html").read_text(encoding="utf-8"))
+    assert re.search(r"· pp?\. \d", (run / "article.html").read_text("utf-8"))
 
 
 @pytest.mark.assets

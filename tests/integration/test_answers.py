@@ -23,7 +23,7 @@ QUESTION = "Silk Road"
 """What the test's search engine knows something about."""
 POINTS = [
     {"text": "Silk was the first of the goods.", "passages": [2, 1]},
-    {"text": "Caravans carried it.", "passages": [3]},
+    {"text": "Caravans carried it.", "passages": [3, 3, 99, 0]},
 ]
 
 
@@ -31,7 +31,7 @@ def planning(points: list[dict[str, Any]]) -> str:
     return json.dumps({"pattern": "comparative", "points": points})
 
 
-def test_the_text_is_written_along_an_outline_whose_points_name_passages(tmp_path: Path) -> None:
+def test_the_text_is_written_along_an_outline_whose_points_name_passages_and_which_is_kept(tmp_path: Path) -> None:
     with FakeModel({"OutlineText": planning(POINTS)}) as server:
         article = storm(server, tmp_path).answer(QUESTION)
     (outlined,) = server.of("OutlineText")
@@ -43,21 +43,17 @@ def test_the_text_is_written_along_an_outline_whose_points_name_passages(tmp_pat
     assert article.sections
     assert markers_resolve(article)
     assert asked(server).keys() == {"WriteQueries", "OutlineText", "AnswerQuestion", "CheckSentences"}
+    kept = json.loads((folder(tmp_path) / "plan.json").read_text("utf-8"))
+    assert (kept["pattern"], [point["text"] for point in kept["points"]]) == (
+        "comparative",
+        [p["text"] for p in POINTS],
+    )
+    assert [len(point["sources"]) for point in kept["points"]] == [2, 1]
+    assert {url for point in kept["points"] for url in point["sources"]} <= {source.url for source in article.sources}
 
 
 def passages_of(user: str) -> list[str]:
     return re.findall(r"^(?:Passages: )?(\[\d+\] .+)$", user.partition("Plan:")[0], re.M)
-
-
-def test_the_outline_is_kept_in_the_folder_with_the_pages_that_it_rests_on(tmp_path: Path) -> None:
-    with FakeModel({"OutlineText": planning([{"text": "All of it.", "passages": [1, 1, 99, 0]}])}) as server:
-        article = storm(server, tmp_path).answer(QUESTION)
-    plan = json.loads((folder(tmp_path) / "plan.json").read_text(encoding="utf-8"))
-    assert plan["pattern"] == "comparative"
-    (point,) = plan["points"]
-    assert point["text"] == "All of it."
-    assert len(point["sources"]) == 1
-    assert point["sources"][0] in {source.url for source in article.sources}
 
 
 def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
@@ -144,7 +140,7 @@ def test_a_question_is_answered_from_the_articles_sources_and_paid_once(tmp_path
 
 def test_what_the_model_says_decides(tmp_path: Path) -> None:
     said = {
-        "Who paid for it?": "The sources do not say.",
+        "Who paid for it?": "**The sources do not say.**",
         "What did it cost?": "Dragons guarded every bridge of it in 1805 [1].",
     }
 

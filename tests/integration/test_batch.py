@@ -93,11 +93,11 @@ def requests(*topics: str, **settings: Any) -> list[TopicRequest]:
 
 def texts(report: BatchReport) -> dict[str, str]:
     rows = [row for row in report.rows if row.state == "written"]
-    return {row.request.topic: (report.folder / row.folder / "article.md").read_text(encoding="utf-8") for row in rows}
+    return {row.request.topic: (report.folder / row.folder / "article.md").read_text("utf-8") for row in rows}
 
 
 def saved(folder: Path) -> Any:
-    return json.loads((folder / "batch.json").read_text(encoding="utf-8"))
+    return json.loads((folder / "batch.json").read_text("utf-8"))
 
 
 class Watch:
@@ -165,7 +165,7 @@ def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_writt
     with FakeModel(answers()) as server, FakeModel(faults=dict.fromkeys(answers(), refusing)) as broken:
         extra = {1: {"turns": "many"}, 3: {"lm": broken.lm}}
         records = [{"topic": topic, **extra.get(i, {})} for i, topic in enumerate(TOPICS)]
-        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+        path.write_text("\n".join(map(json.dumps, records)), "utf-8")
         report = write_batch(
             read_topics(path, ["lm"]), name="roads", sinks=[watch], open_storm=open_storm, **options(server, tmp_path)
         )
@@ -179,7 +179,7 @@ def test_one_bad_setting_and_one_failing_model_are_rows_and_the_others_are_writt
     assert sum(row.calls for row in report.rows) == asked == watch.calls
     for row in report.rows:
         if row.state == "written":
-            article = from_json((report.folder / row.folder / "article.json").read_text(encoding="utf-8"))
+            article = from_json((report.folder / row.folder / "article.json").read_text("utf-8"))
             assert article.title == row.request.topic
             assert min(row.sections, row.words, row.references, row.tokens_in, row.tokens_out) > 0
     state = saved(report.folder)
@@ -294,21 +294,19 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
 def test_damaged_and_newer_batches_are_refused(tmp_path: Path, damage: Callable[[str], str], complaint: str) -> None:
     report = write_batch(["Bad"], open_storm=stubbed, out=tmp_path)
     path = report.folder / "batch.json"
-    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(damage(path.read_text("utf-8")), "utf-8")
     with pytest.raises(RunError, match=complaint):
         resume_batch(report.folder, open_storm=stubbed)
 
 
 @pytest.mark.parametrize(("given", "most"), [({}, 2), ({"at_once": 3}, 3)])
-def test_a_folder_does_not_decide_how_many_articles_are_written_at_once(
-    tmp_path: Path, given: dict[str, int], most: int
-) -> None:
+def test_a_folder_does_not_say_how_many_are_written_at_once(tmp_path: Path, given: dict[str, int], most: int) -> None:
     def down(settings: Settings) -> Any:
         raise ModelError("the model is down")
 
     report = write_batch(TOPICS, at_once=6, open_storm=down, out=tmp_path)
     path = report.folder / "batch.json"
-    path.write_text(json.dumps(saved(report.folder) | {"at_once": 64}), encoding="utf-8")
+    path.write_text(json.dumps(saved(report.folder) | {"at_once": 64}), "utf-8")
     together, running, seen = threading.Barrier(most), set[str](), list[int]()
 
     class Together(StubStorm):
@@ -365,7 +363,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("in_the_tests_world")
 def test_the_command_writes_and_tells(tmp_path: Path) -> None:
     topics = tmp_path / "roads.csv"
-    topics.write_text("topic,max_sections\nSilk Road,2\nAmber Road,\n", encoding="utf-8")
+    topics.write_text("topic,max_sections\nSilk Road,2\nAmber Road,\n", "utf-8")
     with FakeModel(answers()) as server:
         result = storm("batch", topics, *flags(server, tmp_path))
     assert result.exit_code == 0, result.stderr
@@ -381,7 +379,7 @@ def test_the_command_writes_and_tells(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("stubs")
 def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_path: Path) -> None:
     topics = tmp_path / "t.txt"
-    topics.write_text("Jade\nBad\nJade\n", encoding="utf-8")
+    topics.write_text("Jade\nBad\nJade\n", "utf-8")
     result = storm("batch", topics, "--out", tmp_path / "runs")
     (folder,) = (tmp_path / "runs").iterdir()
     assert result.exit_code == 1
@@ -399,7 +397,7 @@ def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_pat
 @pytest.mark.usefixtures("stubs")
 def test_events_are_lines_that_name_their_topic(tmp_path: Path) -> None:
     topics = tmp_path / "t.txt"
-    topics.write_text("Jade\nBad\n", encoding="utf-8")
+    topics.write_text("Jade\nBad\n", "utf-8")
     result = storm("batch", topics, "--out", tmp_path / "runs", "--json-events")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert lines[0] | {"at": 0} == {"event": "BatchStarted", "at": 0, "folder": lines[0]["folder"], "topics": 2}
@@ -453,7 +451,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 def test_a_killed_batch_goes_on(tmp_path: Path) -> None:
     topics = tmp_path / "roads.txt"
-    topics.write_text("\n".join(TOPICS[:3]), encoding="utf-8")
+    topics.write_text("\n".join(TOPICS[:3]), "utf-8")
     default, killed = answers(), threading.Event()
 
     def queries(user: str) -> str:
@@ -479,7 +477,7 @@ def test_a_killed_batch_goes_on(tmp_path: Path) -> None:
 
 def test_the_first_interruption_stops_all_runs_in_order(tmp_path: Path) -> None:
     topics = tmp_path / "roads.txt"
-    topics.write_text("Jade\nSilk\nAmber\n", encoding="utf-8")
+    topics.write_text("Jade\nSilk\nAmber\n", "utf-8")
     with child(PATIENT, "batch", topics, "--out", tmp_path / "runs", "--quiet") as process:
         assert process.stderr is not None
         assert [process.stderr.readline(), process.stderr.readline()] == ["working\n"] * 2

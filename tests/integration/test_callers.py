@@ -108,10 +108,7 @@ def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
 def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: Path) -> None:
     held, slow = holding()
     owner = {"max_cost": 1, "prices": ("openai/fake=1/1",), "max_tokens": None}
-    with (
-        FakeModel(answers() | {"DraftOutline": slow}) as model,
-        service(model, tmp_path, owner, at_once=2) as runs,
-    ):
+    with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path, owner, at_once=2) as runs:
         anna = Caller("anna", 1.5)
         first, second = runs.start(order("Silk Road"), anna), runs.start(order("Amber Road"), anna)
         third = runs.start(order("Salt Road"), BERT)

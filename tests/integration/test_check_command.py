@@ -119,9 +119,7 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_a_judge_nothing_is_called_supported_and_the_status_is_4(
-    opened: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_judge_nothing_is_supported_and_status_is_4(opened: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key is set, which chooses no model."""
     monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
     (opened / "article.md").write_text(WRITTEN.replace("lies in", "lies not in"))
@@ -175,9 +173,7 @@ def test_a_failed_call_leaves_its_sentences_unread(opened: Path) -> None:
     (opened / "article.md").write_text(WRITTEN.replace("\n\n[^1]", f"{more}\n\n[^1]"))
     refuses = Reply(400, body=json.dumps({"error": {"message": "no"}}))
     with FakeModel({"CheckSentences": _answer}, {"CheckSentences": [refuses]}) as server:
-        code, output = run(
-            ".", "--offline", "--cache", "cache", "--lm", server.lm, "--workers", "1", "--fail-on", "not"
-        )
+        code, output = run(".", "--offline", "--cache", "cache", "--lm", server.lm, "--workers=1", "--fail-on", "not")
         assert code == 4
         assert "2 left unread" in output
     with FakeModel({"CheckSentences": "I cannot."}) as server:

@@ -85,8 +85,11 @@ def _no_embedded_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_server, "runtime", started)
 
 
+Two = tuple[FakeModel, FakeModel]
+
+
 @pytest.fixture
-def two() -> Iterator[tuple[FakeModel, FakeModel]]:
+def two() -> Iterator[Two]:
     with FakeModel(saying("One")) as first, FakeModel(saying("Two")) as second:
         yield first, second
 
@@ -128,9 +131,7 @@ WAYS: dict[str, tuple[Way, str]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_model_chosen_dspys_way_is_asked_everything(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
-) -> None:
+def test_a_model_chosen_dspys_way_is_asked_everything(tmp_path: Path, two: Two, way: str) -> None:
     chosen, by = WAYS[way]
     made = chosen(without_model(two[0], tmp_path), own(two[1]))
     assert headings(made) == {"Two"}
@@ -139,17 +140,13 @@ def test_a_model_chosen_dspys_way_is_asked_everything(
 
 
 @pytest.mark.parametrize("way", ["set_lm", "the call's lm"])
-def test_a_predictors_own_model_comes_before_that_of_storm(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
-) -> None:
+def test_a_predictors_own_model_is_before_storms(tmp_path: Path, two: Two, way: str) -> None:
     made = WAYS[way][0](storm(two[0], tmp_path), own(two[1]))
     assert headings(made) == {"Two"}
     assert not two[0].asked
 
 
-def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
+def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(tmp_path: Path, two: Two) -> None:
     events: list[Event] = []
     with dspy.context(lm=own(two[1])):
         article = storm(two[0], tmp_path, sinks=[CallbackSink(events.append)]).write(TOPIC)
@@ -160,12 +157,10 @@ def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(
     ]
     assert said[0] in (folder(tmp_path) / "events.jsonl").read_text()
     assert not two[1].asked
-    assert {(one.role, one.model, one.chosen_by) for one in article.report.models} >= {
-        ("writer", "openai/fake", "Storm")
-    }
+    assert {(it.role, it.model, it.chosen_by) for it in article.report.models} >= {("writer", "openai/fake", "Storm")}
 
 
-def test_the_configured_model_is_used(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_the_configured_model_is_used(tmp_path: Path, two: Two) -> None:
     dspy.configure(lm=own(two[1]))
     try:
         made = without_model(two[0], tmp_path).program(topic=TOPIC)
@@ -174,7 +169,7 @@ def test_the_configured_model_is_used(tmp_path: Path, two: tuple[FakeModel, Fake
     assert headings(made) == {"Two"}
 
 
-def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: Two) -> None:
     one = without_model(two[0], tmp_path).program
     together = threading.Barrier(2)
 
@@ -194,9 +189,7 @@ def with_own_section(lm: dspy.LM | None) -> Programs:
     return programs
 
 
-def test_a_single_programs_model_is_asked_by_that_program_alone(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
+def test_a_single_programs_model_is_asked_by_it_alone(tmp_path: Path, two: Two) -> None:
     article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
     assert {one.signature for one in two[1].asked} == {"WriteSection"}
     assert "WriteSection" not in {one.signature for one in two[0].asked}
@@ -204,9 +197,7 @@ def test_a_single_programs_model_is_asked_by_that_program_alone(
     assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
 
 
-def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
+def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(tmp_path: Path, two: Two) -> None:
     storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
     assert two[0].of("CheckSentences") and not two[1].of("CheckSentences")
     two[0].asked.clear()
@@ -218,9 +209,7 @@ def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
     assert not two[0].asked
 
 
-def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
+def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(tmp_path: Path, two: Two) -> None:
     programs = with_own_section(own(two[1]))
     whole = storm(two[0], tmp_path / "whole", programs=programs).write(TOPIC)
     calls = len(two[0].asked) + len(two[1].asked)
@@ -240,7 +229,7 @@ def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(
 
 
 @pytest.mark.parametrize("way", ["set_lm", "dspy.context"])
-def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str) -> None:
+def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: Two, way: str) -> None:
     def changes() -> dict[str, Any]:
         programs = Programs()
         programs.set_lm(own(two[1]))
@@ -268,7 +257,7 @@ def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: tuple[F
     assert not two[0].asked
 
 
-def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, two: Two) -> None:
     sinks: list[Any] = []
     events, box = stopping_after(5, sinks=sinks)
     box.append(storm(two[0], tmp_path, sinks=sinks))
@@ -281,7 +270,7 @@ def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, tw
     assert any("the run was begun with openai/fake" in one.detail for one in events if isinstance(one, Noted))
 
 
-def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: Two) -> None:
     programs = with_own_section(own(two[1]))
     with pytest.raises(SettingsError, match="that of openai/mine"):
         storm(two[0], tmp_path, programs=programs, max_cost=1.0, prices=("openai/fake=1/1",)).write(TOPIC)
@@ -293,9 +282,7 @@ def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[Fak
     assert not two[1].asked
 
 
-def test_a_saved_state_holds_no_model_and_a_program_is_not_pickled(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
+def test_a_saved_state_holds_no_model_and_is_not_pickled(tmp_path: Path, two: Two) -> None:
     one = storm(two[0], tmp_path)
     program = one.program
     program.set_lm(own(two[1], api_base="http://user:secret@host.test/v1"))
@@ -309,7 +296,7 @@ def test_a_saved_state_holds_no_model_and_a_program_is_not_pickled(
             dumps(one if dumps is pickle.dumps else program)
 
 
-def test_what_is_no_model_is_refused_before_a_call(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_what_is_no_model_is_refused_before_a_call(tmp_path: Path, two: Two) -> None:
     programs = with_own_section("openai/gpt-4o")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match=r"the model of section is a str: give set_lm a dspy\.LM"):
         storm(two[0], tmp_path, programs=programs).write(TOPIC)
@@ -336,15 +323,23 @@ def keyed(server: FakeModel, **options: Any) -> dspy.LM:
     return dspy.LM("openai/mine", **(given | options))
 
 
-def test_a_model_of_ones_own_is_asked_with_its_own_parameters(tmp_path: Path) -> None:
+def test_a_model_of_ones_own_is_asked_with_its_own_parameters_and_its_history_is_dspys(tmp_path: Path) -> None:
+    before = len(GLOBAL_HISTORY)
     with FakeModel(answers()) as server:
-        article = storm(server, tmp_path, lm=keyed(server, temperature=0.3, max_tokens=999)).write("Silk Road")
+        lm = keyed(server, temperature=0.3, max_tokens=999)
+        article = storm(server, tmp_path, lm=lm).write("Silk Road")
     assert {(one.body["temperature"], one.body["max_completion_tokens"]) for one in server.asked} == {(0.3, 999)}
     assert not any("top_p" in one.body for one in server.asked)
     assert {row.model for row in article.usage.rows} == {"openai/mine"}
     run = folder(tmp_path)
     assert json.loads((run / "settings.json").read_text())["lm"] == "object:openai/mine"
     assert not any(KEY in path.read_text() for path in run.rglob("*") if path.is_file())
+    assert len(lm.history) == len(GLOBAL_HISTORY) - before == len(server.asked)
+    assert lm.history[-1]["usage"]["prompt_tokens"] == 100
+    for inspect in (lm.inspect_history, dspy.inspect_history):
+        with redirect_stdout(io.StringIO()) as shown:
+            inspect()
+        assert server.asked[-1].user.splitlines()[0] in shown.getvalue()
 
 
 def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
@@ -375,9 +370,7 @@ def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
     assert len(server.asked) == 2 * asked
 
 
-@pytest.mark.parametrize(
-    ("changed", "again"), [({"timeout": 7.0, "api_key": "another"}, False), ({"stop": ["%"]}, True)]
-)
+@pytest.mark.parametrize(("changed", "again"), [({"timeout": 7.0, "api_key": "other"}, False), ({"stop": ["%"]}, True)])
 def test_replies_are_asked_anew_by_what_decides_them(tmp_path: Path, changed: dict[str, Any], again: bool) -> None:
     record = tmp_path / "journal.jsonl"
     with FakeModel() as server:
@@ -398,20 +391,6 @@ def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path) -> None:
             storm(server, tmp_path).resume(run)
         storm(server, tmp_path, models={"asker": server.lm}).resume(run)
         assert json.loads((run / "settings.json").read_text())["asker_lm"] == server.lm
-
-
-def test_the_history_of_ones_own_model_is_dspys(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        lm = keyed(server)
-        before = len(GLOBAL_HISTORY)
-        storm(server, tmp_path, lm=lm).write("Silk Road")
-        asked = len(server.asked)
-    assert len(lm.history) == len(GLOBAL_HISTORY) - before == asked
-    assert lm.history[-1]["usage"]["prompt_tokens"] == 100
-    for inspect in (lm.inspect_history, dspy.inspect_history):
-        with redirect_stdout(io.StringIO()) as shown:
-            inspect()
-        assert server.asked[-1].user.splitlines()[0] in shown.getvalue()
 
 
 @pytest.mark.parametrize("way", ["write", "stream"])

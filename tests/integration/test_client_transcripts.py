@@ -21,7 +21,7 @@ from test_resume import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "clients.md"
-CURL, MCP = PAGE.read_text(encoding="utf-8").split("\n## MCP\n")
+CURL, MCP = PAGE.read_text("utf-8").split("\n## MCP\n")
 PORT, RUN = "8765", "silk-road-20261122-203616"
 """In the page; the test has its own."""
 SMALL = {"STORM_RELATED_TOPICS": "2", "STORM_WIKIPEDIA_CONTENTS": "never"}
@@ -34,7 +34,7 @@ def work(tmp_path: Path) -> Path:
     """A folder with documents."""
     (tmp_path / "papers").mkdir()
     for number in range(24):
-        (tmp_path / "papers" / f"{number:02}.txt").write_text(page(number).text, encoding="utf-8")
+        (tmp_path / "papers" / f"{number:02}.txt").write_text(page(number).text, "utf-8")
     return tmp_path
 
 
@@ -91,6 +91,6 @@ def test_the_transcript_of_curl(work: Path, environment: dict[str, str]) -> None
 def test_the_transcript_of_an_mcp_client(work: Path, environment: dict[str, str]) -> None:
     pytest.importorskip("mcp")
     (program,) = python_blocks(PAGE)
-    (work / "client.py").write_text(program, encoding="utf-8")
+    (work / "client.py").write_text(program, "utf-8")
     ((command, expected),) = consoles(MCP)
     compare(command, expected, printed_by(command, work, environment))

@@ -51,8 +51,8 @@ def compiled_question() -> Program:
 
 def renamed(place: Path, name: str) -> None:
     """Say of a set's program that it is another one."""
-    told = (place / "set.json").read_text(encoding="utf-8")
-    (place / "set.json").write_text(told.replace('"question": {', f'"{name}": {{'), encoding="utf-8")
+    told = (place / "set.json").read_text("utf-8")
+    (place / "set.json").write_text(told.replace('"question": {', f'"{name}": {{'), "utf-8")
 
 
 def moved(place: Path, name: str) -> None:

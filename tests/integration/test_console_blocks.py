@@ -61,6 +61,6 @@ def test_a_console_block_shows_what_is_printed(page: str, folder: Path) -> None:
 def test_there_are_blocks_with_outputs() -> None:
     assert len(BLOCKS) >= 8
     assert {command.split()[1] for _, command, _ in shown()} >= {
-        *("runs", "show", "export", "estimate", "documents", "search"),
+        *("runs", "show", "export", "estimate", "documents", "search")
     }
     assert (ROOT / "README.md").is_file()

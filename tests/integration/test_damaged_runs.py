@@ -139,15 +139,15 @@ def resumed(writer: Storm, run: Path, server: FakeModel) -> tuple[int, str, floa
 def test_an_edited_run_asks(steady: FakeModel, tmp_path: Path, name: str, before: str, after: str, said: str) -> None:
     storm(steady, tmp_path).write("Silk Road")
     run, asked = folder(tmp_path), len(steady.asked)
-    written = (run / name).read_text(encoding="utf-8")
-    (run / name).write_text(written.replace(before, after), encoding="utf-8")
+    written = (run / name).read_text("utf-8")
+    (run / name).write_text(written.replace(before, after), "utf-8")
     with pytest.raises(DamagedRunError, match=f"{name} was edited or damaged: .*{said}"):
         storm(steady, tmp_path).resume(run)
-    (run / name).write_text(written, encoding="utf-8")
+    (run / name).write_text(written, "utf-8")
     storm(steady, tmp_path).resume(run)
     assert len(steady.asked) == asked
     if name == "settings.json" and before == '"turns": 2':
-        (run / name).write_text(written.replace(before, after), encoding="utf-8")
+        (run / name).write_text(written.replace(before, after), "utf-8")
         (run / "article.md").unlink()
         edited = bare(steady).resume(run, accept_damage=True)
         assert isinstance(edited, Article)
@@ -159,14 +159,14 @@ def test_an_edited_run_asks(steady: FakeModel, tmp_path: Path, name: str, before
 def test_lost_settings_are_in_the_journal_too(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None]) -> None:
     whole = storm(steady, tmp_path).write("Silk Road")
     run, asked = folder(tmp_path), len(steady.asked)
-    written = (run / "settings.json").read_text(encoding="utf-8")
+    written = (run / "settings.json").read_text("utf-8")
     harm(run / "settings.json")
     (run / "article.md").unlink()
     with pytest.raises(DamagedRunError, match=r"settings\.json is missing or damaged"):
         storm(steady, tmp_path).resume(run)
     assert text(storm(steady, tmp_path).resume(run, accept_damage=True)) == text(whole)
     assert len(steady.asked) == asked
-    assert (run / "settings.json").read_text(encoding="utf-8") == written
+    assert (run / "settings.json").read_text("utf-8") == written
 
 
 @pytest.mark.parametrize("name", ["run.json", "settings.json"])
@@ -190,7 +190,7 @@ def test_a_flipped_bit_buys_nothing(steady: FakeModel, tmp_path: Path, name: str
 def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, tmp_path: Path) -> None:
     storm(steady, tmp_path).write("Silk Road")
     run, asked = folder(tmp_path), len(steady.asked)
-    (run / "outline.md").write_text("# Goods\n\n# Routes\n", encoding="utf-8")
+    (run / "outline.md").write_text("# Goods\n\n# Routes\n", "utf-8")
     article = write_from(storm(steady, tmp_path), "outline", run)
     assert article.usage.calls == len(steady.asked) - asked
     (new,) = set((tmp_path / "runs").iterdir()) - {run}

@@ -63,7 +63,7 @@ def test_an_answer_is_an_extract_too(tmp_path: Path) -> None:
 def test_the_users_headings_are_searched_for(tmp_path: Path) -> None:
     engine = FakeSearch(world)
     outline = tmp_path / "outline.md"
-    outline.write_text("# Goods\n# Silk Road towns\n", encoding="utf-8")
+    outline.write_text("# Goods\n# Silk Road towns\n", "utf-8")
     article = storm(tmp_path, search=engine).write("Silk Road", outline=outline)
     assert engine.queries[0] == "Silk Road"
     assert set(engine.queries[1:]) == {"Silk Road Goods", "Silk Road towns"}
@@ -131,7 +131,7 @@ def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_p
     (tmp_path / "papers").mkdir()
     for side, paper in papers.items():
         assert 250 <= len(paper.split()) <= 300
-        (tmp_path / "papers" / f"{side}.md").write_text(paper, encoding="utf-8")
+        (tmp_path / "papers" / f"{side}.md").write_text(paper, "utf-8")
     article = storm(tmp_path, search=f"corpus:{tmp_path / 'papers'}").write(topic)
     told = [text for _, texts in below_the_lead(article) for text in texts]
     assert len(article.sections) >= 3
@@ -144,7 +144,7 @@ def test_groups_of_one_title_are_one_section_and_lose_no_sentence(tmp_path: Path
     """All of them have the title of the one document."""
     (tmp_path / "papers").mkdir()
     sides = "\n\n".join(document(side).partition("\n\n")[2] for side in SIDES)
-    (tmp_path / "papers" / "harbour.md").write_text(f"# Port Averil\n\n{sides}", encoding="utf-8")
+    (tmp_path / "papers" / "harbour.md").write_text(f"# Port Averil\n\n{sides}", "utf-8")
     article = storm(tmp_path, search=f"corpus:{tmp_path / 'papers'}").write("Port Averil harbour")
     ((heading, told),) = below_the_lead(article)
     assert heading == "Port Averil"

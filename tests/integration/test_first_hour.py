@@ -17,7 +17,7 @@ from storm_pipeline.sources.search.registry import Choice
 from storm_pipeline.text.configuration.variables import PROVIDERS, user_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "first-hour.md").read_text("utf-8")
 PEOPLE = dict(re.findall(r"^## A (\w+)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
 SMALL = {"PERSPECTIVES": "0", "TURNS": "1", "RELATED_TOPICS": "2", "READ_PAGES": "never"}
 
@@ -57,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
     for name in ("papers", "handbook"):
         (work / name).mkdir(parents=True)
         for number in range(24):
-            (work / name / f"{number:02}.md").write_text(f"# Page {number}\n\n{page(number).text}\n", encoding="utf-8")
+            (work / name / f"{number:02}.md").write_text(f"# Page {number}\n\n{page(number).text}\n", "utf-8")
     monkeypatch.chdir(work)
     return work
 
@@ -95,7 +95,7 @@ def test_a_transcript_is_what_happens(
         monkeypatch.delenv("STORM_WIKIPEDIA_CONTENTS")
     for kind, block in re.findall(r"^```(\w+)\n(.*?)^```", local(PEOPLE[person], servers), re.M | re.S):
         if kind == "toml":
-            user_configuration().write_text(block, encoding="utf-8")
+            user_configuration().write_text(block, "utf-8")
         elif kind == "python":
             exec(compile(block, "first-hour.md", "exec"), {})
         else:
@@ -105,6 +105,6 @@ def test_a_transcript_is_what_happens(
     assert model.asked
     assert bool(engine.requests) == (person != "researcher")
     for html in Path("runs").glob("*/article.html"):
-        text = html.read_text(encoding="utf-8")
+        text = html.read_text("utf-8")
         assert "file:" not in text and str(folder) not in text
-        assert "[1]" in html.with_name("article.md").read_text(encoding="utf-8")
+        assert "[1]" in html.with_name("article.md").read_text("utf-8")

@@ -42,7 +42,7 @@ BAD = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> None:
-    (tmp_path / "outline.md").write_text(FORMS[form], encoding="utf-8")
+    (tmp_path / "outline.md").write_text(FORMS[form], "utf-8")
     text = read_outline(tmp_path / "outline.md", "Silk Road")
     outline = parse_pieces("Silk Road", {"outline": text}).outline
     assert outline is not None
@@ -52,7 +52,7 @@ def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> Non
 @pytest.mark.parametrize("content", BAD, ids=list(BAD.values()))
 def test_a_file_that_is_no_outline_is_refused_before_anything_is_bought(tmp_path: Path, content: str) -> None:
     path = tmp_path / "outline.md"
-    path.write_text(content, encoding="utf-8")
+    path.write_text(content, "utf-8")
     with FakeModel() as server:
         with pytest.raises(SettingsError, match=BAD[content]) as error:
             storm(server, tmp_path).write("Silk Road", outline=path)
@@ -76,7 +76,7 @@ def test_perspectives_of_a_stranger_buy_few_interviews(number: int) -> None:
 
 def test_an_article_has_the_sections_that_are_given(tmp_path: Path) -> None:
     path = tmp_path / "outline.md"
-    path.write_text("# Silk Road\n## Goods\n## Routes\n", encoding="utf-8")
+    path.write_text("# Silk Road\n## Goods\n## Routes\n", "utf-8")
     with FakeModel() as server:
         article = storm(server, tmp_path, perspectives=1).write("Silk Road", outline=path)
         assert [section.heading for section in article.sections] == ["Goods", "Routes"]
@@ -103,7 +103,7 @@ def test_every_recipe_with_an_outline_takes_the_users(tmp_path: Path, recipe: st
 
 def test_a_template_is_for_every_topic_of_a_batch(tmp_path: Path) -> None:
     template = tmp_path / "biography.txt"
-    template.write_text("Early life\nCareer\nLegacy\n", encoding="utf-8")
+    template.write_text("Early life\nCareer\nLegacy\n", "utf-8")
     topics = ("Silk Road", "Jade Road")
     with FakeModel() as server:
 
@@ -114,7 +114,7 @@ def test_a_template_is_for_every_topic_of_a_batch(tmp_path: Path) -> None:
         template.unlink()
         assert report.all_written, report
         for row in report.rows:
-            told = json.loads((report.folder / row.folder / "article.json").read_text(encoding="utf-8"))
+            told = json.loads((report.folder / row.folder / "article.json").read_text("utf-8"))
             assert [s["title"] for s in told["article"]["outline"]["sections"]] == ["Early life", "Career", "Legacy"]
         assert resume_batch(report.folder, open_storm=open_storm).all_written  # type: ignore[arg-type]
 

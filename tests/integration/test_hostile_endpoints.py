@@ -94,9 +94,7 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
 @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-def test_a_redirect_is_not_followed_with_the_key_and_the_prompt(
-    monkeypatch: pytest.MonkeyPatch, model: str, status: int
-) -> None:
+def test_no_redirect_is_followed_with_key_and_prompt(monkeypatch: pytest.MonkeyPatch, model: str, status: int) -> None:
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
     with ScriptedServer(Reply(body={})) as other:
         with ScriptedServer(Reply(status, headers={"Location": f"{other.url}/v1?key=x"})) as server:

@@ -69,15 +69,15 @@ def test_no_copy_is_in_the_article_though_some_were_answered_from(undisturbed: t
     assert any("obsidian" in prompt for prompt in answered)
     assert {one.url for one in article.sources_excluded} == {PAGE, *COPIES}
     assert not {source.url for source in article.sources} & {PAGE, *COPIES}
-    text = article.to_markdown() + (folder / "conversations.json").read_text(encoding="utf-8")
-    text += "".join(path.read_text(encoding="utf-8") for path in (folder / "conversations").iterdir())
+    text = article.to_markdown() + (folder / "conversations.json").read_text("utf-8")
+    text += "".join(path.read_text("utf-8") for path in (folder / "conversations").iterdir())
     assert "bsidian" not in text
     assert article.sections
     answers = [sentence for talk in article.conversations for turn in talk.turns for sentence in turn.answer]
     cited = {citation.source_id for sentence in answers for citation in sentence.citations}
     assert cited <= {source.id for source in article.sources}
     assert article.report.dropped_unsupported
-    excluded = json.loads((folder / "excluded.json").read_text(encoding="utf-8"))
+    excluded = json.loads((folder / "excluded.json").read_text("utf-8"))
     assert {one["url"] for one in excluded} == {PAGE, *COPIES}
     assert all(one["reason"] and one["query"] for one in excluded)
     told = [event.url for _, event in read_events(folder / "events.jsonl") if isinstance(event, Excluded)]

@@ -68,11 +68,7 @@ def test_prices_are_not_fetched_from_the_network() -> None:
 
 
 def test_a_passing_failure_is_retried_as_the_server_asks() -> None:
-    faults = [
-        Reply(429, {"error": {"message": "slow down"}}, {"Retry-After": "7"}),
-        Reply(503, "busy"),
-        Reply(reset=True),
-    ]
+    faults = [Reply(429, {"error": {"message": "slower"}}, {"Retry-After": "7"}), Reply(503, "busy"), Reply(reset=True)]
     events: list[Event] = []
     sleeps: list[float] = []
     with FakeModel(faults={"FindRelatedTopics": faults}) as server:
@@ -113,7 +109,7 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
         f"openai/fake at {server.url} failed: it timed out, no complete reply within 0.3 s; "
         "check that the endpoint runs, or raise --lm-timeout"
     )
-    assert [event.reason for event in events if isinstance(event, Retried)] == [
+    assert [one.reason for one in events if isinstance(one, Retried)] == [
         "it timed out, no complete reply within 0.3 s"
     ]
 

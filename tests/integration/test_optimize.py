@@ -15,13 +15,7 @@ from llm import FakeModel
 from test_resume import answers
 from typer.testing import CliRunner, Result
 
-from storm_pipeline.errors import (
-    BudgetSpentError,
-    DatasetError,
-    ModelError,
-    RunError,
-    SettingsError,
-)
+from storm_pipeline.errors import BudgetSpentError, DatasetError, ModelError, RunError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.models.programs import Programs, read_set
@@ -53,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     place.mkdir()
     for number, topic in enumerate(TOPICS):
         parts = [f"## {name}\n\n{name} of {topic} is told here in {number}.\n" for name in NAMES]
-        (place / f"{number}.md").write_text(f"# {topic}\n\n{topic} is a road.\n\n" + "\n".join(parts), encoding="utf-8")
+        (place / f"{number}.md").write_text(f"# {topic}\n\n{topic} is a road.\n\n" + "\n".join(parts), "utf-8")
     return place
 
 
@@ -211,7 +205,7 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert "at most" in done.stderr
     shown = command("show", "mine")
     assert "draft" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
-    (tmp_path / "mine/draft.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
+    (tmp_path / "mine/draft.json").write_text(json.dumps({"predict": {}}), "utf-8")
     tampered = command("show", "mine")
     assert tampered.exit_code == 2
     assert "was changed since it was compiled" in tampered.stderr
@@ -220,7 +214,7 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert refused.exit_code == 2 and "--train" in refused.stderr
 
 
-def test_a_teacher_is_asked_at_its_own_address_with_its_own_key(
+def test_a_teacher_has_an_address_and_a_key_of_its_own(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``--lm`` has an address, a key and a role's model of its own; none of them is the teacher's."""

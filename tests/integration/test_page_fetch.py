@@ -292,10 +292,7 @@ def test_certificates_are_checked(certificate: Path, host: str, trusted: bool, s
 
 
 def test_a_handshake_that_trickles_ends_at_the_limit() -> None:
-    with (
-        raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port,
-        pytest.raises(PageError, match="not fetched within"),
-    ):
+    with raw_server(trickle(b"\x16\x03\x03\x40\x00")) as port, pytest.raises(PageError, match="not fetched within"):
         fetch_page(f"https://127.0.0.1:{port}/", HASTY, HERE)
 
 

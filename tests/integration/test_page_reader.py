@@ -220,10 +220,7 @@ def chosen(user: str, *titles: str) -> str:
     return json.dumps({"chosen": [int(n) for title in titles for n, line in lines if line.startswith(title)]})
 
 
-READS = {
-    "ChoosePages": lambda user: chosen(user, "A guide"),
-    "ReadPage": lambda user: told(user, INNS, CAMELS),
-}
+READS = {"ChoosePages": lambda user: chosen(user, "A guide"), "ReadPage": lambda user: told(user, INNS, CAMELS)}
 
 
 def test_what_a_page_tells_beside_the_answers_is_a_finding(tmp_path: Path) -> None:

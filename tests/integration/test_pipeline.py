@@ -47,7 +47,7 @@ def markers_resolve(article: Article) -> bool:
     return numbers == set(range(1, len(article.references) + 1))
 
 
-def test_an_article_is_whole(server: FakeModel, tmp_path: Path) -> None:
+def test_an_article_is_whole_and_prompts_of_one_kind_share_what_is_stable(server: FakeModel, tmp_path: Path) -> None:
     article = storm(server, tmp_path).write("Silk Road")
     assert article.title == "Silk Road"
     assert [s.heading for s in article.sections] == ["History", "Goods", "Routes", "Legacy"]
@@ -61,6 +61,10 @@ def test_an_article_is_whole(server: FakeModel, tmp_path: Path) -> None:
     assert article.outline.topic == "Silk Road"
     assert article.usage.calls == sum(row.calls for row in article.usage.rows) == len(server.asked)
     assert not article.report.problems
+    for signature in ("AnswerFromPassages", "WriteQueries", "WriteSection"):
+        prompts = [asked.prompt for asked in server.of(signature)]
+        stable = next(i for i, (a, b) in enumerate(zip(prompts[0], prompts[1], strict=False)) if a != b)
+        assert "Silk Road" in prompts[0][:stable], f"{signature}: instructions, examples and topic come first"
 
 
 def test_the_run_folder_holds_everything(server: FakeModel, tmp_path: Path) -> None:
@@ -75,27 +79,19 @@ def test_the_run_folder_holds_everything(server: FakeModel, tmp_path: Path) -> N
         *("contents.json", "perspectives.json", "conversations", "sections", "polished.json", "lead.json"),
         *("run.json", "run.lock", "journal.jsonl", "evidence.json"),
     }
-    assert (run / "article.md").read_text(encoding="utf-8") == article.to_markdown()
+    assert (run / "article.md").read_text("utf-8") == article.to_markdown()
     assert len(json.loads((run / "references.json").read_text())) == len(article.references)
-    evidence = json.loads((run / "evidence.json").read_text(encoding="utf-8"))
+    evidence = json.loads((run / "evidence.json").read_text("utf-8"))
     assert [own["heading"] for own in evidence] == [section.heading for section in article.sections]
     answers = {s.text for c in article.conversations for turn in c.turns for s in turn.answer}
     assert {text for own in evidence for text in own["findings"]} <= answers
     assert {c.snippet_id for s in article.sentences() for c in s.citations} <= {
         i for o in evidence for i in o["snippets"]
     }
-    events = [json.loads(line) for line in (run / "events.jsonl").read_text(encoding="utf-8").splitlines()]
+    events = [json.loads(line) for line in (run / "events.jsonl").read_text("utf-8").splitlines()]
     assert events[0]["event"] == "RunStarted"
     assert events[-1]["event"] == "RunFinished"
     assert sum(e["event"] == "CallFinished" for e in events) == article.usage.calls
-
-
-def test_prompts_of_one_kind_share_what_is_stable(server: FakeModel, tmp_path: Path) -> None:
-    storm(server, tmp_path).write("Silk Road")
-    for signature in ("AnswerFromPassages", "WriteQueries", "WriteSection"):
-        prompts = [asked.prompt for asked in server.of(signature)]
-        stable = next(i for i, (a, b) in enumerate(zip(prompts[0], prompts[1], strict=False)) if a != b)
-        assert "Silk Road" in prompts[0][:stable], f"{signature}: instructions, examples and topic come first"
 
 
 def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp_path: Path) -> None:

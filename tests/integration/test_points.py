@@ -184,7 +184,7 @@ def test_a_missing_heading_is_added_where_it_belongs_and_its_points_are_looked_u
     assert re.search(r"^Section:\s+Inns and wells$", asked, re.M)
     (outline,) = (tmp_path / "runs").glob("*/outline.md")
     assert outline.read_text("utf-8").splitlines() == [
-        *("# Goods", "# Inns and wells", "## Wells", "# Routes", "## Passes"),
+        *("# Goods", "# Inns and wells", "## Wells", "# Routes", "## Passes")
     ]
     assert markers_resolve(article)
 

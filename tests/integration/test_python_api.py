@@ -305,9 +305,8 @@ def test_a_misspelt_setting_is_recognised() -> None:
 def test_a_run_is_resumed_as_what_it_is(steady: FakeModel, tmp_path: Path, kind: type[Any], other: type[Any]) -> None:
     writer = storm(steady, tmp_path)
     made = writer.write("Silk Road", "direct") if kind is Article else writer.outline("Silk Road", "direct")
-    run = folder(tmp_path)
+    run, asked = folder(tmp_path), len(steady.asked)
     assert writer.resume(run) == writer.resume(run, kind) == made
-    asked = len(steady.asked)
     with pytest.raises(RunError, match=f"is the run of an {kind.__name__.lower()}"):
         writer.resume(run, other)
     assert len(steady.asked) == asked

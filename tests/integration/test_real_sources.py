@@ -72,7 +72,7 @@ def found(article: Article) -> dict[str, set[str]]:
     return {source.id: {snippet.id for snippet in source.snippets} for source in article.sources}
 
 
-def test_a_run_survives_its_engines_keeps_their_rate_and_can_be_replayed(
+def test_a_run_survives_engines_keeps_their_rate_and_is_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates, set_rate = dict[Limiter, float](), Limiter.set_rate

@@ -126,13 +126,6 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert again.count("WriteLead") == 1
 
 
-def test_a_finished_run_resumes_to_itself_without_a_call(steady: FakeModel, tmp_path: Path) -> None:
-    made = storm(steady, tmp_path).write("Silk Road")
-    asked = len(steady.asked)
-    assert storm(steady, tmp_path).resume(folder(tmp_path)) == made
-    assert len(steady.asked) == asked
-
-
 def test_what_depends_on_a_changed_setting_is_made_again_and_said(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
     with FakeModel(answers()) as other:
@@ -149,16 +142,16 @@ def test_what_depends_on_a_changed_setting_is_made_again_and_said(steady: FakeMo
 def test_a_damaged_piece_is_named_kept_and_made_again(steady: FakeModel, tmp_path: Path, name: str) -> None:
     storm(steady, tmp_path).write("Silk Road")
     path = folder(tmp_path) / name
-    written, asked = path.read_text(encoding="utf-8"), len(steady.asked)
+    written, asked = path.read_text("utf-8"), len(steady.asked)
     for harm in ("deleted", "truncated"):
         events: list[Event] = []
         if harm == "deleted":
             path.unlink()
         else:
-            path.write_text(written[: len(written) // 2], encoding="utf-8")
+            path.write_text(written[: len(written) // 2], "utf-8")
         storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
         assert len(steady.asked) == asked
-        assert path.read_text(encoding="utf-8") == written
+        assert path.read_text("utf-8") == written
         assert path.with_name(f"{name}.1.changed").exists() == (harm == "truncated")
         assert any(name in event.detail for event in events if isinstance(event, Noted))
 
@@ -167,7 +160,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeMo
     storm(steady, tmp_path).write("Silk Road")
     run = folder(tmp_path)
     before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
-    (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", encoding="utf-8")
+    (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", "utf-8")
     asked = len(steady.asked)
     article = write_from(storm(steady, tmp_path), "outline", run)
     new = {request.signature for request in steady.asked[asked:]}
@@ -184,7 +177,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeMo
 def test_edited_perspectives_are_interviewed(steady: FakeModel, tmp_path: Path) -> None:
     storm(steady, tmp_path).write("Silk Road")
     edited = folder(tmp_path) / "perspectives.json"
-    edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', encoding="utf-8")
+    edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', "utf-8")
     asked = len(steady.asked)
     article = write_from(storm(steady, tmp_path), "perspectives", folder(tmp_path))
     new = [request.signature for request in steady.asked[asked:]]
@@ -207,7 +200,7 @@ def test_a_piece_that_cannot_be_used_is_refused(
 ) -> None:
     storm(steady, tmp_path).write("Silk Road")
     path = folder(tmp_path) / name
-    path.unlink() if content is None else path.write_text(content, encoding="utf-8")
+    path.unlink() if content is None else path.write_text(content, "utf-8")
     with pytest.raises(RunError, match=complaint):
         write_from(storm(steady, tmp_path), piece, folder(tmp_path))
     with pytest.raises(SettingsError, match="choose one of"):
@@ -246,7 +239,7 @@ def test_what_a_killed_process_had_begun_to_write_is_swept_away(steady: FakeMode
     storm(steady, tmp_path).write("Silk Road")
     begun = [folder(tmp_path) / ".lead.json.x1y2.unfinished", folder(tmp_path) / "sections" / ".a.unfinished"]
     for path in begun:
-        path.write_text("half", encoding="utf-8")
+        path.write_text("half", "utf-8")
     storm(steady, tmp_path).resume(folder(tmp_path))
     assert not any(path.exists() for path in begun)
 
@@ -262,10 +255,10 @@ def test_a_newer_version_and_other_folders_are_refused(steady: FakeModel, tmp_pa
     with pytest.raises(RunError, match=r"no run\.json"):
         storm(steady, tmp_path).resume(tmp_path)
     state = folder(tmp_path) / "run.json"
-    state.write_text(state.read_text().replace('"format": 1', '"format": 99'), encoding="utf-8")
+    state.write_text(state.read_text().replace('"format": 1', '"format": 99'), "utf-8")
     with pytest.raises(RunError, match="newer version"):
         storm(steady, tmp_path).resume(folder(tmp_path))
-    state.write_text("{}", encoding="utf-8")
+    state.write_text("{}", "utf-8")
     with pytest.raises(RunError, match="damaged"):
         storm(steady, tmp_path).resume(folder(tmp_path))
 

@@ -101,14 +101,7 @@ def test_named_vectors() -> None:
 
 
 FORMS: list[Any] = [
-    *(
-        [],
-        {},
-        {"result": None},
-        {"result": {"points": None}},
-        {"result": {"points": [5]}},
-        {"result": {"points": [{}]}},
-    ),
+    *([], {}, {"result": None}, {"result": {"points": None}}, {"result": {"points": [5]}}, {"result": {"points": [{}]}})
 ]
 FAILURES: list[tuple[Reply, str, int]] = [
     *((dataclasses.replace(MISSING, status=status), "the key in QDRANT_API_KEY", 1) for status in (400, 401, 403, 404)),
@@ -120,9 +113,7 @@ FAILURES: list[tuple[Reply, str, int]] = [
 
 @pytest.mark.parametrize("first", [[], [info()]], ids=["opening", "searching"])
 @pytest.mark.parametrize(("reply", "said", "attempts"), FAILURES)
-def test_failures_name_a_remedy_and_only_some_are_tried_again(
-    first: list[Reply], reply: Reply, said: str, attempts: int
-) -> None:
+def test_failures_name_a_remedy_and_some_may_pass(first: list[Reply], reply: Reply, said: str, attempts: int) -> None:
     error, requests = ask(*first, reply, patience=dataclasses.replace(BRISK, read=0.1 if reply is SLOW else 10))
     assert isinstance(error, SearchError)
     assert said in str(error)

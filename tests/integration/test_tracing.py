@@ -19,7 +19,7 @@ from test_resume import answers
 from test_resume import storm as open_storm
 
 TESTS = Path(__file__).resolve().parents[1]
-PAGE = (TESTS.parent / "docs" / "tracing.md").read_text(encoding="utf-8")
+PAGE = (TESTS.parent / "docs" / "tracing.md").read_text("utf-8")
 BEFORE = """
 from pathlib import Path
 from llm import FakeModel

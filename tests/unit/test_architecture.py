@@ -45,7 +45,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
 
 def test_seams_are_few() -> None:
     """What fills one is looked up by its name: an arrow that the others do not show."""
-    asked = [name for path in FILES for name in re.findall(r"open_seam\(\"(\w+)", path.read_text(encoding="utf-8"))]
+    asked = [name for path in FILES for name in re.findall(r"open_seam\(\"(\w+)", path.read_text("utf-8"))]
     assert set(asked) == {"formats", "progress"}
 
 
@@ -63,7 +63,7 @@ def test_a_room_says_what_it_may_import(name: str) -> None:
 
 
 def imports(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text("utf-8"))
     found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     found |= {f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
@@ -113,7 +113,7 @@ def test_the_surface_for_other_distributions_grows_by_decision() -> None:
 def test_the_process_is_changed_by_programs_alone() -> None:
     """A library that its host imports does not choose how the C library keeps memory, or when threads switch."""
     stubs = (ROOT / "storm_pipeline").rglob("*.pyi")
-    users = {path.parent.name for path in (*FILES, *stubs) if "tune_process" in path.read_text(encoding="utf-8")}
+    users = {path.parent.name for path in (*FILES, *stubs) if "tune_process" in path.read_text("utf-8")}
     assert users == {"run", "cli", "storm_pipeline"}  # where it is, who uses it, and the surface for others
 
 
@@ -132,7 +132,7 @@ NEED_EXTRAS = {
 def test_a_module_is_imported_without_the_extras(path: Path) -> None:
     """Else whoever lacks one gets a traceback in place of the line that says what to install."""
     own = ".".join(path.relative_to(ROOT / "storm_pipeline").with_suffix("").parts)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text("utf-8"))
     nodes = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

@@ -30,7 +30,7 @@ _pandoc = pytest.importorskip("pypandoc").get_pandoc_path
 
 def cited(folder: Path, name: str, text: str, keys: Iterable[str]) -> Article:
     """An article that cites each work of a bibliography."""
-    (folder / name).write_text(text, encoding="utf-8")
+    (folder / name).write_text(text, "utf-8")
     for key in keys:
         (folder / f"{key}.txt").write_text("Stockfish and grain of Bergen.")
     return article(folder)
@@ -97,7 +97,7 @@ def by_biber(folder: Path, text: bytes, keys: Iterable[str] = ()) -> Works:
     (folder / "biber" / "in.bib").write_bytes(text)
     command = ["biber", "--tool", "--output-resolve", "--output-file=out.bib", "in.bib"]
     subprocess.run(command, cwd=folder / "biber", capture_output=True, check=True, timeout=120)
-    return by_pybtex((folder / "biber" / "out.bib").read_text(encoding="utf-8"), keys)
+    return by_pybtex((folder / "biber" / "out.bib").read_text("utf-8"), keys)
 
 
 @pytest.mark.parametrize("name", bibliographies.BIB)

@@ -81,17 +81,13 @@ def article(folder: Path) -> Article:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("library.bib", own_papers.BIBLIOGRAPHY),
-        ("library.ris", RIS),
-        ("library.json", json.dumps(CSL)),
-    ],
+    [("library.bib", own_papers.BIBLIOGRAPHY), ("library.ris", RIS), ("library.json", json.dumps(CSL))],
     ids=["BibLaTeX", "RIS", "CSL-JSON"],
 )
 def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: str, content: str) -> None:
     own_papers.write_folder(tmp_path)
     (tmp_path / "library.bib").unlink()
-    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / name).write_text(content, "utf-8")
     record = read(tmp_path)["chapter%20scan.pdf"].record
     assert record.authors.startswith("Nedkvitne, Arnved")
     assert (record.title, record.published, record.container) == ("Fish and Debt", "2008", "Towns of the North")
@@ -417,10 +413,7 @@ def test_looking_up_a_name_takes_a_bounded_number_of_steps() -> None:
     words = [first + second for first in "abcdefghij" for second in "abcdef"]
     titles = [Entry(f"k{length}", (), Record("a" * length)) for length in range(8, 2000)]
     families = [Entry(word, (), Record("t", word, str(year))) for word in words for year in range(1000, 1100)]
-    for entries, name in (
-        (titles, "a" * 250),
-        (families, " ".join(words[:40]) + "".join(map(str, range(1000, 1100)))),
-    ):
+    for entries, name in ((titles, "a" * 250), (families, " ".join(words[:40]) + "".join(map(str, range(1000, 1100))))):
         bibliography = Bibliography(entries)
         document = replace(UNKNOWN, url=f"file:///{name}", record=Record("t"))
         assert calls_of(lambda: bibliography.entry_of(document)) < 5000  # noqa: B023

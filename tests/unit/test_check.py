@@ -239,9 +239,7 @@ def test_sources_that_are_gone_archived_or_rated_down_are_named(tmp_path: Path) 
     assert "404" in notes[URLS["falk"]].gone and "404" in notes[SHIPS].gone
     assert "deprecated" in notes[SHIPS].rated and not notes[URLS["falk"]].rated
     assert [name for name, note in notes.items() if note == SourceNote()] == [URLS["orrin"], "reference:mill.txt"]
-    assert [sentence.status for sentence in found.checked.sentences] == ["supported", "supported"], (
-        "by the archived copy"
-    )
+    assert [own.status for own in found.checked.sentences] == ["supported", "supported"], "by the archived copy"
     rows = {row[0].partition("]")[2].strip(): row[1:] for row in source_rows(found.checked)}
     assert all(cells[0].startswith("gone: ") for cells in rows.values())
     assert sorted(bool(cells[2]) for cells in rows.values()) == [False, True]

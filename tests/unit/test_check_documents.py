@@ -74,7 +74,7 @@ def historians_folder(folder: Path) -> Path:
     (folder / "wharf.md").write_text(WHARF)
     (folder / "council.html").write_text(MINUTES)
     (folder / "recipes.txt").write_text("Soak the stockfish for a week.")
-    (folder / "library.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
+    (folder / "library.bib").write_text(BIBLIOGRAPHY, "utf-8")
     return folder
 
 

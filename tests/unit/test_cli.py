@@ -226,9 +226,7 @@ def test_the_command_line_accepts_what_the_settings_accept(storm: type[FakeStorm
         assert storm.seen == expected
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, field in Settings.model_fields.items() if "int" in str(field.annotation)]
-)
+@pytest.mark.parametrize("name", [name for name, own in Settings.model_fields.items() if "int" in str(own.annotation)])
 def test_a_number_that_no_float_holds_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=name):
         Settings.build({name: 10**400})

@@ -20,7 +20,7 @@ ARTICLE = Article("Lake Orrin", sections=(section("Depth", sentence("It is deep.
 def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / "article.json").write_text(to_json(ARTICLE), encoding="utf-8")
+    (folder / "article.json").write_text(to_json(ARTICLE), "utf-8")
     return folder
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_done(run: Path, arguments: tuple[str, ...], code: int, m
 
 def test_python_writes_any_format_to_a_file(tmp_path: Path) -> None:
     assert write(ARTICLE, "docx", tmp_path / "new" / "silk.docx").read_bytes() == export(ARTICLE, "docx")
-    assert write(ARTICLE, "html", f"{tmp_path}/silk.html").read_text(encoding="utf-8") == ARTICLE.to_html()
+    assert write(ARTICLE, "html", f"{tmp_path}/silk.html").read_text("utf-8") == ARTICLE.to_html()
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"cannot write .*choose another folder"):
         write(ARTICLE, "ris", tmp_path / "file" / "silk.ris")

@@ -39,7 +39,7 @@ def put(folder: Path, place: str, toml: str) -> None:
     if place == "pyproject.toml":
         toml = f"[project]\nname = 'x'\n[tool.storm]\n{toml}"
     file = folder.parent / "home" / "storm.toml" if place == "user" else folder / place
-    file.write_text(toml, encoding="utf-8")
+    file.write_text(toml, "utf-8")
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

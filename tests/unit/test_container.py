@@ -18,8 +18,8 @@ from typer.main import get_command
 from storm_pipeline.interfaces.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
-IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+IMAGE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 COMMANDS: Any = get_command(app)
 PORT = next(option.default for option in COMMANDS.commands["serve"].params if option.name == "port")
 
@@ -31,7 +31,7 @@ def instruction(name: str) -> str:
 
 def test_the_image_has_what_a_server_needs() -> None:
     extras = set(re.findall(r"\'\.\[([a-z,]+)\]\'", IMAGE)[0].split(","))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert {"api", "mcp", "pdf", "search", "local"} <= extras <= project["optional-dependencies"].keys()
     assert "libpango" in IMAGE  # without it the extra pdf cannot be imported
 

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 from test_search_corpus import pdf
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.sources.documents.decoding import (
-    declared_charsets,
-    decode,
-    decode_lines,
-    is_mojibake,
-    mend,
-)
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode, decode_lines, is_mojibake, mend
 from storm_pipeline.sources.documents.document import Document, Unreadable
 from storm_pipeline.sources.documents.formats import format_of
 from storm_pipeline.sources.documents.reader import read_documents

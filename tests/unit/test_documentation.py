@@ -24,7 +24,7 @@ LAB = sorted((ROOT / "docs" / "lab").glob("*.md"))
 COMMANDS = [command for page in PAGES for command in commands(page)]
 UNFINISHED = {"MissingParameter", "NoArgsIsHelpError", "BadOptionUsage"}
 """What a command lacks that is only mentioned, such as `storm write --outline`."""
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
 
 
 def parse(words: Sequence[str]) -> None:
@@ -76,7 +76,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 
 
 def test_the_manual_names_every_wheel_that_is_downloaded() -> None:
-    manual = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    manual = (ROOT / "docs" / "install.md").read_text("utf-8")
     for asset in catalogue():
         first, last = asset.wheels[0], asset.wheels[-1]
         assert f"`{first.project}`" in manual
@@ -90,14 +90,14 @@ REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 
 @pytest.mark.parametrize("page", REFERENCE, ids=name)
 def test_the_reference_names_modules_and_classes_that_exist(page: Path) -> None:
-    paths = re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M)
+    paths = re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.M)
     assert paths
     for path in paths:
         assert pkgutil.resolve_name(path) is not None
 
 
 def test_the_functions_that_how_it_works_names_exist() -> None:
-    page = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-it-works.md").read_text("utf-8")
     paths = re.findall(r"`(storm_pipeline(?:\.\w+)+)`", page)
     assert len(paths) > 25
     for path in paths:
@@ -105,16 +105,16 @@ def test_the_functions_that_how_it_works_names_exist() -> None:
 
 
 def test_the_users_pages_are_short() -> None:
-    words = [len(page.read_text(encoding="utf-8").split()) for page in (ROOT / "docs").glob("*.md")]
+    words = [len(page.read_text("utf-8").split()) for page in (ROOT / "docs").glob("*.md")]
     assert sum(words) <= 15_000
-    readme = re.sub(r"^```.*?^```$", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)
+    readme = re.sub(r"^```.*?^```$", "", (ROOT / "README.md").read_text("utf-8"), flags=re.M | re.S)
     assert len(readme.split()) <= 1_000
 
 
 def test_commits_are_named_in_the_lab_alone() -> None:
     for page in (ROOT / "docs").glob("*.md"):
         found = re.findall(
-            r"(?<![\w/-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,8}(?![\w-])", page.read_text(encoding="utf-8")
+            r"(?<![\w/-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,8}(?![\w-])", page.read_text("utf-8")
         )
         assert not found, (page.name, found)
 

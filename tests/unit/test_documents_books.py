@@ -26,9 +26,7 @@ def test_a_word_file_is_read_in_order() -> None:
         )
     )
     assert text.pages == ((None, "The Harbour\n\nIt was rebuilt\n\nYear | Ships\n1620 | 14\n\nIn a control."),)
-    assert (text.title, text.published, text.problems) == ("Port books", None, ()), (
-        "the day of the file is not the work's"
-    )
+    assert (text.title, text.published, text.problems) == ("Port books", None, ()), "the file's day is not the work's"
 
 
 def test_pages_of_a_word_file() -> None:
@@ -117,7 +115,7 @@ LAUGHS = (
     ],
 )
 def test_books_of_no_use_are_named(tmp_path: Path, name: str, content: bytes, said: str) -> None:
-    (tmp_path / "a.txt").write_text("Silk.", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("Silk.", "utf-8")
     (tmp_path / name).write_bytes(content)
     (problem,) = CorpusSearch(tmp_path).problems
     assert problem.startswith(str(tmp_path / name))

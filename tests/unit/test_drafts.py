@@ -61,9 +61,7 @@ def test_a_star_within_a_name_is_no_emphasis() -> None:
     assert draft.claims() == [Claim("The film M*A*S*H, like M*A*S*H and Cheers, won.", (0,))]
 
 
-@pytest.mark.parametrize(
-    "line", ["**The dam was built in 1936 [1].**", "**The dam was built.**", "## It was built [1]."]
-)
+@pytest.mark.parametrize("line", ["**The dam was built in 1936 [1].**", "**It was built.**", "## It was built [1]."])
 def test_a_sentence_in_bold_type_is_no_heading(line: str) -> None:
     draft = read_draft(f"{line}\nIt stands [2].", 2)
     assert len(draft.claims()) == 2
@@ -126,9 +124,7 @@ def test_what_only_looks_like_a_reply_is_none() -> None:
 def test_what_stays_without_support_is_dropped_and_recorded(reply: str, outcome: str) -> None:
     sentences, told, _ = review(STRAY, reply)
     assert not sentences
-    assert [(own.before, own.outcome, own.after) for own in told.revised()] == [
-        (STRAY.replace(" [2]", ""), outcome, "")
-    ]
+    assert [(it.before, it.outcome, it.after) for it in told.revised()] == [(STRAY.replace(" [2]", ""), outcome, "")]
     assert told.counted("dropped_unsupported") == 1
 
 
@@ -145,9 +141,7 @@ PLAIN = GOOD.replace(" [1]", "")
 )
 def test_a_sentence_that_its_writer_repairs_is_not_lost(reply: str) -> None:
     sentences, told, _ = review(WRONG, reply)
-    assert [(own.text, [c.snippet_id for c in own.citations]) for own in sentences] == [
-        (PLAIN, [PASSAGES[0].snippets[0].id])
-    ]
+    assert [(s.text, [c.snippet_id for c in s.citations]) for s in sentences] == [(PLAIN, [PASSAGES[0].snippets[0].id])]
     assert [own.outcome for own in told.revised()] == ["rewritten"]
 
 

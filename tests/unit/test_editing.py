@@ -115,17 +115,21 @@ def test_an_edit_is_not_made_where(name: str) -> None:
         assert edited(ARTICLE, [edit])[0] == ARTICLE, edit
 
 
-def test_a_stray_sentence_is_moved_behind_another_one() -> None:
-    after, told = edited(ARTICLE, [Edit(kind="move", sentence=6, other=1)])
-    assert texts(after)[:3] == ["The dam was built in 1936.", "The lake is 40 km long.", "He opened it himself."]
-    assert [own.outcome for own in told.revised()] == ["moved by the editor"]
-
-
-def test_a_run_of_sentences_is_moved_before_another_one() -> None:
-    after, told = edited(ARTICLE, [Edit(kind="move_before", sentence=5, last=6, other=1)])
-    assert texts(after)[:3] == ["Char live there.", "The lake is 40 km long.", "The dam was built in 1936."]
-    assert [section.heading for section in after] == ["History"]
-    assert [own.outcome for own in told.revised()] == ["moved by the editor"] * 2
+@pytest.mark.parametrize(
+    ("edit", "first", "left"),
+    [
+        (Edit(kind="move", sentence=6, other=1), (1, 6, 2), {"History": ["Floods"], "Lake": []}),
+        (Edit(kind="move_before", sentence=5, last=6, other=1), (5, 6, 1), {"History": ["Floods"]}),
+        (Edit(kind="move", sentence=4, other=2), (1, 2, 4), {"History": [], "Lake": []}),
+    ],
+)
+def test_sentences_are_moved_and_a_heading_goes_where_nothing_is_left(edit: Edit, first: Any, left: Any) -> None:
+    before = texts(ARTICLE)
+    after, told = edited(ARTICLE, [edit])
+    assert texts(after)[:3] == [before[number - 1] for number in first]
+    assert sorted(texts(after)) == sorted(before)
+    assert outline(after) == left
+    assert [own.outcome for own in told.revised()] == ["moved by the editor"] * (1 + bool(edit.last))
 
 
 def test_two_sentences_become_one_with_the_citations_of_both() -> None:
@@ -164,12 +168,6 @@ def test_a_reworded_sentence_may_take_a_date_of_another_one_and_its_sources_with
     after, _ = edited(ARTICLE, [Edit(kind="reword", sentence=2, other=4, text=new)])
     (own,) = [one for one in after[0].sentences() if one.text == new]
     assert [c.source_id for c in own.citations] == ["b", "d"]
-
-
-def test_a_section_that_nothing_is_left_of_goes_with_its_heading() -> None:
-    after, _ = edited(ARTICLE, [Edit(kind="move", sentence=4, other=2)])
-    assert not after[0].subsections
-    assert sorted(texts(after)) == sorted(texts(ARTICLE))
 
 
 def in_passes(

@@ -564,7 +564,7 @@ def test_sources_that_wikipedia_accepts() -> None:
 
 
 def exported(folder: Path, article: Article, *arguments: str) -> tuple[int, str]:
-    (folder / "article.json").write_text(to_json(article), encoding="utf-8")
+    (folder / "article.json").write_text(to_json(article), "utf-8")
     result = CliRunner().invoke(app, ["export", str(folder), *arguments])
     return result.exit_code, " ".join(result.output.split())
 

@@ -162,7 +162,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize(("name", "text", "said"), DAMAGED)
 def test_damaged_files(tmp_path: Path, name: str, text: str, said: str) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / name).write_text(text, "utf-8")
     with pytest.raises(DatasetError, match=said) as caught:
         read_article(tmp_path / name, TITLE, PAGES)
     assert str(caught.value).startswith(f"{tmp_path / name} cannot be read: ")
@@ -171,6 +171,6 @@ def test_damaged_files(tmp_path: Path, name: str, text: str, said: str) -> None:
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "42.odt"
-    path.write_text("A lake.", encoding="utf-8")
+    path.write_text("A lake.", "utf-8")
     with pytest.raises(DatasetError, match=r"42\.odt is no article that can be read: give a file with one of \.md, "):
         read_article(path, TITLE, PAGES)

@@ -64,7 +64,7 @@ def test_word_files_with_notes_are_read_as_they_were_written(tmp_path: Path, kin
 
 
 def test_our_pages_hold_the_passages_that_they_cite(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_text(WRITTEN.to_html(), encoding="utf-8")
+    (tmp_path / "a.html").write_text(WRITTEN.to_html(), "utf-8")
     own = read_article(tmp_path / "a.html", "A file", AvailablePages())
     assert told(own) == told(WRITTEN)
     assert {one.id: [snippet.text for snippet in one.snippets] for one in own.sources} == {

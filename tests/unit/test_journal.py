@@ -19,10 +19,7 @@ from strategies import happenings
 from storm_pipeline import CallbackSink, CallFinished
 from storm_pipeline.errors import RunError, SearchError
 from storm_pipeline.run import journal as journal_module
-from storm_pipeline.run.events import (
-    Event,
-    Events,
-)
+from storm_pipeline.run.events import Event, Events
 from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import Journal, copy_records, fingerprint
 from storm_pipeline.run.ledger import Ledger

@@ -115,12 +115,6 @@ def test_a_lead_without_markers_says_so() -> None:
     assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
 
 
-def test_a_model_that_fails_leaves_the_lead_empty_and_that_is_recorded() -> None:
-    sentences, told, _ = lead(ModelError("the endpoint is down"))
-    assert not sentences
-    assert [event.detail for event in told.events if isinstance(event, Failed)] == ["no lead: the endpoint is down"]
-
-
 WRITTEN = st.lists(
     st.sampled_from([GOOD, "Char live there [2].", "It is 90 km long [7].", "Penguins waltz.", "## H", *HOSTILE]),
     max_size=5,

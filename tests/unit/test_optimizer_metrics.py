@@ -160,7 +160,7 @@ def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:
 
 
 def test_a_training_set_is_a_folder_or_a_data_set_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Amber Road\n\nA road.\n\n## Trade\n\nSalt was sold.\n", encoding="utf-8")
+    (tmp_path / "a.md").write_text("# Amber Road\n\nA road.\n\n## Trade\n\nSalt was sold.\n", "utf-8")
     assert read_training(str(tmp_path)) == read_articles(tmp_path)
     with pytest.raises(DatasetError, match="nothing reads the data set 'nothing'"):
         read_training(f"nothing:{tmp_path}")

@@ -16,8 +16,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT, BENCH, TRAINING = (
-    tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
-    for folder in (".", "bench", "training")
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8")) for folder in (".", "bench", "training")
 )
 hatchling = pytest.importorskip("hatchling.build", reason="the extra 'dev' installs it")
 pytest.importorskip("hatch_fancy_pypi_readme", reason="the extra 'dev' installs it")
@@ -93,7 +92,7 @@ def test_the_training_is_a_distribution_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
-    module = ast.parse((ROOT / "storm_pipeline" / "__init__.py").read_text(encoding="utf-8"))
+    module = ast.parse((ROOT / "storm_pipeline" / "__init__.py").read_text("utf-8"))
     (version,) = (
         ast.literal_eval(node.value)
         for node in module.body
@@ -103,7 +102,7 @@ def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
 
 
 def test_the_citation_names_the_released_version(metadata: Message) -> None:
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert re.findall(r"^version: (.+)$", citation, re.M) == [metadata["Version"]]
 
 
@@ -138,7 +137,7 @@ def test_only_the_bench_asks_for_an_old_transformers() -> None:
     ("page", "project"), [("docs/install.md", PROJECT), ("bench/README.md", BENCH), ("training/README.md", TRAINING)]
 )
 def test_the_manual_says_what_every_extra_adds(page: str, project: dict[str, Any]) -> None:
-    manual = (ROOT / page).read_text(encoding="utf-8")
+    manual = (ROOT / page).read_text("utf-8")
     table = manual.partition("| extra | what it adds |\n|---|---|\n")[2].partition("\n\n")[0]
     named = [name for row in table.splitlines() for name in re.findall(r"`([a-z]+)`", row.split("|")[1])]
     assert named == list(dict.fromkeys(named))

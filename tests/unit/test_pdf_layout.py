@@ -24,7 +24,7 @@ def test_columns_are_read_one_after_the_other(by_row: bool) -> None:
     assert read.index(first) < read.index(second)
 
 
-def test_head_furniture_and_notes_are_no_text() -> None:
+def test_head_furniture_and_notes_are_no_text_and_xmp_is_the_record() -> None:
     read = read_pdf(own_papers.two_columns())
     assert text(read).startswith(
         "The German Kontor was the largest of the four foreign offices of the Hanseatic League. It"
@@ -32,6 +32,11 @@ def test_head_furniture_and_notes_are_no_text() -> None:
     for outside in ("Helle", "University", "Journal", "doi.org", "234", "charter of 1343", "League.12", "Bryggen.13"):
         assert outside not in text(read), outside
     assert all(page.startswith("The German Kontor was") for _, page in read.pages), "the running head"
+    record = read.record
+    assert (record.authors, record.published, record.container, record.doi) == (
+        *("Knut Helle; Anna B. Lunde", "2019-03-01", "Journal of Northern Trade", "10.1234/jnt.2019.12.233"),
+    )
+    assert (record.work.kind, record.work.volume, record.work.extent) == ("article", "12", "233-234")
 
 
 def test_a_table_is_read_row_by_row() -> None:
@@ -62,19 +67,21 @@ def test_exponents_stay_and_note_marks_go() -> None:
     )
 
 
-@pytest.mark.parametrize("hyphen", ["-", "\u2010", "\xad"])
-def test_words_that_lines_cut_are_joined(hyphen: str) -> None:
-    assert rejoin(f"the mer{hyphen}\nchants came", "") == "the merchants came"
+COMPOUNDS = "After twenty-five years, seven of the twenty-\nseven mer-\nchants left. Now twenty-\nchants."
 
 
-def test_a_word_without_end_is_looked_at_once() -> None:
-    word = "a" * 1_000_000  # from each of its letters takes an hour
-    assert rejoin(word, word) == word
-
-
-def test_a_hyphen_that_the_text_has_elsewhere_stays() -> None:
-    whole = "A well-known man, and a well-\nknown woman."
-    assert rejoin(whole, whole) == "A well-known man, and a well-known woman."
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        *((f"the mer{hyphen}\nchants came", "the merchants came") for hyphen in "-\u2010\xad"),
+        ("A well-known man, and a well-\nknown woman.", "A well-known man, and a well-known woman."),
+        (COMPOUNDS, "After twenty-five years, seven of the twenty-seven merchants left. Now twentychants."),
+        ("a" * 1_000_000, "a" * 1_000_000),  # to begin from each of its letters takes an hour
+    ],
+    ids=["hyphen", "Unicode's", "soft", "as elsewhere in the text", "as in others like it", "without end"],
+)
+def test_words_that_lines_cut_are_joined(text: str, joined: str) -> None:
+    assert rejoin(text, text) == joined
 
 
 @pytest.mark.parametrize("size", [12, 10])
@@ -103,12 +110,6 @@ def test_the_running_head_of_an_empty_page_is_no_text() -> None:
     assert [number for number, _ in read_pdf(papers.file(sheets)).pages] == [1, 3]
 
 
-def test_the_hyphen_of_a_compound_like_others_stays() -> None:
-    whole = "After twenty-five years, seven of the twenty-\nseven mer-\nchants left. Now twenty-\nchants."
-    expected = "After twenty-five years, seven of the twenty-seven merchants left. Now twentychants."
-    assert rejoin(whole, whole) == expected
-
-
 def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> None:
     first, second = papers.Sheet(), papers.Sheet()
     first.paragraph(72, 700, "The first sentence ends here. The second sentence of the page goes on")
@@ -133,6 +134,10 @@ def test_pages_are_labelled_as_printed(data: bytes, labels: dict[int, str]) -> N
     assert read_pdf(data).labels == labels
 
 
+def test_the_date_of_a_scan_is_not_that_of_the_work() -> None:
+    assert read_pdf(own_papers.chapter()).record.published == ""
+
+
 def test_labels_that_the_file_gives_come_first() -> None:
     sheets = [papers.Sheet(), papers.Sheet()]
     for sheet in sheets:
@@ -148,15 +153,3 @@ def test_titles_that_programs_give_are_refused(title: str) -> None:
     sheet.put(72, 740, "Grain and Hunger in Bergen", 20, "B")
     sheet.paragraph(72, 680, own_papers.MANUSCRIPT[0], size=11)
     assert read_pdf(papers.file([sheet], info={"Title": title})).title == "Grain and Hunger in Bergen"
-
-
-def test_xmp_tells_journal_volume_pages_and_doi() -> None:
-    record = read_pdf(own_papers.two_columns()).record
-    assert (record.authors, record.published, record.container, record.doi) == (
-        *("Knut Helle; Anna B. Lunde", "2019-03-01", "Journal of Northern Trade", "10.1234/jnt.2019.12.233"),
-    )
-    assert (record.work.kind, record.work.volume, record.work.extent) == ("article", "12", "233-234")
-
-
-def test_the_date_of_a_scan_is_not_that_of_the_work() -> None:
-    assert read_pdf(own_papers.chapter()).record.published == ""

@@ -232,9 +232,7 @@ NAME = "paraphrase-multilingual-MiniLM-L12-v2"
 
 
 @pytest.mark.parametrize("is_forbidden", [True, False], ids=["HF_HUB_OFFLINE", "no network"])
-def test_a_model_out_of_reach_fails_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forbidden: bool
-) -> None:
+def test_a_model_out_of_reach_fails_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forbidden: bool) -> None:
     with closed_port() as address:
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", is_forbidden)
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)

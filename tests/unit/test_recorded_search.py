@@ -24,15 +24,7 @@ from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.result import (
-    PagePassage,
-    SearchResult,
-    SeenPage,
-    Unread,
-    WholePage,
-    decode,
-    encode,
-)
+from storm_pipeline.sources.search.result import PagePassage, SearchResult, SeenPage, Unread, WholePage, decode, encode
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion, Snippet
 

@@ -295,7 +295,7 @@ def test_no_runs(tmp_path: Path) -> None:
 
 def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
     batch = a_batch(tmp_path, time.time())
-    (batch / "batch.json").write_text("{", encoding="utf-8")
+    (batch / "batch.json").write_text("{", "utf-8")
     *runs, last = list_runs(tmp_path)
     assert [entry.topic for entry in runs] == ["Salt", "Jade"]
     assert (last.state, "is damaged" in last.problem) == ("unreadable", True)

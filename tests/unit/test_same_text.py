@@ -56,9 +56,7 @@ TEXTS = st.dictionaries(
 
 
 @given(TEXTS, st.randoms(use_true_random=False))
-def test_groups_do_not_depend_on_order_and_any_two_share_half(
-    texts: dict[str, list[str]], chance: random.Random
-) -> None:
+def test_groups_do_not_depend_on_order_any_two_share_half(texts: dict[str, list[str]], chance: random.Random) -> None:
     groups = same_texts(texts)
     names = list(texts)
     chance.shuffle(names)

@@ -53,9 +53,7 @@ def only(path: Path, query: str) -> Snippet:
 
 def test_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
-    path.write_text(
-        lines(SILK, {**SILK, "url": "u:2", "text": "Horses came from Fergana.", "page": 7}), encoding="utf-8"
-    )
+    path.write_text(lines(SILK, {**SILK, "url": "u:2", "text": "Horses came from Fergana.", "page": 7}), "utf-8")
     engine = CorpusSearch(path)
     found = engine.search("horses from Fergana", 3)
     assert [(s.url, s.page, s.published, s.engine) for s in found] == [
@@ -76,7 +74,7 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
         {"url": "u", "text": 5},
         "[" * 99_999,
     ]
-    path.write_text(lines(SILK, "", *bad), encoding="utf-8")
+    path.write_text(lines(SILK, "", *bad), "utf-8")
     engine = CorpusSearch(path)
     reasons = [
         *("is not JSON", "is not an object", "is not an object", "has no url", "has no text", "has no text"),
@@ -91,15 +89,15 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
 def test_a_folder_of_everything(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*["deep"] * 30)
     deep.mkdir(parents=True)
-    (deep / "notes.txt").write_text("Camels carried amber.", encoding="utf-8")
-    (tmp_path / "b.md").write_text("# The Oasis\n\nWells were dug in Turfan.", encoding="utf-8")
+    (deep / "notes.txt").write_text("Camels carried amber.", "utf-8")
+    (tmp_path / "b.md").write_text("# The Oasis\n\nWells were dug in Turfan.", "utf-8")
     (tmp_path / "c.HTML").write_text(
-        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>", encoding="utf-8"
+        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>", "utf-8"
     )
     (tmp_path / "d.pdf").write_bytes(pdf(["First page.", "Paper was in-\nvented in Luoyang."], title="On Paper"))
-    (tmp_path / "e.jsonl").write_text(lines(SILK), encoding="utf-8")
+    (tmp_path / "e.jsonl").write_text(lines(SILK), "utf-8")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
-    (tmp_path / ".hidden.txt").write_text("Secret amber.", encoding="utf-8")
+    (tmp_path / ".hidden.txt").write_text("Secret amber.", "utf-8")
     (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "broken.txt").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.txt")
@@ -173,7 +171,7 @@ def test_links_are_followed_on_request(tmp_path: Path) -> None:
     ids=["encrypted", "scan", "no pages", "cut off", "empty"],
 )
 def test_pdfs_of_no_use_are_named(tmp_path: Path, content: bytes, said: str, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.txt").write_text("Silk.", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("Silk.", "utf-8")
     (tmp_path / "b.pdf").write_bytes(content)
     (problem,) = CorpusSearch(tmp_path).problems
     assert "b.pdf" in problem
@@ -191,12 +189,12 @@ def test_a_pdf_without_a_user_password_is_read(tmp_path: Path) -> None:
 def test_k_counts_documents_and_each_gives_a_few_passages(tmp_path: Path) -> None:
     long = [{"url": f"u:{i}", "text": f"Silk was sold in town {i}. " * 300} for i in range(4)]
     path = tmp_path / "x.jsonl"
-    path.write_text(lines(*long), encoding="utf-8")
+    path.write_text(lines(*long), "utf-8")
     found = CorpusSearch(path).search("silk", 2)
     assert len({s.url for s in found}) == 2
     assert all(s.text.startswith("Silk was sold") for s in found)
     varied = {"url": "u:v", "text": " ".join(f"Silk bale {i} went west on day {i}." for i in range(300))}
-    path.write_text(lines(varied, *long), encoding="utf-8")
+    path.write_text(lines(varied, *long), "utf-8")
     assert len(CorpusSearch(path).search("silk bale west", 1)) == 3
     assert len(CorpusSearch(path, passages=1).search("silk bale west", 1)) == 1
     assert CorpusSearch(path).search("silk", 0) == ()
@@ -237,7 +235,7 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> Non
 def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:
     sentences = [f"Of caravan number {number} the chronicle of the town says nothing more." for number in range(90)]
     sentences[45] = "Then the merchants of Antioch weighed the jade."
-    (tmp_path / "a.jsonl").write_text(lines(SILK | {"text": " ".join(sentences)}), encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text(lines(SILK | {"text": " ".join(sentences)}), "utf-8")
     found = CorpusSearch(tmp_path).search("merchants Antioch jade", 1)
     assert "jade" in found[0].text
     (passage,) = passages(found)

@@ -34,7 +34,7 @@ def snippets(*urls: str) -> list[Snippet]:
 
 def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leads = tmp_path / "leads.json"
-    leads.write_text('{"Silk": {"extract": "Silk is a fibre."}}', encoding="utf-8")
+    leads.write_text('{"Silk": {"extract": "Silk is a fibre."}}', "utf-8")
     fetched: list[object] = []
 
     def fetch(*args: object) -> Path:
@@ -45,7 +45,7 @@ def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.Monk
     for name in KEYS:
         monkeypatch.setenv(name, "k")
     monkeypatch.setenv("SEARXNG_URL", "http://localhost:1")
-    (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
+    (tmp_path / "own.txt").write_text("Silk.", "utf-8")
     specs = ["wiki-leads", f"corpus:{tmp_path / 'own.txt'}", "searxng", "searxng:http://localhost:2", " you "]
     opened = [open_search(spec, EngineConfig(cache=tmp_path)).search for spec in specs]
     assert [engine.name for engine in opened] == ["wiki-leads", "corpus", "searxng", "searxng", "you"]
@@ -269,7 +269,7 @@ def test_specifications_that_name_no_engine_are_refused(spec: str) -> None:
 def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
     odd = tmp_path / "c++"
     odd.mkdir()
-    (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
+    (odd / "own.txt").write_text("Silk came by road.", "utf-8")
     opened = open_search(f"fused:[fused:wikipedia:de+[corpus:{odd}]]+[corpus:{odd}]", EngineConfig(cache=tmp_path))
     assert opened.search.name == "fused:fused:wikipedia+corpus+corpus"
     options = SearchOptions(without_domains=("x.org",))

@@ -76,11 +76,17 @@ def test_what_is_nearest_to_the_topic_is_told() -> None:
     assert not any("Cheese" in text for text in told)
 
 
-def test_passages_stand_under_the_heading_that_they_are_nearest_to() -> None:
-    for section in extract(PAGES, section_facts=20).sections:
-        told = " ".join(sentence.text for sentence in section.sentences()).casefold()
+def test_passages_stand_under_the_heading_that_they_are_nearest_to_each_behind_the_first_of_its_page() -> None:
+    headed = [replace(page, text=f"The Orrin Dam. {page.text}") for page in PAGES[1:]]
+    for section in extract([OWN, *headed], section_facts=20).sections:
+        told = [sentence.text for sentence in section.sentences()]
         own = [thing for thing in ("turbine", "tunnel", "fishway", "museum") if thing in section.heading.casefold()]
-        assert all(f"the {thing} of" in told for thing in own)
+        assert all(f"the {thing} of" in " ".join(told).casefold() for thing in own)
+        assert "The Orrin Dam." not in told, "a heading is no sentence"
+        for text in told:
+            thing = text.split()[1]
+            opening = f"The {thing} of the Orrin Dam carries the {thing}s of the dam in the north."
+            assert told.index(opening) <= told.index(text)
 
 
 @pytest.mark.parametrize(("headings", "most"), [(1, 10), (2, 10), (5, 10)])
@@ -112,15 +118,6 @@ def test_single_sentences_of_pages_stand_together_before_the_other_sections() ->
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
     article = extract([replace(page, title="") for page in PAGES[1:]], None)
     assert [own.heading for own in article.sections] == ["Orrin Dam"]
-
-
-def test_a_sentence_stands_behind_the_first_of_its_page() -> None:
-    for section in extract(PAGES).sections:
-        told = [sentence.text for sentence in section.sentences()]
-        for text in told:
-            thing = text.split()[1]
-            opening = f"The {thing} of the Orrin Dam carries the {thing}s of the dam in the north."
-            assert told.index(opening) <= told.index(text)
 
 
 def test_of_a_page_in_several_passages_no_opening_is_told_unchosen() -> None:
@@ -192,11 +189,6 @@ def test_of_a_topic_without_pages_on_parts_of_it_the_note_says_so() -> None:
     assert not alone.sections
     assert "no sections" in alone.note
     assert "no sections" not in more.note
-
-
-def test_headings_among_the_sentences_are_not_told() -> None:
-    pages = [replace(page, text=f"The Orrin Dam. {page.text}") for page in PAGES[1:]]
-    assert "The Orrin Dam." not in texts(extract([OWN, *pages]).sections)
 
 
 @pytest.mark.slow

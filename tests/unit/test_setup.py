@@ -40,7 +40,7 @@ def run(*arguments: str, answers: str = "") -> Result:
 
 
 def written() -> dict[str, object]:
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return tomllib.loads(FILE.read_text("utf-8"))
 
 
 def test_five_answers_are_written(folder: Path) -> None:

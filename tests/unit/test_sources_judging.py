@@ -264,10 +264,7 @@ def snippets(*urls: str) -> list[Snippet]:
 def reliable(engine: SearchEngine, policy: SourcePolicy, kept_out: GroundTruth | None = None) -> Search:
     """The engine with the filter behind it, as a run has it."""
     inner, sources = with_checks(engine), SourceFilter(policy, kept_out)
-    return Search(
-        engine.name,
-        lambda q, k: sources.usable(inner.search(q, k + sources.spare(k)), q, k),
-    )
+    return Search(engine.name, lambda q, k: sources.usable(inner.search(q, k + sources.spare(k)), q, k))
 
 
 def filtered(*urls: str, policy: Policy = "standard", kept_out: GroundTruth | None = None) -> Search:

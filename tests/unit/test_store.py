@@ -298,9 +298,7 @@ def test_remembered_vectors_are_the_embedders_own(batches: list[list[str]], size
 
 
 def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> None:
-    page = [
-        Snippet("https://a.org", "Silk", f"On day {n} they sold paper.", heading="Trade", place=n) for n in range(9)
-    ]
+    page = [Snippet("https://a.org", "Silk", f"On day {n} they sold tea.", heading="Trade", place=n) for n in range(9)]
     with ReferenceStore(HashingEmbedder()) as store:
         store.keep(page[:1])
         assert store.hold(page) == tuple(page[1:])

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from contexts import run
 
 from storm_pipeline.method.context import RunContext
@@ -79,14 +78,6 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
         whole = write_article(ctx, evidence)
     assert [len(paragraph.sentences) for paragraph in whole.lead] == [1]
     assert [own.heading for own in whole.sections] == ["History", "Floods"]
-
-
-@pytest.mark.parametrize("reply", ["The sources do not say.", "**The sources do not say.**"])
-def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
-    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
-        answer = answer_from_passages(ctx, "Who paid?", [DAM])
-    assert answer.answer == ()
-    assert answer.snippets == (DAM,)
 
 
 def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
