@@ -401,10 +401,7 @@ def test_events_are_lines_that_name_their_topic(tmp_path: Path) -> None:
     result = storm("batch", topics, "--out", tmp_path / "runs", "--json-events")
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert lines[0] | {"at": 0} == {"event": "BatchStarted", "at": 0, "folder": lines[0]["folder"], "topics": 2}
-    assert {(line["order"], line["topic"]) for line in lines if line["event"] == "RunStarted"} == {
-        (1, "Jade"),
-        (2, "Bad"),
-    }
+    assert {(one["order"], one["topic"]) for one in lines if one["event"] == "RunStarted"} == {(1, "Jade"), (2, "Bad")}
     last = {line["order"]: line["state"] for line in lines if line["event"] == "TopicChanged"}
     assert last == {1: "written", 2: "failed"}
 

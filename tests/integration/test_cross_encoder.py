@@ -76,11 +76,7 @@ def test_a_model_of_one_score_has_the_logistic_function_of_it(tmp_path: Path) ->
 
 def test_long_passages_are_read_in_windows_of_which_the_best_counts(folder: Path) -> None:
     filler = "much more may be said of it. " * 30
-    asked = [
-        Question(CLAIM, (filler, f"{PASSAGE} {filler}")),
-        Question("is old", ("the dam",)),
-        Question("", (filler,)),
-    ]
+    asked = [Question(CLAIM, (filler, f"{PASSAGE} {filler}")), Question("old", ("the dam",)), Question("", (filler,))]
     together = chances(folder, *asked)
     assert together == pytest.approx([chances(folder, one)[0] for one in asked], abs=1e-5)
     assert together[0] >= chances(folder, Question(CLAIM, (filler,)))[0] > 0

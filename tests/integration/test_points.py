@@ -28,14 +28,7 @@ TOLD = {
     INNS: "Each of the inns of the Silk Road had a well, and they stood a day of walking apart",
 }
 KINDS = [
-    *(
-        "white and polished",
-        "grey and raw",
-        "green and carved",
-        "black and broken",
-        "yellow and heavy",
-        "red and cheap",
-    ),
+    *("white and polished", "grey and raw", "green and cut", "black and broken", "yellow and heavy", "red and cheap"),
     *("blue and scarce", "brown and cracked", "pink and tiny", "purple and famous", "orange and dull", "old and holy"),
 ]
 SECTIONS = [{"title": "Goods", "subsections": []}, {"title": "Routes", "subsections": []}]

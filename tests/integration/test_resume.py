@@ -392,10 +392,7 @@ HALF = "\ud83d"
 def halves() -> dict[str, str]:
     """What each signature is replied with once, with half a pair in each."""
     outline = {
-        "sections": [
-            {"title": f"Goods {HALF}", "subsections": [f"Silk {HALF}"]},
-            {"title": "Routes", "subsections": []},
-        ]
+        "sections": [{"title": f"Goods {HALF}", "subsections": [f"Silk {HALF}"]}, {"title": "Ways", "subsections": []}]
     }
     return {
         "FindRelatedTopics": json.dumps({"related_topics": [f"Caravan {HALF}"]}),
@@ -476,12 +473,7 @@ def test_a_cap_counts_billed_replies_of_all_sessions_that_could_not_be_read(tmp_
 
 
 def test_an_outline_that_failed_twice_is_asked_for_again(tmp_path: Path) -> None:
-    for bad in (
-        "",
-        "No headings here.",
-        json.dumps({"sections": []}),
-        '{"sections": [{"title": "", "subsections": []}]}',
-    ):
+    for bad in ("", "No headings.", json.dumps({"sections": []}), '{"sections": [{"title": "", "subsections": []}]}'):
         place = tmp_path / str(len(bad))
         faults = {name: replies(bad) for name in ("DraftOutline", "RefineOutline")}
         with FakeModel(answers(), faults=faults) as server:

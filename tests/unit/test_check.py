@@ -67,15 +67,9 @@ def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        (
-            "a.wiki",
-            f"Lake Orrin lies in the hills.<ref>{{{{cite web|url={ORRIN}}}}}</ref> Built 1999.<ref>[{ORRIN} x]</ref>",
-        ),
+        ("a.wiki", f"Orrin lies in hills.<ref>{{{{cite web|url={ORRIN}}}}}</ref> Built 1999.<ref>[{ORRIN} x]</ref>"),
         ("a.json", json.dumps({"markdown": "Orrin lies in hills [1]. Built 1999 [1].", "sources": [{"url": ORRIN}]})),
-        (
-            "a.html",
-            f'<p>Orrin lies.<a href="#f">1</a> Built 1999.<a href="#f">1</a></p><p id="f"><a href="{ORRIN}">x</a>',
-        ),
+        ("a.html", f'<p>It lies.<a href="#f">1</a> Built 1999.<a href="#f">1</a></p><p id="f"><a href="{ORRIN}">x</a>'),
     ],
 )
 def test_other_formats_are_checked(tmp_path: Path, name: str, content: str) -> None:

@@ -23,11 +23,7 @@ from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 
 DOCUMENTS: dict[str, Callable[[bytes], Rows]] = {"wikitext": readers.read_wikitext}
 """Formats of whole articles, and what reads them."""
-LISTS: dict[str, Callable[[bytes], Rows]] = {
-    "bibtex": readers.read_bibtex,
-    "ris": readers.read_ris,
-    "csl": readers.read_csl,
-}
+LISTS = {"bibtex": readers.read_bibtex, "ris": readers.read_ris, "csl": readers.read_csl}
 """Formats of references, and what reads them."""
 
 

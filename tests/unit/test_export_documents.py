@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import docx
 import export_readers as readers
 import pytest
 from articles import cites, citing, page_of
-from export_readers import Opened, spaced
+from export_readers import spaced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, URLS, articles, texts
@@ -35,11 +34,7 @@ from storm_pipeline.text.languages import references_heading
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Usage, UsageRow, Work
 
-OPENED: dict[str, Callable[[bytes], Opened]] = {
-    "docx": readers.open_docx,
-    "odt": readers.open_odt,
-    "epub": readers.open_epub,
-}
+OPENED = {"docx": readers.open_docx, "odt": readers.open_odt, "epub": readers.open_epub}
 """Formats of documents, and what opens them."""
 
 

@@ -130,11 +130,7 @@ def test_json_with_sources() -> None:
     record = {
         "title": "Lake Orrin",
         "markdown": "# Lake Orrin\n\nA lake.[1] It is deep.[2][3][4]",
-        "sources": [
-            {"url": LAKE, "title": "Mine"},
-            {"url": "https://x.example", "text": "It is deep."},
-            {"url": "a:b"},
-        ],
+        "sources": [{"url": LAKE, "title": "My"}, {"url": "https://x.example", "text": "It is deep."}, {"url": "a:b"}],
     }
     article = read_json(json.dumps(record))
     assert rows(article) == [("A lake.", [LAKE]), ("It is deep.", ["https://x.example"])]
@@ -154,10 +150,7 @@ JSON = [
     ('{"schema": 99, "article": {}}', "has format 99"),
     ('{"schema": 1, "article": {"title": 3}}', "the article is damaged"),
 ]
-DAMAGED = [
-    *(("42.json", text, said) for text, said in JSON),
-    ("42.wiki", "{{a|" * 20_000, r"takes more than \d+ s to read"),
-]
+DAMAGED = [*(("42.json", *one) for one in JSON), ("42.wiki", "{{a|" * 20_000, r"takes more than \d+ s to read")]
 
 
 @pytest.mark.parametrize(("name", "text", "said"), DAMAGED)

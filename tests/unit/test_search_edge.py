@@ -179,10 +179,7 @@ def test_what_is_long_is_cut_at_white_space_where_there_is_some(piece: str, time
 
 
 def test_a_result_whose_address_is_endless_is_lost() -> None:
-    items = [
-        Snippet(f"https://example.org/{'a' * LONGEST_ADDRESS}", "A", "a"),
-        Snippet("https://example.org/b", "B", "b"),
-    ]
+    items = [Snippet(f"https://example.org/{'a' * LONGEST_ADDRESS}", "A", "a"), Snippet("https://b.org/b", "B", "b")]
     engine = with_checks(FakeSearch(lambda _: items))
     result = engine.search("q", 2)
     assert [snippet.title for snippet in result.snippets] == ["B"]

@@ -99,15 +99,6 @@ def test_evidence_is_settled_once_and_never_more_than_asked_for(
     assert larger.evidence_words >= made.evidence_words
 
 
-def test_a_user_is_told_why_there_is_less() -> None:
-    told = window_note(Settings(lm="openai/gpt-4", depth=3, writing="whole"))
-    assert "1,536 words" in told
-    assert "6,000" in told
-    assert "openai/gpt-4 holds 8,192 tokens" in told
-    assert "--context" in window_note(Settings(lm="openai/mine", evidence=6000))
-    assert not window_note(Settings(lm="openai/gpt-4o", depth=3))
-
-
 @pytest.mark.parametrize("language", TEXTS)
 def test_tokens_are_not_undercounted(language: str) -> None:
     assert gpt_4_tokens()(TEXTS[language] * 5) <= most_tokens(TEXTS[language] * 5)
