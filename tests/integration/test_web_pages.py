@@ -308,6 +308,7 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             assert "It is being written" in page.text
             assert any("0:01 so far" in shown(browser, made[0]).text for _ in patiently())  # although nothing happens
             assert "number 1 in the queue" in shown(browser, made[1]).text
+            assert any("Interviews 0 of" in shown(browser, made[0]).text for _ in patiently())
             for path in reversed(made):
                 assert path + "/stop" in [form.action for form in shown(browser, path).forms]
                 browser.post(f"{path}/stop")
@@ -341,6 +342,8 @@ def test_what_failed_is_said_without_options_and_written_again_with_others(tmp_p
         assert "--" not in page.text
         assert text.index("Write again with other choices") < text.index(">Resume</button>")
         assert "which helps only once the cause is mended" in page.text
+        assert '<li class="done">Interviews' not in text
+        assert '<li class="quiet">Interviews' in text
         assert "--" not in shown(browser, "/library").text
 
 
