@@ -308,7 +308,6 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             assert "It is being written" in page.text
             assert any("0:01 so far" in shown(browser, made[0]).text for _ in patiently())  # although nothing happens
             assert "number 1 in the queue" in shown(browser, made[1]).text
-            assert any("Interviews 0 of" in shown(browser, made[0]).text for _ in patiently())
             for path in reversed(made):
                 assert path + "/stop" in [form.action for form in shown(browser, path).forms]
                 browser.post(f"{path}/stop")
@@ -320,7 +319,6 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
             page = shown(browser, made[0])
             assert (page.streams, page.text.count("It was stopped"), "is saved" in page.text) == ([], 1, False)
             assert "Resume goes on with the same choices" in page.text
-            assert "Interviews 0 of" in page.text  # which did not end
             assert '<li class="done">Interviews' not in browser.get(made[0]).text
             again = next(link for link in page.links if link.startswith("/write?"))
             form = shown(browser, again).form("/write")
