@@ -54,19 +54,18 @@ class Sheet:
 
         Raises RatingError: a question is not asked here, or a value is not one of its choices.
         """
-        return [(self.place, name, self._accept(name, value.strip())) for name, value in given.items()]
-
-    def _accept(self, name: str, value: str) -> str:
         known = {question.name: question.choices for question in self.questions}
         if self.article and self.marks:
-            known |= dict.fromkeys((f"{_MARK}{n}" for n, _ in enumerate(self.article.sentences(), 1)), self.marks)
-        if name not in known:
-            raise RatingError(f"{name[:100]!r} is not asked on the page {self.name}: {', '.join(known)[:500]}")
-        if value and known[name] and value not in known[name]:
-            raise RatingError(f"{name}: {value[:100]!r} is not one of {', '.join(known[name])}")
-        if len(value) > _LONGEST:
-            raise RatingError(f"{name}: at most {_LONGEST:,} characters, not {len(value):,}")
-        return value
+            known |= {f"{_MARK}{n}": self.marks for n, _ in enumerate(self.article.sentences(), 1)}
+        answers = {name: value.strip().encode("utf-8", "replace").decode() for name, value in given.items()}
+        for name, value in answers.items():
+            if name not in known:
+                raise RatingError(f"{name[:100]!r} is not asked on the page {self.name}: {', '.join(known)[:500]}")
+            if value and known[name] and value not in known[name]:
+                raise RatingError(f"{name}: {value[:100]!r} is not one of {', '.join(known[name])}")
+            if len(value) > _LONGEST:
+                raise RatingError(f"{name}: at most {_LONGEST:,} characters, not {len(value):,}")
+        return [(self.place, name, value) for name, value in answers.items()]
 
     def as_record(self, answers: Mapping[str, str]) -> dict[str, Any]:
         """Return the page for a program, as JSON values."""
