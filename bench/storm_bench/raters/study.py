@@ -16,6 +16,8 @@ from storm_bench.raters.scales import SCALES, Scale
 from storm_pipeline import SettingsError
 from storm_pipeline.api import read_toml
 
+_RESERVED = frozenset({"comment", "preference", "attention"})  # names of questions that no scale may have
+
 
 class RaterTable(ConfigTable):
     """Who rates: a person, or a program with a language model."""
@@ -92,12 +94,11 @@ class Study(ConfigTable):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield the keys whose values do not fit others, each with the reason."""
-        names, topics = {rater.name for rater in self.raters}, {article.topic for article in self.articles}
+        names = {rater.name for rater in self.raters}
         written = {article.system for article in self.articles}
         yield from _twice("raters", [rater.name for rater in self.raters])
         yield from _twice("articles", [f"{article.topic} by {article.system}" for article in self.articles])
         yield from _twice("compare", self.compare)
-        yield from _twice("facts", [table.topic for table in self.facts])
         for place, article in enumerate(self.articles):
             if article.author and article.author not in names:
                 yield f"articles.{place}.author", f"{article.author!r} is not the name of a rater"
@@ -107,22 +108,25 @@ class Study(ConfigTable):
             yield "compare", f"name two or more systems of the articles: {', '.join(sorted(written))}"
         if not self.items:
             yield "compare", "there is no topic with articles of two of these systems"
+        if self.raters_per_item > len(self.raters):
+            yield "raters_per_item", f"{self.raters_per_item} raters an item, but {len(self.raters)} raters"
+        yield from self._problems_of_questions()
+
+    def _problems_of_questions(self) -> Iterator[tuple[str, str]]:
         for rubric in self.rubrics:
             if not any(rubric in (name, _group(name)) for name in SCALES | self.scales):
                 known = dict.fromkeys((*map(_group, SCALES), *self.scales))
-                yield (
-                    "rubrics",
-                    f"{rubric!r} is unknown: choose of {', '.join(known)}, or add the table scales.{rubric}",
-                )
+                yield "rubrics", f"{rubric!r} is unknown: choose of {', '.join(known)}, or add scales.{rubric}"
+        if taken := sorted(name for name in self.scales if "." in name or name in _RESERVED):
+            yield f"scales.{taken[0]}", "choose another name: pages ask a question of this name, or it has a full stop"
+        yield from _twice("facts", [table.topic for table in self.facts])
         for place, table in enumerate(self.facts):
-            if table.topic not in topics:
+            if table.topic not in {article.topic for article in self.articles}:
                 yield f"facts.{place}.topic", f"there is no article on {table.topic!r}"
             if not table.facts:
                 yield f"facts.{place}.facts", "list at least one fact, or name a file with a column fact"
         if not (self.rubrics or self.facts or self.errors or (self.compare and self.preference)):
             yield "rubrics", "nothing is asked: name rubrics, add facts, or set errors = true"
-        if self.raters_per_item > len(self.raters):
-            yield "raters_per_item", f"{self.raters_per_item} raters an item, but {len(self.raters)} raters"
 
 
 def read_study(path: Path) -> Study:

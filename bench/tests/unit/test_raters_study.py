@@ -36,6 +36,7 @@ TABLES = {
     '[[facts]]\ntopic = "Road 0"': "facts.0.facts: list at least one",
     '[[facts]]\ntopic = "Road 0"\npath = "none.csv"': "facts.0.path: none.csv is not a CSV",
     '[scales.tone]\ntitle = "T"\nquestion = "?"\nlevels = ["a"]': "scales.tone.levels: ",
+    '[scales.comment]\ntitle = "T"\nquestion = "?"\nlevels = ["a", "b"]': "scales.comment: choose another name",
     '[scales.tone]\ntitle = "T"\nquestion = "?"\nlevels = ["a", "b"]\ngood = 9': "scales.tone: good = 9 is not between",
 }
 
