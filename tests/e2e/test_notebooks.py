@@ -54,9 +54,7 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("STORM_LM", model.lm)
         done = execute("02_your_own_documents.ipynb", tmp_path)
     assert model.asked
-    shown = [
-        str(output.get("data", {}).get("text/plain", "")) for cell in done.cells for output in cell.get("outputs", [])
-    ]
+    shown = [str(out.get("data", {}).get("text/plain", "")) for cell in done.cells for out in cell.get("outputs", [])]
     assert any("researching Orsund Harbour" in text for text in shown), "a run in a notebook shows its progress"
     run = article_of(tmp_path)
     text, references = (run / "article.md").read_text("utf-8").split("## References")

@@ -29,9 +29,7 @@ def shown() -> Iterator[tuple[str, str, list[str]]]:
                     yield name(page), re.sub(r"\s+#.*", "", command), [line for line in lines if line]
 
 
-BLOCKS = [
-    (page, command, lines) for page, command, lines in shown() if CHEAP.match(command) and command != "storm runs"
-]
+BLOCKS = [(page, command, text) for page, command, text in shown() if CHEAP.match(command) and command != "storm runs"]
 
 
 @pytest.fixture

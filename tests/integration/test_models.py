@@ -109,9 +109,7 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
         f"openai/fake at {server.url} failed: it timed out, no complete reply within 0.3 s; "
         "check that the endpoint runs, or raise --lm-timeout"
     )
-    assert [one.reason for one in events if isinstance(one, Retried)] == [
-        "it timed out, no complete reply within 0.3 s"
-    ]
+    assert [it.reason for it in events if isinstance(it, Retried)] == ["it timed out, no complete reply within 0.3 s"]
 
 
 def test_too_many_malformed_replies_are_an_error() -> None:

@@ -62,9 +62,7 @@ def job(server: FakeModel, folder: Path, program: str = "draft", optimizer: str 
 def test_examples_are_the_articles_own_and_no_topic_is_in_two_parts(folder: Path) -> None:
     with FakeModel() as server:
         made = job(server, folder, "draft")
-        parts = [
-            {topic for topic, _ in part} for part in (made.split.train, made.split.validation, made.split.held_back)
-        ]
+        parts = [{topic for topic, _ in own} for own in (made.split.train, made.split.validation, made.split.held_back)]
         assert sorted(len(part) for part in parts) == [2, 4, 4]
         assert set.union(*parts) == set(TOPICS) and sum(map(len, parts)) == len(TOPICS)
         ((_, (example,)), *_) = made.split.train

@@ -193,9 +193,7 @@ def test_rules_are_those_of_the_agent_that_names_this_package_best(named: str, f
 
 def test_rules_are_not_kept_for_each_agent_of_a_group() -> None:
     agents = [*(f"User-agent: {number}" for number in range(1000)), *(f"user  agent {number}" for number in range(500))]
-    rules = "\n".join(
-        [*agents, *("User-agent: " + "storm-pipeline"[:end] for end in range(1, 15)), "Allow: /\n" * 2000]
-    )
+    rules = "\n".join([*agents, *("User-agent: " + "storm-pipeline"[:n] for n in range(1, 15)), "Allow: /\n" * 2000])
     with ScriptedServer(Site(text(rules))) as server:
         tracemalloc.start()
         try:

@@ -97,9 +97,7 @@ def test_the_run_folder_holds_everything(server: FakeModel, tmp_path: Path) -> N
 def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp_path: Path) -> None:
     named = "A New Old Play is a Chinese film of 2021 about a clown of the opera. Tickets and snacks are sold."
     review = Snippet("https://films.example/1", "Reviews: A clown on his way", named)
-    bare = Snippet(
-        "https://films.example/2", "Qiu Jiongjiong -\nthe museum", "Films and paintings of an artist are shown."
-    )
+    bare = Snippet("https://films.example/2", "Qiu Jiongjiong -\nthe museum", "Films and paintings are shown.")
 
     def engine(query: str) -> list[Snippet]:
         return [review, bare] if query == "A New Old Play" else list(world(query))

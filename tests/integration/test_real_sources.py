@@ -72,13 +72,9 @@ def found(article: Article) -> dict[str, set[str]]:
     return {source.id: {snippet.id for snippet in source.snippets} for source in article.sources}
 
 
-def test_a_run_survives_engines_keeps_their_rate_and_is_replayed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_survives_engines_keeps_their_rate_and_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rates, set_rate = dict[Limiter, float](), Limiter.set_rate
-    monkeypatch.setattr(
-        Limiter, "set_rate", lambda limiter, rate: rates.update({limiter: rate}) or set_rate(limiter, rate)
-    )
+    monkeypatch.setattr(Limiter, "set_rate", lambda own, rate: rates.update({own: rate}) or set_rate(own, rate))
     with FakeModel() as model, ScriptedServer(Faulty("alpha")) as faulty, ScriptedServer(Strict("beta")) as strict:
         spec = f"fused:searxng:{faulty.url}+searxng:{strict.url}"
         article = write(model, tmp_path, spec)

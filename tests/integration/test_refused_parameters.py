@@ -135,9 +135,7 @@ def test_what_a_model_refuses_is_left_out(case: str, tmp_path: Path, monkeypatch
 def test_a_limit_of_replies_reaches_a_reasoning_model(lm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_API_VERSION", "2025-01-01")
     script = openai_wire(reasoning)
-    with ScriptedServer(
-        lambda request: script(Request(**(vars(request) | {"path": "/v1/chat/completions"})))
-    ) as server:
+    with ScriptedServer(lambda one: script(Request(**(vars(one) | {"path": "/v1/chat/completions"})))) as server:
         assert related(models(f"{lm}@{server.url}/v1", reply_tokens=4000, call_attempts=1)) == FOUND
         assert server.requests[-1].json["max_completion_tokens"] == 4000
 

@@ -264,9 +264,7 @@ def test_a_newer_version_and_other_folders_are_refused(steady: FakeModel, tmp_pa
 
 
 def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
-    with FakeModel(
-        answers()
-    ) as server:  # its usage is far below its prompts' length: many turns leave room for a section
+    with FakeModel(answers()) as server:  # its usage is far below its prompts: many turns leave room
         whole = storm(server, tmp_path / "whole", turns=8, evidence=200).write("Silk Road")
         tokens = whole.usage.tokens_in + whole.usage.tokens_out
         capped = storm(server, tmp_path, turns=8, evidence=200, max_tokens=tokens * 9 // 10).write("Silk Road")

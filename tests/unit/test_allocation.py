@@ -130,9 +130,7 @@ def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
 
 
 def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
-    away = Snippet(
-        "https://other.org/", "Wells of another road", "Wells of another road were dug there long before it."
-    )
+    away = Snippet("https://other.org/", "Wells of another road", "Wells of another road were dug there long before.")
     told_of = [said(page("Wells", 1)), said(page("Camels", 1)), said(away)]
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[2]), Place(section=0, findings=[3])]
     for own, notes in ((places, NO_NOTES), ([], FindingNotes(left_out=(told_of[2].text,)))):

@@ -136,7 +136,5 @@ def test_a_module_is_imported_without_the_extras(path: Path) -> None:
     nodes = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    needed = {
-        name for name in names if name.split(".")[0] in EXTRAS or name.removeprefix("storm_pipeline.") in NEED_EXTRAS
-    }
+    needed = {one for one in names if one.split(".")[0] in EXTRAS or one.removeprefix("storm_pipeline.") in NEED_EXTRAS}
     assert own in NEED_EXTRAS or not needed

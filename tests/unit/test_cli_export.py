@@ -37,11 +37,9 @@ def test_files_are_written_beside_the_article_and_named(run: Path) -> None:
 
 
 def test_a_file_and_a_folder_can_be_given(run: Path, tmp_path: Path) -> None:
-    told = storm(run / "article.json", "--to", "ris", "--out", tmp_path / "new" / "er")
+    told = storm(run / "article.json", "--to", "ris", "--out", tmp_path / "new" / "e")
     assert told.exit_code == 0, told.output
-    assert (tmp_path / "new" / "er" / "article.ris").read_text() == export(ARTICLE, "ris").decode().replace(
-        "\r\n", "\n"
-    )
+    assert (tmp_path / "new" / "e" / "article.ris").read_text() == export(ARTICLE, "ris").decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(

@@ -147,9 +147,7 @@ def test_every_setting_has_a_row_with_option_and_variable() -> None:
 
 @given(st.lists(st.text("ab $<&\"'|", max_size=12), max_size=5))
 def test_a_console_is_copied_without_prompts_and_output(lines: list[str]) -> None:
-    shown = "\n".join(
-        f'<span class="gp">$ </span>{html.escape(line)}\n<span class="go">printed</span>' for line in lines
-    )
+    shown = "\n".join(f'<span class="gp">$ </span>{html.escape(one)}\n<span class="go">printed</span>' for one in lines)
     page = SITE.with_copied_commands(f'<div class="highlight"><pre><code>{shown}</code></pre></div>')
     found = re.search(r'data-copy="([^"]*)"', page)
     assert bool(found) == bool(lines)

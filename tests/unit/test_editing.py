@@ -209,9 +209,7 @@ def test_the_second_pass_shows_what_changed_with_its_paragraph_and_every_heading
 
 
 LONG = (
-    Section(
-        "History", tuple(Paragraph((sentence(f"Matter {letter} was told there.", "a"),)) for letter in "BCDEFGHIJK")
-    ),
+    Section("History", tuple(Paragraph((sentence(f"Matter {x} was told there.", "a"),)) for x in "BCDEFGHIJK")),
     Section("Trains", (Paragraph(tuple(sentence(f"Train {letter} ran there.", "b") for letter in "BCDEFGHIJK")),)),
 )
 

@@ -281,9 +281,7 @@ def test_lines_of_a_paragraph_belong_together() -> None:
 @given(article=cited_articles())
 def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
     # where nothing cites, escaped numbers count as citations: some programs escape all of theirs
-    assume(
-        any(own.citations for own in article.sentences()) or "[" not in "".join(own.text for own in article.sentences())
-    )
+    assume(any(s.citations for s in article.sentences()) or "[" not in "".join(s.text for s in article.sentences()))
     found = read_markdown(to_markdown(article))
     assert by_sentence(found) == by_sentence(article)
     assert headings(found.sections) == headings(article.sections)

@@ -57,11 +57,9 @@ Told = tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str], 
 
 
 @contextmanager
-def recorded(
-    folder: Path, engine: FakeSearch, fetch: Callable[[str], Page], **settings: Any
-) -> Iterator[RecordedSearch]:
+def recorded(folder: Path, engine: FakeSearch, fetch: Callable[[str], Page], **more: Any) -> Iterator[RecordedSearch]:
     """The searches of a run in a folder, whose journal keeps them."""
-    given = Settings(cache=folder / "cache", search_cache="off", **settings)
+    given = Settings(cache=folder / "cache", search_cache="off", **more)
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
             RunSearch(Engine(with_checks(engine), "searxng"), given, fetch=fetch),

@@ -100,9 +100,7 @@ def test_the_label_of_a_reply_is_the_name_of_its_field() -> None:
 
 
 def test_a_text_that_breaks_off_within_its_object_is_read_as_far_as_it_came() -> None:
-    assert parsed(WriteSection, '```json\n{"text": "Salt was sold [1].\\nIt ca') == {
-        "text": "Salt was sold [1].\nIt ca"
-    }
+    assert parsed(WriteSection, '```json\n{"text": "Salt was sold [1].\\nIt c') == {"text": "Salt was sold [1].\nIt c"}
 
 
 def test_an_object_in_which_nobody_knows_the_text_is_refused() -> None:

@@ -266,9 +266,7 @@ def test_a_table_is_no_wider_than_the_terminal(tmp_path: Path, columns: int) -> 
     for arguments in (["runs", "--out", str(tmp_path)], ["show", str(folder)]):
         shown = CliRunner(env=environment).invoke(app, arguments)
         assert shown.exit_code == 0
-        table = [
-            line for line in shown.stdout.splitlines() if line.startswith(("state", "interr", "stage", "sections"))
-        ]
+        table = [row for row in shown.stdout.splitlines() if row.startswith(("state", "interr", "stage", "sections"))]
         assert table
         assert all(len(line) <= columns for line in table)
 

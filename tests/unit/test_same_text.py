@@ -130,9 +130,7 @@ def test_a_newer_count_is_shown_and_cited_of_its_page() -> None:
 
 def test_a_search_finds_a_text_once_and_then_something_else() -> None:
     decision = f"The commission found a violation of the right to property. {text('decision')}"
-    found = [
-        Snippet(url, "The decision", f"{decision} Host {text(f'h{chr(97 + n)}x', 3)}") for n, url in enumerate(HOSTS)
-    ]
+    found = [Snippet(u, "The decision", f"{decision} Host {text(f'h{chr(97 + n)}x', 3)}") for n, u in enumerate(HOSTS)]
     others = [Snippet(f"https://o.example/{n}", "Property", f"Property of {text(f'o{n}', 40)}") for n in range(3)]
     queries = ["violation of the right to property"]
     with run([*found, *others]) as (ctx, _):

@@ -53,9 +53,7 @@ def perennial_places() -> dict[str, list[str]]:
 def known(**entries: Rating) -> Catalogue:
     """A catalogue of places whose dots are written as underscores and slashes as double ones."""
     named = {name.replace("__", "/").replace("_", "."): status for name, status in entries.items()}
-    return Catalogue(
-        "2026", len(named), SitePatterns([(where(name), Entry(s, f"{name} is so")) for name, s in named.items()])
-    )
+    return Catalogue("2026", len(named), SitePatterns([(where(n), Entry(s, f"{n} is so")) for n, s in named.items()]))
 
 
 def where(address: str) -> SitePattern:
