@@ -1,4 +1,4 @@
-"""Any article checked against its sources, wherever they are; and looked at again, where what did not change stays."""
+"""Any article checked against its sources, fetched or beside it however they are cited, and looked at again."""
 
 import json
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import books
+import own_papers
 import pytest
 from articles import article, section, sentence
 from hypothesis import given, settings
@@ -19,12 +21,14 @@ from storm_pipeline.evidence.judges.support import support_of
 from storm_pipeline.output.check import CheckedArticle, check_article, read_for_check
 from storm_pipeline.output.check.reading import Read, SourceNote
 from storm_pipeline.output.check.refreshing import RefreshedArticle, refresh
-from storm_pipeline.output.check.report import rows, source_rows, summary, to_page, to_record
+from storm_pipeline.output.check.report import match_rows, rows, source_rows, summary, to_page, to_record
+from storm_pipeline.output.export.formats import export
 from storm_pipeline.run.article_json import from_json
+from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import has_word
-from storm_pipeline.types import Article, Snippet, Source
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
 ORRIN = "https://example.org/orrin"
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -265,3 +269,271 @@ def test_words_of_a_search_engine_and_missing_words_are_not_compared() -> None:
     for cited in (own, missing):
         found = refreshed(cited, orrin="Something else.")
         assert (found.changes, found.uncompared) == ((), 1)
+
+
+GRAIN = "The granary of Bergen was filled by an order of the council from 1621. In 1740 the granary was empty."
+DEBT = "The debts of the fishermen were written down in a book. The courts of Bergen confirmed the rule in 1580."
+WHARF = "# The Wharf of Bryggen\n\nThe wharf of Bergen burned in 1702. Its houses stood gable to gable."
+MINUTES = (
+    "<html><head><title>Minutes of the Council</title></head><body><p>The council of Bergen bought rye in Amsterdam at "
+    "four times the price of the year before. The order was given on a Monday.</p></body></html>"
+)
+BIBLIOGRAPHY = r"""
+@article{sund2021, title = {Grain and Hunger in Bergen}, author = {Sund, Maria}, year = 2021,
+  journal = {Northern History}, file = {granary.docx:/home/me/granary.docx:application/docx}}
+@incollection{nedkvitne2008, title = {Fish and Debt: Credit in the North}, author = {Nedkvitne, Arnved},
+  booktitle = {Towns of the North}, editor = {Falck, Ida}, year = 2008, file = {Text:files/debt.txt:text/plain}}
+@book{ersland1999, title = {The Wharf of Bryggen}, author = {Ersland, Geir Atle}, publisher = {Alma}, year = 1999}
+@misc{council1740, title = {Minutes of the Council}, url = {https://archive.example.org/council}, year = 1740}
+"""
+FILES = ("kontor.pdf", "granary.docx", "debt.txt", "wharf.md", "council.html")
+SENTENCES = (
+    "The Kontor was founded about 1360.",
+    "The granary was filled from 1621.",
+    "The courts confirmed the rule in 1580.",
+    "The wharf burned in 1702.",
+    "Rye was bought in Amsterdam.",
+)
+CHICAGO = (
+    "Knut Helle and Anna B. Lunde, “The German Kontor at Bergen,” *Journal of Northern Trade* 12 (2019): 233.",
+    "Maria Sund, “Grain and Hunger in Bergen,” *Northern History* (2021), 4.",
+    "Arnved Nedkvitne, “Fish and Debt,” in *Towns of the North*, ed. Ida Falck (Turnhout: Brepols, 2008), 118.",
+    "Geir Atle Ersland, *The Wharf of Bryggen* (Bergen: Alma, 1999), 12–13.",
+    "Minutes of the Council, 1740, fol. 3.",
+)
+SHORT = (
+    "Helle and Lunde, “German Kontor,” 234.",
+    "Sund 2021, p. 4.",
+    "Nedkvitne, “Fish and Debt,” 118.",
+    "Ersland 1999, 12.",
+    "“Minutes of the Council.”",
+)
+ADDRESSED = (
+    "https://doi.org/10.1234/JNT.2019.12.233",
+    "[Grain](granary.docx)",
+    "Nedkvitne (./debt.txt), p. 118",
+    "[Ersland](file:///home/another/papers/wharf.md)",
+    "[Minutes](https://archive.example.org/council)",
+)
+NAMED = tuple(f"{name}, p. 2" for name in FILES)
+WAYS = {"Chicago": CHICAGO, "short": SHORT, "addresses": ADDRESSED, "file names": NAMED}
+
+
+def historians_folder(folder: Path) -> Path:
+    """Five documents, their bibliography, and one more document that nothing cites."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kontor.pdf").write_bytes(own_papers.two_columns())
+    (folder / "granary.docx").write_bytes(books.word(books.paragraph(books.run(GRAIN))))
+    (folder / "debt.txt").write_text(DEBT)
+    (folder / "wharf.md").write_text(WHARF)
+    (folder / "council.html").write_text(MINUTES)
+    (folder / "recipes.txt").write_text("Soak the stockfish for a week.")
+    (folder / "library.bib").write_text(BIBLIOGRAPHY, "utf-8")
+    return folder
+
+
+def markdown(notes: tuple[str, ...]) -> str:
+    text = " ".join(f"{one}[^{n}]" for n, one in enumerate(SENTENCES, 1))
+    listed = "\n".join(f"[^{n}]: {note}" for n, note in enumerate(notes, 1))
+    return f"# Bergen\n\n{text}\n\n{listed}\n"
+
+
+def matched(read: Read) -> list[str]:
+    """The document of each reference, in order; empty where none or several fit."""
+    return [match.documents[0] if match.by else "" for match in read.matches]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_of_citing_finds_the_documents_beside_the_article(tmp_path: Path, way: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "article.md").write_text(markdown(WAYS[way]))
+    for path in (folder / "article.md", folder):
+        read = read_for_check(path)
+        assert matched(read) == list(FILES), match_rows(read.matches)
+        assert not read.unread
+    checked = replace(check_article(read.article, YearJudge(), read.unread), matches=read.matches)
+    assert checked.counts["supported"] == 5
+    assert "5 of 5 references matched to documents" in summary(checked)
+    assert [match["by"] for match in to_record(checked)["matches"]] == [match.by for match in read.matches]
+    assert "→ kontor.pdf (" in to_page(checked)
+
+
+def test_a_year_in_a_short_title_is_not_that_of_the_work(tmp_path: Path) -> None:
+    (tmp_path / "Meyer - 1992 - The Crisis of 1847.txt").write_text("The Crisis of 1847\n\nGrain prices doubled.")
+    notes = ("Meyer, “Crisis of 1847,” 4.", "Meyer, “Crisis of 1848,” 4.")
+    (tmp_path / "article.md").write_text(markdown(notes))
+    found = matched(read_for_check(tmp_path / "article.md"))
+    assert found == ["Meyer - 1992 - The Crisis of 1847.txt", ""]
+
+
+@pytest.mark.parametrize("form", ["md", "docx", "wiki", "html"])
+def test_our_own_exports_find_their_sources_again(tmp_path: Path, form: str) -> None:
+    folder = historians_folder(tmp_path)
+    corpus = CorpusSearch(folder, passages=1)
+    snippets: dict[str, list[Snippet]] = {}
+    for snippet in (snippet for one in SENTENCES for snippet in corpus.search(one, 9)):
+        snippets.setdefault(snippet.source_id, []).append(snippet)
+    sources = tuple(Source(name, own[0].url, own[0].title, tuple(own)) for name, own in snippets.items())
+    sentences = tuple(Sentence(s.title + " says so.", (Citation(s.id, s.snippets[0].id),)) for s in sources)
+    own = Article("Bergen", sections=(Section("Trade", (Paragraph(sentences),)),), sources=sources)
+    rendered = {"md": own.to_markdown, "html": own.to_html}
+    made = rendered[form]().encode() if form in rendered else export(own, {"wiki": "wikitext"}.get(form, form))
+    (folder / f"bergen.{form}").write_bytes(made)
+    read = read_for_check(folder / f"bergen.{form}")
+    assert len(read.article.sources) == len(sources) >= 5
+    assert not read.unread, match_rows(read.matches)
+
+
+LIST = """## References
+
+Ersland, Geir Atle. 1999. *The Wharf of Bryggen*. Bergen: Alma.
+
+Helle, Knut, and Anna B. Lunde. 2019. “The German Kontor at Bergen.” *Journal of Northern Trade* 12.
+
+Nedkvitne, Arnved (2008): “Fish and Debt”, in Ida Falck (ed.), *Towns of the North*.
+
+Sund, Maria. 2021. “Grain and Hunger in Bergen.” *Northern History*.
+"""
+BY_YEAR = (
+    "The Kontor was founded about 1360 (Helle and Lunde 2019, 233; Ersland 1999, 12). Sund (2021, 4) says that the "
+    "granary was filled from 1621. Nedkvitne’s (2008) courts confirmed the rule in 1580. The wharf burned in 1702 "
+    "(Ersland 1999, 12–13). Nobody burned in 1703. Castner (1987) knew the wharf (of Bergen).\n"
+)
+CASTNER = "@book{castner, title={Ships}, author={Castner, Ida}, year=1987}"
+
+
+@pytest.mark.parametrize("form", ["list", "bibliography", "docx"])
+def test_citations_by_author_and_year(tmp_path: Path, form: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "ships.bib").write_text(CASTNER)
+    text = f"# Bergen\n\n{BY_YEAR}\n{'' if form == 'bibliography' else LIST}"
+    if form == "docx":
+        pypandoc = pytest.importorskip("pypandoc")
+        pypandoc.convert_text(text, "docx", "md", outputfile=str(folder / "article.docx"))
+    else:
+        (folder / "article.md").write_text(text)
+    read = read_for_check(folder)
+    urls = {source.id: Path(source.url).name for source in read.article.sources}
+    cited = {s.text: sorted({urls[c.source_id] for c in s.citations}) for s in read.article.sentences() if s.text}
+    assert cited == {
+        "The Kontor was founded about 1360.": ["kontor.pdf", "wharf.md"],
+        "Sund says that the granary was filled from 1621.": ["granary.docx"],
+        "Nedkvitne’s courts confirmed the rule in 1580.": ["debt.txt"],
+        "The wharf burned in 1702.": ["wharf.md"],
+        "Nobody burned in 1703.": [],
+        "Castner knew the wharf (of Bergen).": ["reference:Castner 1987"],
+    }
+    assert [match.by for match in read.matches if match.cited == "Castner 1987"] == [""]
+    assert len(read.unread) == 1
+
+
+def test_works_of_one_author_and_year_are_told_apart_by_the_list(tmp_path: Path) -> None:
+    entries = [f"@book{{f{n}, title={{{n} of Bergen}}, author={{Falk, Dag}}, year=1931}}" for n in ("Dams", "Mills")]
+    (tmp_path / "library.bib").write_text("\n".join(entries))
+    (tmp_path / "Dams of Bergen.txt").write_text("The dam is old.")
+    (tmp_path / "Mills of Bergen.txt").write_text("The mill is old.")
+    text = "The mill is old (Falk 1931b). The dam is old (Falk 1931a). Both are (Falk 1931).\n"
+    listed = "- Falk, Dag. 1931a. *Dams of Bergen*.\n- Falk, Dag. 1931b. *Mills of Bergen*.\n"
+    (tmp_path / "article.md").write_text(f"{text}\n## Works cited\n\n{listed}")
+    read = read_for_check(tmp_path / "article.md")
+    found = [match.documents for match in read.matches]
+    assert found == [("Mills of Bergen.txt",), ("Dams of Bergen.txt",), ("Dams of Bergen.txt", "Mills of Bergen.txt")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 1999 Ersland went to Bergen.",
+        "Ersland died in 1999.",
+        "Ersland saw 1999 ships.[^1]",
+        "The wharf burned in 1999 (Sund 2020).",
+    ],
+)
+def test_names_and_years_that_cite_nothing(tmp_path: Path, text: str) -> None:
+    folder = historians_folder(tmp_path)
+    (folder / "article.md").write_text(f"{text}\n\n[^1]: recipes.txt\n\n{LIST}")
+    read = read_for_check(folder / "article.md")
+    assert {match.documents for match in read.matches} <= {("recipes.txt",)}
+    assert next(read.article.sentences()).text == text.removesuffix("[^1]")
+
+
+def test_short_notes_of_markdown_name_the_works_of_earlier_ones(tmp_path: Path) -> None:
+    folder = historians_folder(tmp_path)
+    notes = (*CHICAGO[:2], "Ibid., 5.", f"{CHICAGO[2].rstrip('.')}; {CHICAGO[3]}", "Helle and Lunde, “German Kontor.”")
+    (folder / "article.md").write_text(markdown(notes))
+    read = read_for_check(folder / "article.md")
+    urls = {source.id: Path(source.url).name for source in read.article.sources}
+    cited = [sorted({urls[c.source_id] for c in s.citations}) for s in read.article.sentences()]
+    assert cited == [["kontor.pdf"], ["granary.docx"], ["granary.docx"], ["debt.txt", "wharf.md"], ["kontor.pdf"]]
+    assert not read.unread
+    web = ("Ida Roe, “Rye,” https://example.org/rye.", "Ibid.", "Dag Falk, *Dams*.", "Roe, “Rye,” 3; Falk, *Dams*, 4.")
+    (folder / "web.md").write_text(markdown((*web, "Ibid., 5.")))
+    sources = [s.url for s in read_for_check(folder / "web.md").article.sources]
+    assert sorted(sources) == ["https://example.org/rye", "reference:Dag Falk, Dams"]
+
+
+def test_the_bibliography_beside_the_article_is_that_of_the_pages_too(tmp_path: Path) -> None:
+    papers = historians_folder(tmp_path / "papers")
+    (papers / "library.bib").rename(tmp_path / "library.bib")
+    (tmp_path / "article.md").write_text(markdown(SHORT))
+    read = read_for_check(tmp_path / "article.md", papers)
+    assert [Path(name).name for name in matched(read)] == list(FILES), match_rows(read.matches)
+
+
+def test_two_documents_that_fit_equally_are_both_named_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("The wharf burned in 1702.")
+    (tmp_path / "two.txt").write_text("The wharf burned in 1703.")
+    entries = [
+        f"@book{{{n}, title={{The Wharf}}, author={{Ersland, G.}}, year=1999, file={{F:{n}.txt:text}}}}"
+        for n in ("one", "two")
+    ]
+    (tmp_path / "library.bib").write_text("\n".join(entries))
+    (tmp_path / "article.md").write_text("The wharf burned in 1702.[^1]\n\n[^1]: Ersland, *The Wharf*, 1999.\n")
+    read = read_for_check(tmp_path / "article.md")
+    (match,) = read.matches
+    assert (match.documents, match.by) == (("one.txt", "two.txt"), "")
+    assert list(read.unread.values()) == ["several documents fit it: one.txt, two.txt"]
+    assert match_rows(read.matches)[0][1:] == ("nothing", "one.txt or two.txt")
+
+
+@pytest.mark.parametrize("note", ["Helle", "Helle!" + 4_000 * " and so on"])
+def test_thousands_of_documents_that_fit_are_compared_or_refused(tmp_path: Path, note: str) -> None:
+    lines = (json.dumps({"url": f"u:{n}", "title": "Helle", "text": "t"}) + "\n" for n in range(20_000))
+    (tmp_path / "many.jsonl").write_text("".join(lines))
+    (tmp_path / "article.md").write_text(f"The wharf burned in 1702.[^1]\n\n[^1]: {note}\n")
+    if note == "Helle":
+        (match,) = read_for_check(tmp_path).matches
+        assert (len(match.documents), match.by) == (20_000, "")
+    else:
+        with pytest.raises(DatasetError, match="too long references for 20,000 documents"):
+            read_for_check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Knut Helle, *Bergen bys historie* (Bergen, 2019), 5.",  # another work of the author
+        "A Book about the Wharf of Bryggen Museum, 2015.",
+        "https://doi.org/10.1234/other (“The German Kontor at Bergen”)",
+        "[Minutes of the Council](https://elsewhere.example.org/minutes)",
+        "https://elsewhere.example.org/council.html",
+        "[secret](../secret.txt)",
+        "secret.txt",
+        "the recipes",
+    ],
+)
+def test_another_work_is_not_taken_for_a_document(tmp_path: Path, note: str) -> None:
+    folder = historians_folder(tmp_path / "folder")
+    (tmp_path / "secret.txt").write_text("The key is under the mat.")
+    (folder / "linked.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "article.md").write_text(markdown((note,)))
+    read = read_for_check(folder / "article.md")
+    assert [match.documents for match in read.matches] == [()]
+    assert "under the mat" not in read.article.to_json()
+
+
+def test_folders_below_are_read_only_where_the_folder_is_named(tmp_path: Path) -> None:
+    historians_folder(tmp_path / "papers")
+    (tmp_path / "article.md").write_text(markdown(("papers/kontor.pdf", "[x](papers/granary.docx)")))
+    assert matched(read_for_check(tmp_path)) == ["papers/kontor.pdf", "papers/granary.docx"]
+    assert read_for_check(tmp_path / "article.md").matches == ()
