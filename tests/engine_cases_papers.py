@@ -171,7 +171,7 @@ PAPERS: dict[str, Case] = {
         malformed=BROKEN_XML,
     ),
     "wikipedia": Case(
-        lambda url, patience: wikipedia(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
+        opens(wikipedia(), "/w/api.php"),
         "/w/api.php",
         wikipedia_page,
         wikipedia_answer,

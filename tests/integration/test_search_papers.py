@@ -151,7 +151,7 @@ def test_wikipedia_speaks_the_language_asked_for() -> None:
     with pytest.raises(SettingsError, match="not a language code"):
         wikipedia("de.evil.org/")
     with ScriptedServer(PAPERS["wikipedia"].finds()) as server:
-        german = wikipedia("de", base_url=server.url, patience=BRISK, rate=1e6)
+        german = WebServiceSearch(wikipedia("de"), base_url=server.url, patience=BRISK, rate=1e6)
         german.search("die Straße: am Meer", 1)
         assert server.requests[0].query["gsrsearch"] == "die Straße am Meer"
 

@@ -1,16 +1,14 @@
 """Crossref: publishers' metadata of papers and books, with abstracts. No key; a contact e-mail address is polite."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from storm_pipeline.sources.documents.markup import fragment_text
 from storm_pipeline.sources.search import papers
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.sources.search.paging import one_per_page
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
+from storm_pipeline.sources.search.web_service import WebService, list_at
 from storm_pipeline.sources.transport.gates import Rate
-from storm_pipeline.sources.transport.refusals import unknown_format
-from storm_pipeline.text.plain import objects, one_line, plain_text
+from storm_pipeline.text.plain import objects, plain_text
 from storm_pipeline.types import Snippet
 
 _MAIL = "CROSSREF_MAILTO"
@@ -24,17 +22,6 @@ INFO = EngineInfo(
     open_web=False,
 )
 _FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
-
-
-def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
-    if not (query := one_line(query)):
-        return ()
-    rows = min(k + 5, papers.MAX_RESULTS)  # a few abstracts are empty
-    mail = {"mailto": engine.key} if engine.key else {}
-    answer = engine.client.get_json({"query": query, "rows": rows, "select": _FIELDS} | engine.params | mail)
-    if (works := list_at(answer, "message", "items")) is None:
-        raise unknown_format("crossref")
-    return one_per_page(filter(None, map(_snippet, objects(works))), k)
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
@@ -70,8 +57,12 @@ SERVICE = WebService(
     rate=1.0,
     concurrent=1,
     with_key=Rate(3.0, concurrent=3),
+    key_parameter="mailto",
     options=_options,
-    find=_find,
+    request=lambda query, size, _: {"query": query, "rows": min(size + 5, papers.MAX_RESULTS), "select": _FIELDS},
+    page=papers.MAX_RESULTS,
+    hits=lambda answer: list_at(answer, "message", "items"),
+    snippet=_snippet,
     remedies={403: "it has blocked this IP address; wait some hours and lower the request rate"},
 )
 open_engine = SERVICE.open_engine

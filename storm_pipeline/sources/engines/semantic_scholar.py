@@ -1,10 +1,9 @@
 """Semantic Scholar: abstracts of papers of all sciences. Works without a key, better with one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.sources.search.paging import one_per_page
 from storm_pipeline.sources.search.papers import (
     MAX_RESULTS,
     arxiv_address,
@@ -13,9 +12,7 @@ from storm_pipeline.sources.search.papers import (
     join_names,
     partial_date,
 )
-from storm_pipeline.sources.search.queries import bare_words, join_words
-from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
-from storm_pipeline.sources.transport.refusals import unknown_format
+from storm_pipeline.sources.search.web_service import WebService, list_at
 from storm_pipeline.text.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.types import Snippet
 
@@ -30,19 +27,6 @@ INFO = EngineInfo(
     open_web=False,
 )
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
-
-
-def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
-    words = bare_words(query)  # hyphenated words have no matches
-    if not words:
-        return ()
-    limit = min(2 * k, MAX_RESULTS)  # many papers have no abstract
-    asked = {"query": join_words(words, " "), "limit": limit, "fields": _FIELDS}
-    answer = engine.client.get_json(asked | engine.params)
-    papers = list_at(answer, "data")
-    if papers is None and not (isinstance(answer, dict) and answer.get("total") == 0):
-        raise unknown_format("semantic-scholar")
-    return one_per_page(filter(None, map(_snippet, objects(papers))), k)
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
@@ -76,7 +60,11 @@ SERVICE = WebService(
     rate=1.0,  # limit with a key; without one, all users share a quota
     concurrent=2,
     headers={"x-api-key": "{}"},
+    is_bare=True,  # hyphenated words have no matches
     options=_options,
-    find=_find,
+    request=lambda query, size, _: {"query": query, "limit": min(2 * size, MAX_RESULTS), "fields": _FIELDS},
+    page=MAX_RESULTS,
+    hits=lambda answer: [] if answer.get("total") == 0 else list_at(answer, "data"),
+    snippet=_snippet,
 )
 open_engine = SERVICE.open_engine

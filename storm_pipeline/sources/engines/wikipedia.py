@@ -7,8 +7,7 @@ from typing import Any
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.concurrency import parallel_map
-from storm_pipeline.run.retrying import Patience
-from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each
 from storm_pipeline.sources.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.sources.search.tables_of_contents import wiki_sections
@@ -44,25 +43,16 @@ class _Article:
 _Passage = tuple[str, Snippet]  # a passage with its heading
 
 
-def wikipedia(
-    language: str | None = None,
-    *,
-    base_url: str | None = None,
-    options: SearchOptions | None = None,
-    patience: Patience | None = None,
-    rate: float | None = None,
-) -> WebServiceSearch:
-    """Return a search of a Wikipedia's articles, split into passages of about 100 to 150 words.
+def wikipedia(language: str = "en") -> WebService:
+    """Return the service of a Wikipedia, whose articles are split into passages of about 100 to 150 words.
 
     Each article takes one request, since the service returns one full text per request; recent articles are cached.
-
-    ``language``: code of the Wikipedia, e.g. ``de``; by default that of the options, else ``en``. ``base_url``: full
-    URL of another ``api.php``. Raises SettingsError: the language code is malformed.
+    Raises SettingsError: the language code is malformed.
     """
-    code = (language or (options or SearchOptions()).language or "en").strip().lower()
+    code = language.strip().lower()
     if not is_wiki_language(code):
         raise SettingsError(f"{language!r} is not a language code of a Wikipedia; write wikipedia:de or the like")
-    service = WebService(
+    return WebService(
         INFO,
         address=f"https://{code}.wikipedia.org/w/api.php",
         rate=5.0,
@@ -70,12 +60,11 @@ def wikipedia(
         find=partial(_find, topic_words if code in _ENGLISH else bare_words),
         remedies={403: "it refuses this address or network; wait, or choose another engine"},
     )
-    return WebServiceSearch(service, base_url=base_url, patience=patience, rate=rate)
 
 
 def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
-    """Open the engine of ``wikipedia`` or ``wikipedia:LANGUAGE``."""
-    return wikipedia(argument, rate=config.rate, options=config.options)
+    """Open the engine of ``wikipedia`` or ``wikipedia:LANGUAGE``; by default in the language of the options."""
+    return WebServiceSearch(wikipedia(argument or config.options.language or "en"), rate=config.rate)
 
 
 def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:

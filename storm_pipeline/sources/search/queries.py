@@ -35,10 +35,10 @@ def topic_words(query: str) -> list[str]:
 
 
 def join_words(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
-    """Join the leading words that fit into ``limit`` characters, at least one; a longer first word is cut."""
+    """Join the leading words that fit into ``limit`` characters, at least one if any; a longer first word is cut."""
     lines = accumulate(words, lambda line, word: f"{line}{separator}{word}")
     fitting = list(takewhile(lambda line: len(line) <= limit, lines))
-    return fitting[-1] if fitting else words[0][:limit]
+    return fitting[-1] if fitting else "".join(words[:1])[:limit]
 
 
 def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:

@@ -8,7 +8,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.sources.search.paging import collect_pages
-from storm_pipeline.sources.search.queries import with_sites
+from storm_pipeline.sources.search.queries import bare_words, join_words, with_sites
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import Refusal, unknown_format
@@ -42,6 +42,7 @@ class WebService:
     concurrent: int = 32  # maximum concurrent requests
     with_key: Rate | None = None  # its limits with a key, if the key is optional
     key_from: str = ""  # where to get its key; empty if it needs none
+    key_parameter: str = ""  # name of the parameter with the key, if it is sent as one
     headers: Mapping[str, str] = field(default_factory=dict)  # headers with a key in place of ``{}``
     # options → further parameters; raises SettingsError for unsupported options
     options: Callable[[SearchOptions], dict[str, Any]] = lambda _: {}
@@ -60,8 +61,11 @@ class WebService:
     site_operators: bool = False  # whether domains are sent in the query
     characters: int = 400  # maximum length of a query
     words: int | None = None  # maximum number of words of a query; None for no limit
+    is_bare: bool = False  # whether queries have no punctuation and at most 300 characters
     # the answer → its list of results; None if it is in an unknown format
     hits: Callable[[dict[str, Any]], object] = lambda answer: list_at(answer, "results")
+    # a hit → its only snippet, if any, in place of the fields that follow
+    snippet: Callable[[Hit], Snippet | None] | None = None
     link: str = "url"  # name of a hit's field with the address
     texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its distinct plain-text passages
     title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
@@ -96,13 +100,15 @@ class WebServiceSearch:
         self.service, self.name = service, service.info.base_name
         self.label = service.name or self.name
         self.options = options or SearchOptions()
-        self.params = service.options(self.options)
         name = next(iter(service.info.variables if service.key_from else service.info.optional_variables), "")
         self.key = (key or (variable(name) if name else "")).strip()
         if service.key_from and not self.key:
             raise SettingsError(
                 f"no key set for the search engine `{self.name}`: set {name} to one from {service.key_from}"
             )
+        self.params = service.options(self.options)
+        if service.key_parameter and self.key:
+            self.params |= {service.key_parameter: self.key}
         allowed = (service.with_key if self.key else None) or Rate(service.rate, concurrent=service.concurrent)
         self.client = ApiClient(
             self.label,
@@ -128,8 +134,11 @@ class WebServiceSearch:
             return ()
         if service.find:
             return tuple(service.find(self, query, k))
-        sites = self.options if service.site_operators else SearchOptions()
-        query = with_sites(query, sites, limit=service.characters, words=service.words)
+        if service.is_bare:
+            query = join_words(bare_words(query), " ")
+        else:
+            sites = self.options if service.site_operators else SearchOptions()
+            query = with_sites(query, sites, limit=service.characters, words=service.words)
         if not query:
             return ()
         size = min(k, service.page)
@@ -143,7 +152,10 @@ class WebServiceSearch:
         if hits is None:
             raise unknown_format(self.label)
         for hit in objects(hits):
-            if url := web_address(hit.get(service.link)):
+            if service.snippet:
+                if snippet := service.snippet(hit):
+                    yield snippet
+            elif url := web_address(hit.get(service.link)):
                 title, published, author = service.title(hit), service.published(hit), service.author(hit)
                 for text in service.texts(hit):
                     yield Snippet(url, title, text, published=published, engine=self.name, author=author)
