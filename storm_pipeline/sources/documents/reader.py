@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.sources.documents.bibliography import Bibliography
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable
@@ -17,10 +17,6 @@ from storm_pipeline.sources.documents.isolated import NotReadError, reading, siz
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.files import walk
 from storm_pipeline.text.formatting import with_noun
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
 
@@ -50,7 +46,7 @@ class KeptDocuments:
         documents: list[Document | Unreadable] | None = _decode(list[Document | Unreadable], self._cache.get(key))
         if documents is None:
             documents = list(read(file))
-            self._cache.put(key, _type(list[Document | Unreadable]).dump_python(documents))
+            self._cache.put(key, adapter_of(list[Document | Unreadable]).dump_python(documents))
         return documents
 
     def record(self, doi: str) -> Record | None:
@@ -60,21 +56,14 @@ class KeptDocuments:
 
     def keep_record(self, doi: str, record: Record) -> None:
         """Cache Crossref's record of a DOI."""
-        self._cache.put(f"{_VERSION} {doi}", _type(Record).dump_python(record))
+        self._cache.put(f"{_VERSION} {doi}", adapter_of(Record).dump_python(record))
 
 
 def _decode(kind: Any, value: Any) -> Any:
     try:
-        return _type(kind).validate_python(value)
+        return adapter_of(kind).validate_python(value)
     except ValueError:
         return None
-
-
-@cache
-def _type(kind: Any) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
 
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})

@@ -12,7 +12,7 @@ from storm_pipeline.run.concurrency import result_of
 from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.sources.search.engine_info import SearchOptions
 from storm_pipeline.sources.search.result import SearchResult, build_checked
-from storm_pipeline.sources.search.search_cache import SearchCache, SearchRequest
+from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of
 from storm_pipeline.text.plain import one_line, readable_title
 from storm_pipeline.text.words import encodable, encodable_values
@@ -57,12 +57,8 @@ def with_checks(
     is_restricted = bool(options.domains or options.without_domains)
 
     def search(query: str, k: int) -> SearchResult:
-        request = SearchRequest(query, 2 * k if is_restricted else k, name, identity)
-        result = cache.result(request) if cache else None
-        if result is None:
-            result = ask(request.query, request.k)
-            if cache:
-                cache.add(request, result)
+        most = 2 * k if is_restricted else k
+        result = cache.result(query, most, name, ask, identity=identity) if cache else ask(query, most)
         return _keep_domains(result, options, k) if is_restricted else result
 
     def ask(query: str, k: int) -> SearchResult:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -46,21 +46,6 @@ class ModeCache:
             self._cache.put(key, record)
 
 
-@dataclass(frozen=True)
-class SearchRequest:
-    """A query, for up to ``k`` pages, to the engine of this name; ``identity`` names the engine with its options."""
-
-    query: str
-    k: int
-    engine: str
-    identity: str = ""
-
-    @property
-    def key(self) -> str:
-        """The cache key of the result."""
-        return json.dumps([_FORMAT, self.identity or self.engine, " ".join(in_form(self.query, "NFC").split()), self.k])
-
-
 class SearchCache(ModeCache):
     """A disk cache of searches. Empty results are cached; failures and partial results are not.
 
@@ -70,19 +55,24 @@ class SearchCache(ModeCache):
     def __init__(self, folder: Path, mode: CacheMode = "use") -> None:
         super().__init__(Path(folder) / "search" / "searches.sqlite", mode)
 
-    def result(self, request: SearchRequest) -> SearchResult | None:
-        """Return the result of a request; None on a cache miss, which is a SearchError in a replay."""
+    def result(
+        self, query: str, k: int, engine: str, ask: Callable[[str, int], SearchResult], *, identity: str = ""
+    ) -> SearchResult:
+        """Return the result of a query for up to ``k`` pages, else that of ``ask``, which is stored unless partial.
+
+        ``identity``: the engine's name with its options. Raises SearchError: a cache miss in a replay; as ``ask``.
+        """
+        key = json.dumps([_FORMAT, identity or engine, " ".join(in_form(query, "NFC").split()), k])
         missing = SearchError(
-            f"the search for {request.query!r} by {request.engine} ({request.k} results) was not recorded: "
+            f"the search for {query!r} by {engine} ({k} results) was not recorded: "
             "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
         )
-        known = self.load(request.key, _snippets, missing)
-        return None if known is None else SearchResult(known)
-
-    def add(self, request: SearchRequest, result: SearchResult) -> None:
-        """Store the result of a request, if the mode allows and the result is not partial."""
+        if (known := self.load(key, _snippets, missing)) is not None:
+            return SearchResult(known)
+        result = ask(query, k)
         if not result.lost:
-            self.store(request.key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
+            self.store(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
+        return result
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
