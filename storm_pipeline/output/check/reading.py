@@ -15,7 +15,7 @@ from storm_pipeline.output.render.links import NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.bibliography_formats import Entry
 from storm_pipeline.sources.documents.document import Document
-from storm_pipeline.sources.documents.reader import read_bibliographies, read_documents, stays_below
+from storm_pipeline.sources.documents.reader import read_documents, read_entries, stays_below
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.files import walk
@@ -62,7 +62,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
     """
     file = _article_in(path)
     folder = None if file.name == _RUN or (file.parent / _RUN).exists() or file.is_dir() else file.parent
-    entries = read_bibliographies(folder, deep=path.is_dir())[0] if folder else []
+    entries = read_entries(folder, deep=path.is_dir()) if folder else []
     places = {folder: path.is_dir()} if folder and not (sources and file == path) else {}
     places |= {sources: True} if sources else {}
     library = Library(_documents(file, places, entries), file.parent, [entry.record for entry in entries])

@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.documents.bibliography import read_bibliography
-from storm_pipeline.sources.documents.bibliography_formats import Entry
+from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode, decode_lines, is_mojibake, mend
 from storm_pipeline.sources.documents.document import (
     Document,
@@ -28,6 +27,8 @@ from storm_pipeline.sources.documents.pdf import SCAN, read_pdf
 from storm_pipeline.text.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.types import Work
 
+Item = Document | Entry | Unreadable
+"""A part of a file."""
 _MAX_REPORTS = 50
 READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, for messages
 _MAX_BYTES = 200_000_000
@@ -143,8 +144,8 @@ READERS: dict[str, Callable[[bytes], FileText]] = {
 _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
-def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
-    """Yield the documents of a file, and reports on it or its lines. ``name``: the user's name for it."""
+def read_file(path: str, name: str) -> Iterator[Item]:
+    """Yield the documents or entries of a file, and reports on it or its lines. ``name``: the user's name for it."""
     file = Path(path)
     try:
         problem = "is not a regular file; it was skipped"  # e.g. a pipe, or a broken link
@@ -164,6 +165,11 @@ def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
         yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
     elif read:
         yield from _documents(name, file, read(data))
+    elif (entries := read_bibliography(file.name, data, problems := [])) is not None:
+        yield from entries
+        yield from (Unreadable(f"{name}: {problem}.") for problem in problems)
+    elif suffix in BIBLIOGRAPHIES and suffix != ".json":
+        yield Unreadable(f"{name} cannot be read as a bibliography; export it again.")
     else:
         yield from _json_lines(name, data)
 
@@ -181,13 +187,3 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
     elif not text.problems:
         yield Unreadable(f"{name} contains no text; it was skipped.", name)
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
-
-
-def read_entries(path: str) -> Iterator[Entry | str]:
-    """Yield the entries of a bibliography and what is wrong with it. Raises CorpusError: it is in no known format."""
-    problems: list[str] = []
-    entries = read_bibliography(Path(path).name, Path(path).read_bytes(), problems)
-    if entries is None:
-        raise CorpusError(f"{path} is not a bibliography")
-    yield from entries
-    yield from problems

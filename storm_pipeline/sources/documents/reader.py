@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.errors import CorpusError
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.sources.documents.bibliography import Bibliography
 from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable
-from storm_pipeline.sources.documents.file_reader import READABLE, READERS, read_entries, read_file
+from storm_pipeline.sources.documents.file_reader import READABLE, READERS, Item, read_file
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.files import walk
@@ -26,7 +25,7 @@ def searchable_copy(file: Path) -> Path:
     return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
 
 
-_VERSION = 10  # incremented when files are read otherwise than before
+_VERSION = 11  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
@@ -36,18 +35,18 @@ class KeptDocuments:
     def __init__(self, folder: Path) -> None:
         self._cache = SqliteCache(folder / FILE)
 
-    def read(self, file: Path, read: Callable[[Path], Iterator[Document | Unreadable]]) -> list[Document | Unreadable]:
+    def read(self, file: Path, read: Callable[[Path], list[Item]]) -> list[Item]:
         """Return the content of a file from the cache, else from ``read``, and cache it."""
         try:
             stat = file.stat()
             key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
         except (OSError, ValueError, RuntimeError):  # a broken or circular link
-            return list(read(file))
-        documents: list[Document | Unreadable] | None = _decode(list[Document | Unreadable], self._cache.get(key))
-        if documents is None:
-            documents = list(read(file))
-            self._cache.put(key, adapter_of(list[Document | Unreadable]).dump_python(documents))
-        return documents
+            return read(file)
+        items: list[Item] | None = _decode(list[Item], self._cache.get(key))
+        if items is None:
+            items = read(file)
+            self._cache.put(key, adapter_of(list[Item]).dump_python(items))
+        return items
 
     def record(self, doi: str) -> Record | None:
         """Return Crossref's cached record of a DOI; None if missing or old."""
@@ -66,10 +65,7 @@ def _decode(kind: Any, value: Any) -> Any:
         return None
 
 
-_JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
-_MAX_BIBLIOGRAPHY = 50_000_000
-
-FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
+FORMATS = frozenset({*READERS, ".jsonl", ".ndjson", ".json", *BIBLIOGRAPHIES})
 """Extensions of readable files: documents and bibliographies."""
 
 
@@ -86,29 +82,23 @@ def read_documents(
     ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``kept``: the cache;
     None to read every file. ``deep``: whether to read folders in the folder.
     """
-
-    def read(file: Path) -> Iterator[Document | Unreadable]:
-        try:
-            items = kept.read(file, _read_there) if kept else _read_there(file)
-            yield from (bibliography.completed(item) if isinstance(item, Document) else item for item in items)
-        except NotReadError as error:
-            yield _failure_of(file, error)
-
     if not path.is_dir():
-        bibliography = Bibliography(known)
-        yield from read(path)
+        yield from _completed(_read(path, kept), Bibliography(known))
         return
-    entries, texts, problems = read_bibliographies(path, deep=deep)
+    problems: list[Unreadable] = []
+    files = dict.fromkeys(_files(path, problems, deep=deep))
+    bibliographies = {file: _read(file, kept) for file in files if _is_bibliography(file, path)}
+    entries = (item for items in bibliographies.values() for item in items if isinstance(item, Entry))
     bibliography = Bibliography([*entries, *known])
     others: Counter[str] = Counter()
-    for file in texts:
+    for file in files:
         suffix = file.suffix.lower()
-        if suffix == ".pdf" and searchable_copy(file) in texts:
+        if suffix == ".pdf" and searchable_copy(file) in files:
             continue
-        if suffix not in READERS and suffix not in _JSON_LINES:
+        if suffix not in FORMATS:
             others[suffix or "no extension"] += 1
         elif stays_below(file, path):
-            yield from read(file)
+            yield from _completed(bibliographies[file] if file in bibliographies else _read(file, kept), bibliography)
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
@@ -120,21 +110,10 @@ def read_documents(
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
 
 
-def read_bibliographies(folder: Path, *, deep: bool = True) -> tuple[list[Entry], dict[Path, None], list[Unreadable]]:
-    """Return the entries of a folder's bibliographies, its other files in order, and what was not read."""
-    entries: list[Entry] = []
-    others: dict[Path, None] = {}
-    problems: list[Unreadable] = []
-    for file in _files(folder, problems, deep=deep):
-        parsed = _bibliography(file) if stays_below(file, folder) else None
-        if isinstance(parsed, Unreadable):
-            problems.append(parsed)
-        elif parsed is None:
-            others[file] = None
-        else:
-            entries += (item for item in parsed if isinstance(item, Entry))
-            problems += (Unreadable(f"{_printable(file)}: {item}.") for item in parsed if isinstance(item, str))
-    return entries, others, problems
+def read_entries(folder: Path, *, deep: bool) -> list[Entry]:
+    """Return the entries of a folder's bibliographies."""
+    files = (file for file in _files(folder, [], deep=deep) if _is_bibliography(file, folder))
+    return [item for file in files for item in _read(file) if isinstance(item, Entry)]
 
 
 def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Path]:
@@ -146,22 +125,15 @@ def _files(path: Path, problems: list[Unreadable], *, deep: bool) -> Iterator[Pa
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
 
-def _bibliography(file: Path) -> tuple[Entry | str, ...] | Unreadable | None:
-    """Return the entries of a bibliography and its faults, or why it cannot be read; None for other files."""
-    suffix = file.suffix.lower()
-    if suffix not in BIBLIOGRAPHIES:
-        return None
-    try:
-        is_small = file.is_file() and (size := size_of(file)) <= _MAX_BIBLIOGRAPHY
-        entries = tuple(reading.read(read_entries, str(file.absolute()), size=size)) if is_small else None
-    except NotReadError as error:
-        return _failure_of(file, error)
-    except (OSError, CorpusError):
-        entries = None
-    if entries is None and suffix != ".json":
-        why = f"{_printable(file)} cannot be read as a bibliography; export it again"
-        return Unreadable(f"{why}, smaller than {_MAX_BIBLIOGRAPHY:,} bytes.")
-    return entries
+def _is_bibliography(file: Path, folder: Path) -> bool:
+    """Return whether a file may be a bibliography by its name; ``.json`` may also be documents."""
+    return file.suffix.lower() in BIBLIOGRAPHIES and stays_below(file, folder)
+
+
+def _completed(items: Iterable[Item], bibliography: Bibliography) -> Iterator[Document | Unreadable]:
+    for item in items:
+        if not isinstance(item, Entry):
+            yield bibliography.completed(item) if isinstance(item, Document) else item
 
 
 def stays_below(file: Path, folder: Path) -> bool:
@@ -178,14 +150,18 @@ def _printable(file: Path) -> str:
     return str(file).encode("utf-8", "replace").decode()
 
 
-def _failure_of(file: Path, error: NotReadError) -> Unreadable:
-    return Unreadable(f"{_printable(file)} {error}; it was skipped: save it anew, or split it.", _printable(file))
+def _read(file: Path, kept: KeptDocuments | None = None) -> list[Item]:
+    """Return the content of a file, from the cache if it has it, else read in the process for foreign files."""
+    try:
+        return kept.read(file, _read_there) if kept else _read_there(file)
+    except NotReadError as error:
+        reason = f"{_printable(file)} {error}; it was skipped: save it anew, or split it."
+        return [Unreadable(reason, _printable(file))]
 
 
-def _read_there(file: Path) -> Iterator[Document | Unreadable]:
-    """Yield the content of a file, read in the process for foreign files. Raises NotReadError."""
+def _read_there(file: Path) -> list[Item]:
     is_pdf = file.suffix.lower() == ".pdf"
-    yield from reading.read(read_file, str(file.absolute()), _printable(file), size=size_of(file), is_pdf=is_pdf)
+    return reading.read(read_file, str(file.absolute()), _printable(file), size=size_of(file), is_pdf=is_pdf)
 
 
 @dataclass(frozen=True)
