@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from storm_pipeline.evidence.run_search import RunSearch
 from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
@@ -21,6 +20,7 @@ _KEY_SETTINGS = (
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
+_Recorded = dict[str, TableOfContents | None]  # of a look-up
 _PAGE = "page"  # kind of the records of the passages of a page
 
 
@@ -133,18 +133,11 @@ class RecordedLookUps:
 
         Raises SearchError: as the source's; it is not journalled.
         """
-        recorded = self._take_recorded("contents", title, dict[str, TableOfContents | None])
-        if recorded is not None:
-            table: TableOfContents | None = recorded["found"]
-            return table
+        while (recorded := self.journal.take("contents", title)) is not None:
+            with suppress(ValueError):
+                table: TableOfContents | None = adapter_of(_Recorded).validate_python(recorded)["found"]
+                self.events.emit(Reused(self.events.stage, "contents"))
+                return table
         contents = self.contents.table_of_contents(title)
         self.journal.add("contents", title, {"found": asdict(contents) if contents else None})
         return contents
-
-    def _take_recorded(self, kind: str, key: str, form: Any) -> Any:
-        while (recorded := self.journal.take(kind, key)) is not None:
-            with suppress(ValueError):
-                value = adapter_of(form).validate_python(recorded)
-                self.events.emit(Reused(self.events.stage, kind))
-                return value
-        return None

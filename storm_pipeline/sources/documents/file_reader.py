@@ -161,11 +161,12 @@ def read_file(path: str, name: str) -> Iterator[Item]:
     suffix, form = file.suffix.lower(), format_of(data)
     by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers give better messages
     read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(form, READERS.get(suffix))
+    problems: list[str] = []
     if form and form not in _OF_FORMAT and not by_suffix:
         yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
     elif read:
         yield from _documents(name, file, read(data))
-    elif (entries := read_bibliography(file.name, data, problems := [])) is not None:
+    elif (entries := read_bibliography(file.name, data, problems)) is not None:
         yield from entries
         yield from (Unreadable(f"{name}: {problem}.") for problem in problems)
     elif suffix in BIBLIOGRAPHIES and suffix != ".json":
