@@ -6,7 +6,7 @@ models; only searches wait for pending embeddings. A search embeds the best, by 
 
 import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Self
 
 import numpy as np
@@ -41,7 +41,6 @@ class ReferenceStore(SnippetIndex):
         self._wanted: set[str] = set()  # ids of snippets to embed
         self._vectors: dict[str, Vector] = {}  # by text
         self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
-        self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
         self._indexed = (0, 0, 0)  # increasing numbers; equal ones mean no change
         self._indexing = threading.Lock()
@@ -52,7 +51,7 @@ class ReferenceStore(SnippetIndex):
         """Start loading the embedder and the index libraries in the background."""
         with self._lock:
             self._require_open()
-            self._job = self._worker.submit(self._load)
+            self._worker.submit(self._load)
 
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Store snippets, embed them in the background, and return the new ones in the given order.
@@ -80,7 +79,7 @@ class ReferenceStore(SnippetIndex):
             queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
             if queued:
                 self._pending.update(dict.fromkeys(queued))
-                self._job = self._worker.submit(self._embed_pending)
+                self._worker.submit(self._embed_pending)
             return new
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
@@ -182,24 +181,16 @@ class ReferenceStore(SnippetIndex):
                     del self._pending[text]
 
     def _settle(self) -> None:
-        """Wait until all snippets added before are embedded."""
+        """Wait until all snippets added before are embedded; those that could not be are tried again."""
         with self._lock:
-            if self._pending:
-                self._require_open()
-                if self._job is None:
-                    self._job = self._worker.submit(self._embed_pending)
-            job = self._job
-        if job is None:
-            return
+            if not self._pending:
+                return
+            self._require_open()
+            job = self._worker.submit(self._embed_pending)
         try:
-            # The thread works in order, so the last job ends after everything added before.
-            job.result()
+            job.result()  # the thread works in order, so this job ends after everything added before
         except (Exception, CancelledError) as error:
             with self._lock:
-                if self._job is job:
-                    self._job = None
-                if not self._pending:
-                    return
                 self._require_open()
             raise StoreError(
                 f"the snippets could not be embedded by {self._embedder.name!r} ({error}): "

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from heapq import nlargest
 
 from storm_pipeline.evidence.editions import with_sentences
@@ -14,7 +13,6 @@ from storm_pipeline.text.lexical import terms
 from storm_pipeline.types import Article, Citation, Problem, Report, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
-_CACHED_STATEMENTS = 16  # cached sentences
 READING = "reading"  # stage of the problems in an article's report that name the parts which were not read
 
 
@@ -64,7 +62,7 @@ class AvailablePages:
         if (passages := self._passages.get(page.text)) is None:
             passages = [(frozenset(terms(passage)), passage) for passage in chunks(page.text, _PASSAGE)]
             self._passages[page.text] = passages
-        wanted = _distinct_terms(statement)
+        wanted = frozenset(terms(statement))
         best = nlargest(self._most, passages, key=lambda passage: len(passage[0] & wanted))
         return tuple(Snippet(page.url, page.title, text, origin="page") for _, text in best)
 
@@ -109,8 +107,3 @@ def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
     grouped = ((page, tuple(snippets.values())) for page, snippets in pages.items())
     sources = (Source(page, snippets[0].url, snippets[0].title, snippets) for page, snippets in grouped)
     return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
-
-
-@lru_cache(_CACHED_STATEMENTS)
-def _distinct_terms(statement: str) -> frozenset[str]:
-    return frozenset(terms(statement))
