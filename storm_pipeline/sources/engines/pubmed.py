@@ -114,16 +114,11 @@ def _parts(article: Any) -> Iterator[str]:
 def _date(article: Any) -> str | None:
     """Return the publication date: the exact electronic one, else that of the issue or book."""
     for path in ("ArticleDate", "Journal/JournalIssue/PubDate", "ContributionDate", "Book/PubDate"):
-        element = article.find(path)
-        if element is not None and (day := _parse_date(element)):
-            return day
+        parts = (plain_text(article.findtext(f"{path}/{part}")) for part in ("Year", "MedlineDate", "Month", "Day"))
+        year, years, month, day = parts
+        if known := partial_date([year or years[:4], month_names("en").get(month[:3].title(), month), day]):
+            return known
     return None
-
-
-def _parse_date(record: Any) -> str | None:
-    year, name, day = (plain_text(record.findtext(part)) for part in ("Year", "Month", "Day"))
-    month = month_names("en").get(name[:3].title(), name)
-    return partial_date([year or plain_text(record.findtext("MedlineDate"))[:4], month, day])
 
 
 SERVICE = WebService(

@@ -36,7 +36,8 @@ def with_crossref(
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
     completed_documents, reason, asked = [], "", 0
     for document in documents:
-        wanted, doi = _is_wanted(document), document.record.doi
+        record, doi = document.record, document.record.doi
+        wanted = doi and not (record.authors and record.published and (record.container or record.publisher))
         known = kept.record(doi) if kept and wanted else None
         if wanted and not known and asked == most:
             reason = reason or f"it is asked about {most} at most"
@@ -49,17 +50,11 @@ def with_crossref(
                     kept.keep_record(doi, known)
             except SearchError as error:
                 reason = str(error)
-        of_bibliography = document.record.part("bibliography")
-        record = of_bibliography.completed(known).completed(document.record) if known else document.record
+        record = record.part("bibliography").completed(known).completed(record) if known else record
         completed = replace(document, title=record.title, published=record.published or None, record=record)
         completed_documents.append(completed if known else document)
     problem = f"Crossref could not be asked who wrote your papers ({reason}); they are cited as far as known."
     return completed_documents, problem if reason else ""
-
-
-def _is_wanted(document: Document) -> bool:
-    record = document.record
-    return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
 
 
 def _fetch(doi: str, client: ApiClient) -> Record:

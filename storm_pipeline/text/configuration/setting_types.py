@@ -55,10 +55,6 @@ def _not_blank(text: str) -> str:
     return text
 
 
-def _judge(name: str) -> str:
-    return "screen" if name == "off" else name
-
-
 def _named_folder(path: Any) -> Any:
     if isinstance(path, str) and (not path.strip() or "\0" in path):
         raise ValueError("name a folder, such as . for the current one")
@@ -103,7 +99,7 @@ TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), 
 NumberOrNone = Annotated[int | None, BeforeValidator(lambda value: None if _lower_none(value) == NONE else value)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]
-JudgeName = Annotated[str, Field(min_length=1), AfterValidator(_judge)]
+JudgeName = Annotated[str, Field(min_length=1), AfterValidator(lambda name: "screen" if name == "off" else name)]
 EngineName = Annotated[str, AfterValidator(without_secrets)]
 Endpoint = Annotated[str | None, _optional(endpoint)]
 Variable = Annotated[str | None, _optional(_variable)]
