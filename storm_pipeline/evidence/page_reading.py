@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents.markup import HEADINGS, under_headings
-from storm_pipeline.sources.pages.address_checks import Access
-from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.connection import Access, Limits
 from storm_pipeline.sources.pages.extract import MAX_NAME_CHARS, Page, extract_isolated
 from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 from storm_pipeline.sources.search.result import PagePassage, SearchResult, Unread, WholePage, merge_results

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.evidence.judges.base import Judge, Verdict
-from storm_pipeline.evidence.recorded_search import RecordedSearch
+from storm_pipeline.evidence.run_search import RecordedSearch
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.models.asking import LanguageModels, Usable

@@ -15,9 +15,8 @@ import dspy
 
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.evidence.judges.opening import judge_of_run
-from storm_pipeline.evidence.recorded_search import RecordedLookUps, RecordedSearch
 from storm_pipeline.evidence.retrieval.embedder import Embedder, is_here
-from storm_pipeline.evidence.run_search import RunSearch
+from storm_pipeline.evidence.run_search import RecordedLookUps, RecordedSearch, RunSearch
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.context import RunContext, UserPieces, brief_of, parse_pieces
 from storm_pipeline.method.outlines import outline_to_markdown

@@ -14,8 +14,7 @@ import pytest
 from servers import Reply, Request, ScriptedServer, Talk, closed_port, raw_server, trickle
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.sources.pages.address_checks import Access, IPAddress
-from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.connection import Access, IPAddress, Limits
 from storm_pipeline.sources.pages.fetch import FetchedPage, fetch_page
 
 HTML = {"Content-Type": "text/html; charset=ISO-8859-1"}

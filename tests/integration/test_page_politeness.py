@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer, closed_port
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.sources.pages.address_checks import Access
-from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.connection import Access, Limits
 from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 from storm_pipeline.sources.transport import gates
 

@@ -16,8 +16,7 @@ from test_points import INNS, JADE, SILK, TEXTS, TOLD, answers, of_section, stor
 from storm_pipeline.errors import PageError, StoppedError
 from storm_pipeline.evidence.page_reading import MOST_PASSAGES, PageReader, WebPages
 from storm_pipeline.run.events import CallFinished
-from storm_pipeline.sources.pages.address_checks import Access
-from storm_pipeline.sources.pages.connection import Limits
+from storm_pipeline.sources.pages.connection import Access, Limits
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.sources.search.edge import with_checks

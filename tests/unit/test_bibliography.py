@@ -20,8 +20,7 @@ from typer.testing import CliRunner
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export.formats import export
-from storm_pipeline.sources.documents.bibliography import Bibliography, read_bibliography
-from storm_pipeline.sources.documents.bibliography_formats import Entry
+from storm_pipeline.sources.documents.bibliography import Bibliography, Entry, read_bibliography
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable, record_of_name
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub

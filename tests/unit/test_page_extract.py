@@ -13,7 +13,7 @@ from test_search_corpus import pdf
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.sources.documents.markup import under_headings
-from storm_pipeline.sources.pages.address_checks import Access, is_public, require_allowed_addresses, target_of
+from storm_pipeline.sources.pages.connection import Access, is_public, require_allowed_addresses, target_of
 from storm_pipeline.sources.pages.extract import Page, extract
 from storm_pipeline.sources.pages.fetch import FetchedPage
 

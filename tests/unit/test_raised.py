@@ -17,8 +17,8 @@ from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
-from storm_pipeline.sources.documents.file_reader import read_html, read_markdown
 from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
+from storm_pipeline.sources.documents.reader import read_html, read_markdown
 from storm_pipeline.sources.pages.extract import extract
 from storm_pipeline.sources.pages.fetch import FetchedPage
 from storm_pipeline.text.lexical import terms

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
-from storm_pipeline.evidence.recorded_search import RecordedSearch
-from storm_pipeline.evidence.run_search import RunSearch
+from storm_pipeline.evidence.run_search import RecordedSearch, RunSearch
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spending

@@ -23,7 +23,7 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import in_core, read_wikigenbench
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.optimize.tasks import ENTRY_POINTS, TASKS, examples_of, read_training
-from storm_pipeline.output.articles.reference_list import is_back_matter
+from storm_pipeline.output.articles.markdown import is_back_matter
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article
 

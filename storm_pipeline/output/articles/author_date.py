@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.evidence.editions import with_sentences
+from storm_pipeline.output.articles.markdown import LOCATORS
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LOCATORS
 from storm_pipeline.sources.documents.document import AND, OTHERS, Record
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import folded_words

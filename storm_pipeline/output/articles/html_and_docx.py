@@ -7,14 +7,19 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.output.articles.markdown import markdown_article, numbered_article
+from storm_pipeline.output.articles.markdown import (
+    LARGEST_NUMBER,
+    markdown_article,
+    numbered_article,
+    reference_of,
+    short_notes,
+    with_archive,
+)
 from storm_pipeline.output.articles.markdown_blocks import TextBlock
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER, reference_of, short_notes, with_archive
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode
 from storm_pipeline.sources.documents.docx import docx_tree
-from storm_pipeline.sources.documents.inline_markup import local_name, replace
-from storm_pipeline.sources.documents.markup import blocks, parse_html
+from storm_pipeline.sources.documents.markup import blocks, local_name, parse_html, replace
 from storm_pipeline.text.markers import MARKS, literal, mark, without_reserved
 from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import tidy

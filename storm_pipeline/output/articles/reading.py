@@ -10,9 +10,8 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from storm_pipeline.errors import DatasetError, RunError
 from storm_pipeline.output.articles.html_and_docx import docx_article, page_article
-from storm_pipeline.output.articles.markdown import markdown_article
+from storm_pipeline.output.articles.markdown import LARGEST_NUMBER, markdown_article
 from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
-from storm_pipeline.output.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.output.articles.wikitext import wikitext_article
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of

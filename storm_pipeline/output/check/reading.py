@@ -13,7 +13,7 @@ from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title
 from storm_pipeline.output.check.matching import Library, Match
 from storm_pipeline.output.render.links import NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
-from storm_pipeline.sources.documents.bibliography_formats import Entry
+from storm_pipeline.sources.documents.bibliography import Entry
 from storm_pipeline.sources.documents.document import Document
 from storm_pipeline.sources.documents.reader import read_documents, read_entries, stays_below
 from storm_pipeline.sources.pages.extract import Page

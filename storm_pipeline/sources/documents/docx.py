@@ -7,8 +7,7 @@ from typing import Any
 
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.sources.documents.document import FileText, Record, usable_authors, usable_title
-from storm_pipeline.sources.documents.inline_markup import replace
-from storm_pipeline.sources.documents.markup import parse_xml, text_of
+from storm_pipeline.sources.documents.markup import parse_xml, replace, text_of
 from storm_pipeline.sources.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.text.markers import without_reserved
 from storm_pipeline.text.person_names import person_names

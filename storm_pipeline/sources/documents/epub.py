@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.sources.documents.document import FileText, Record, usable_authors
-from storm_pipeline.sources.documents.inline_markup import local_name
-from storm_pipeline.sources.documents.markup import element_text, parse_xhtml, parse_xml, text_of
+from storm_pipeline.sources.documents.markup import element_text, local_name, parse_xhtml, parse_xml, text_of
 from storm_pipeline.sources.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.text.plain import find_year, iso_date
 from storm_pipeline.types import Work

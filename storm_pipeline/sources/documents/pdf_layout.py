@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from storm_pipeline.sources.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
+from storm_pipeline.sources.documents.markup import can_be_note_mark, is_note_mark, raised_text
 from storm_pipeline.text.words import folded_words
 
 _SMALL = 0.82  # font size relative to the line below which type counts as raised or lowered

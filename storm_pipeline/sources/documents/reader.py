@@ -1,21 +1,203 @@
-"""Reads own documents with what bibliographies beside them say, and keeps what was read."""
+"""Reads own documents by their formats, with what bibliographies beside them say, and keeps what was read.
 
+Files are read in the process for foreign files; text, HTML, Markdown and JSON lines here, others by their modules.
+"""
+
+import html
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.run.events import adapter_of
-from storm_pipeline.sources.documents.bibliography import Bibliography
-from storm_pipeline.sources.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
-from storm_pipeline.sources.documents.document import Document, Record, Unreadable
-from storm_pipeline.sources.documents.file_reader import READABLE, READERS, Item, read_file
+from storm_pipeline.sources.documents.bibliography import BIBLIOGRAPHIES, Bibliography, Entry, read_bibliography
+from storm_pipeline.sources.documents.decoding import declared_charsets, decode, decode_lines, is_mojibake, mend
+from storm_pipeline.sources.documents.document import (
+    Document,
+    FileText,
+    Record,
+    Unreadable,
+    record_of_name,
+    usable_title,
+)
+from storm_pipeline.sources.documents.docx import read_docx
+from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
 from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
+from storm_pipeline.sources.documents.markup import blocks, parse_html, parse_page
+from storm_pipeline.sources.documents.pdf import SCAN, read_pdf
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.files import walk
 from storm_pipeline.text.formatting import with_noun
+from storm_pipeline.text.plain import page_number, plain_text, stated_date, web_address
+from storm_pipeline.types import Work
+
+Item = Document | Entry | Unreadable
+"""A part of a file."""
+_MAX_REPORTS = 50
+READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, for messages
+_MAX_BYTES = 200_000_000
+# Formulas and addresses, which are kept; superscripts and subscripts in Pandoc's syntax; marks of notes.
+_MARK = re.compile(
+    r"(?P<kept>\$\$.{1,1000}?\$\$|\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)|https?://\S+)"
+    r"|\^(?P<sup>[^\s^\[\]]{0,20}[^\W_][^\s^\[\]]{0,20})\^|(?<=[^\s~])~(?P<sub>[^\s~]{1,20})~(?!~)"
+    r"|\[\^[^\]\s]{1,99}\](?::[ \t]*)?"
+)
+
+
+def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
+    """Yield the documents of a file, and reports on invalid lines, up to a limit."""
+    bad = 0
+    for number, line in enumerate(decode_lines(data), start=1):
+        if not line.strip():
+            continue
+        record = _from_json(line)
+        if isinstance(record, Document):
+            yield record
+            continue
+        bad += 1
+        if bad <= _MAX_REPORTS:
+            yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
+    if bad > _MAX_REPORTS:
+        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
+
+
+def _from_json(line: str) -> Document | str:
+    """Return the document on a line, or the problem with the line."""
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(record, dict):
+        return "is not an object with url, title and text"
+    url, title, published = (plain_text(record.get(name)) for name in ("url", "title", "published"))
+    text = record.get("text")
+    if not url or not plain_text(text):
+        return "has no text" if url else "has no url"
+    published = published or stated_date(str(text), title) or ""
+    return Document(url, title, ((page_number(record.get("page")), str(text)),), published or None)
+
+
+def read_html(data: bytes) -> FileText:
+    """Return a page's main content by trafilatura, or all its text if trafilatura finds none."""
+    import trafilatura
+
+    tree = parse_page(decode(data, declared_charsets(data)))
+    if tree is None:
+        return FileText()
+    page = trafilatura.bare_extraction(
+        tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
+    )
+    text = mend((page.text if page else "") or trafilatura.html2txt(tree))
+    if is_mojibake(text):
+        return _UNDECODED
+    if not page:
+        return FileText(pages=((None, text),))
+    stated = {"title": page.title, "authors": page.author, "published": page.date, "container": page.sitename}
+    known: dict[str, Any] = {name: value or "" for name, value in stated.items()}
+    record = Record(**known, work=Work(kind="page", url=web_address(page.url)))
+    return FileText(record.title, ((None, text),), page.date, record=record)
+
+
+def read_text(data: bytes) -> FileText:
+    """Return a plain text, unchanged."""
+    text = mend(decode(data))
+    return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
+
+
+def read_markdown(data: bytes) -> FileText:
+    """Return the text of Markdown; an initial level-1 heading is its title."""
+    text = mend(decode(data))
+    if is_mojibake(text):
+        return _UNDECODED
+    parts = list(blocks(_markdown_tree(text))) if text.strip() else []
+    title = next((heading for level, heading in parts[:1] if level == 1), "")
+    return FileText(title, ((None, "\n\n".join(block for _, block in parts)),))
+
+
+def _markdown_tree(text: str) -> Any:
+    """Parse a Markdown text as HTML, with elements for superscripts and subscripts and with list marks as text."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
+    parser.disable(["reference", "list", "code", "text_join"])
+    tokens = parser.parse(text)
+    for token in (child for block in tokens for child in block.children or ()):
+        if token.type == "text":
+            token.type, token.content = "html_inline", _MARK.sub(_element, html.escape(token.content, quote=False))
+        elif token.type == "text_special":  # an escaped character
+            token.type = "text"
+    return parse_html(parser.renderer.render(tokens, parser.options, {}).encode("utf-8", "replace"))
+
+
+def _element(match: re.Match[str]) -> str:
+    name = match.lastgroup
+    return match[0] if name == "kept" else f"<{name}>{match[name]}</{name}>" if name else ""
+
+
+_UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
+READERS: dict[str, Callable[[bytes], FileText]] = {
+    ".txt": read_text,
+    ".md": read_markdown,
+    ".html": read_html,
+    ".htm": read_html,
+    ".pdf": read_pdf,
+    ".docx": read_docx,
+    ".epub": read_epub,
+}
+"""Extension → reader; files with other extensions are read as JSON lines."""
+_OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
+
+
+def read_file(path: str, name: str) -> Iterator[Item]:
+    """Yield the documents or entries of a file, and reports on it or its lines. ``name``: the user's name for it."""
+    file = Path(path)
+    try:
+        problem = "is not a regular file; it was skipped"  # e.g. a pipe, or a broken link
+        if file.is_file():
+            with file.open("rb") as opened:
+                data = opened.read(_MAX_BYTES + 1)
+            problem = f"is larger than {_MAX_BYTES:,} bytes; split it" if len(data) > _MAX_BYTES else ""
+    except (OSError, ValueError):  # ValueError: an invalid file name
+        problem = "cannot be read; check its permissions"
+    if problem:
+        yield Unreadable(f"{name} {problem}.", name)
+        return
+    suffix, form = file.suffix.lower(), format_of(data)
+    by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers give better messages
+    read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(form, READERS.get(suffix))
+    problems: list[str] = []
+    if form and form not in _OF_FORMAT and not by_suffix:
+        yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
+    elif read:
+        yield from _documents(name, file, read(data))
+    elif (entries := read_bibliography(file.name, data, problems)) is not None:
+        yield from entries
+        yield from (Unreadable(f"{name}: {problem}.") for problem in problems)
+    elif suffix in BIBLIOGRAPHIES and suffix != ".json":
+        yield Unreadable(f"{name} cannot be read as a bibliography; export it again.")
+    else:
+        yield from _json_lines(name, data)
+
+
+def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unreadable]:
+    pages = tuple((number, content) for number, content in text.pages if plain_text(content))
+    if pages:
+        title = usable_title(text.title)
+        record = text.record.of("metadata").completed(Record(title).of("text"))
+        record = record.completed(record_of_name(file.stem.removesuffix(".ocr"), record.title).of("file name"))
+        stated = Record(published=text.published or stated_date(pages[0][1], title) or "").of("text")
+        record = record.completed(replace(stated, origins=(*stated.origins, ("title", "file name"))))
+        title = record.title or plain_text(file.stem)
+        yield Document(file.resolve().as_uri(), title, pages, record.published or None, record, text.labels)
+    elif not text.problems:
+        yield Unreadable(f"{name} contains no text; it was skipped.", name)
+    yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
+
 
 SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
 

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.retrying import Patience
-from storm_pipeline.sources.documents.inline_markup import local_name
 from storm_pipeline.sources.documents.isolated import NotReadError, reading
-from storm_pipeline.sources.documents.markup import element_text, parse_html, text_of
+from storm_pipeline.sources.documents.markup import element_text, local_name, parse_html, text_of
 from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_of_each

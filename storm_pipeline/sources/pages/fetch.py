@@ -16,8 +16,7 @@ from urllib3.response import BaseHTTPResponse
 from storm_pipeline.errors import PageError
 from storm_pipeline.run.concurrency import in_own_thread
 from storm_pipeline.sources.documents.decoding import decode
-from storm_pipeline.sources.pages.address_checks import Access, Target, target_of
-from storm_pipeline.sources.pages.connection import Limits, exchange
+from storm_pipeline.sources.pages.connection import Access, Limits, Target, exchange, target_of
 from storm_pipeline.sources.transport.gates import Limiter
 
 if TYPE_CHECKING:

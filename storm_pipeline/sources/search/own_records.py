@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from storm_pipeline.errors import SearchError
 from storm_pipeline.run.retrying import Patience
-from storm_pipeline.sources.documents.bibliography_formats import csl_record
+from storm_pipeline.sources.documents.bibliography import csl_record
 from storm_pipeline.sources.documents.document import UNKNOWN, Document, Record
 from storm_pipeline.sources.documents.reader import KeptDocuments
 from storm_pipeline.sources.search.papers import first_text
