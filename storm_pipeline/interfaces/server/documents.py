@@ -19,8 +19,7 @@ from storm_pipeline.errors import ContradictionError, RunError, SettingsError
 from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
 from storm_pipeline.sources.documents.document import Document, Unreadable
-from storm_pipeline.sources.documents.file_reader import READERS
-from storm_pipeline.sources.documents.reader import FORMATS, read_documents
+from storm_pipeline.sources.documents.reader import FORMATS, READERS, read_documents
 from storm_pipeline.text.files import is_plain, read_plain, write_atomically
 
 FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
