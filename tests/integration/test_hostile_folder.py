@@ -64,11 +64,7 @@ class Hostile:
         assert self.attacker.requests == []
         assert not (self.folder / "stolen").exists()
         assert not os.environ.keys() & {
-            "STORM_API_TOKEN",
-            "HTTP_PROXY",
-            "PIP_INDEX_URL",
-            "OPENAI_API_BASE",
-            "LD_PRELOAD",
+            *("STORM_API_TOKEN", "HTTP_PROXY", "PIP_INDEX_URL", "OPENAI_API_BASE", "LD_PRELOAD"),
         }
 
 

@@ -166,10 +166,7 @@ def test_entries_inherit_from_their_parents() -> None:
     records = {key: entry.record for key, entry in entries.items()}
     roe, first, part, classic = (records[key] for key in ("roe", "first", "part", "classic"))
     assert (roe.title, roe.container, roe.work.editors, roe.publisher) == (
-        "On Rye",
-        "Hanse Days: Acts",
-        "Falck, Ida",
-        "Brill",
+        *("On Rye", "Hanse Days: Acts", "Falck, Ida", "Brill"),
     )
     assert (roe.published, roe.doi, roe.accessed) == ("2001", "10.1234/rye", "2020-01-02")
     assert roe.work.url == "https://a.example/rye_1?b=2"

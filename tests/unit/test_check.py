@@ -288,11 +288,8 @@ BIBLIOGRAPHY = r"""
 """
 FILES = ("kontor.pdf", "granary.docx", "debt.txt", "wharf.md", "council.html")
 SENTENCES = (
-    "The Kontor was founded about 1360.",
-    "The granary was filled from 1621.",
-    "The courts confirmed the rule in 1580.",
-    "The wharf burned in 1702.",
-    "Rye was bought in Amsterdam.",
+    *("The Kontor was founded about 1360.", "The granary was filled from 1621."),
+    *("The courts confirmed the rule in 1580.", "The wharf burned in 1702.", "Rye was bought in Amsterdam."),
 )
 CHICAGO = (
     "Knut Helle and Anna B. Lunde, “The German Kontor at Bergen,” *Journal of Northern Trade* 12 (2019): 233.",
@@ -302,18 +299,12 @@ CHICAGO = (
     "Minutes of the Council, 1740, fol. 3.",
 )
 SHORT = (
-    "Helle and Lunde, “German Kontor,” 234.",
-    "Sund 2021, p. 4.",
-    "Nedkvitne, “Fish and Debt,” 118.",
-    "Ersland 1999, 12.",
-    "“Minutes of the Council.”",
+    *("Helle and Lunde, “German Kontor,” 234.", "Sund 2021, p. 4.", "Nedkvitne, “Fish and Debt,” 118."),
+    *("Ersland 1999, 12.", "“Minutes of the Council.”"),
 )
 ADDRESSED = (
-    "https://doi.org/10.1234/JNT.2019.12.233",
-    "[Grain](granary.docx)",
-    "Nedkvitne (./debt.txt), p. 118",
-    "[Ersland](file:///home/another/papers/wharf.md)",
-    "[Minutes](https://archive.example.org/council)",
+    *("https://doi.org/10.1234/JNT.2019.12.233", "[Grain](granary.docx)", "Nedkvitne (./debt.txt), p. 118"),
+    *("[Ersland](file:///home/another/papers/wharf.md)", "[Minutes](https://archive.example.org/council)"),
 )
 NAMED = tuple(f"{name}, p. 2" for name in FILES)
 WAYS = {"Chicago": CHICAGO, "short": SHORT, "addresses": ADDRESSED, "file names": NAMED}
@@ -516,10 +507,7 @@ def test_thousands_of_documents_that_fit_are_compared_or_refused(tmp_path: Path,
         "A Book about the Wharf of Bryggen Museum, 2015.",
         "https://doi.org/10.1234/other (“The German Kontor at Bergen”)",
         "[Minutes of the Council](https://elsewhere.example.org/minutes)",
-        "https://elsewhere.example.org/council.html",
-        "[secret](../secret.txt)",
-        "secret.txt",
-        "the recipes",
+        *("https://elsewhere.example.org/council.html", "[secret](../secret.txt)", "secret.txt", "the recipes"),
     ],
 )
 def test_another_work_is_not_taken_for_a_document(tmp_path: Path, note: str) -> None:

@@ -98,12 +98,9 @@ def test_a_sentence_may_be_given_up_in_many_spellings(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        '1: It was built in 1936 [2]. | "built in 1936"',
-        '1. It was built in 1936 [2]. | "built in 1936"',
-        '**1:** It was built in 1936 [2]. | "built in 1936"',
-        '**1**: It was built **in** 1936 [2].|"built in 1936"',
-        '[1] It was built in 1936 [2]. |  "built in 1936"',
-        '1:\nIt was built in 1936 [2].\n | "built in 1936"',
+        *('1: It was built in 1936 [2]. | "built in 1936"', '1. It was built in 1936 [2]. | "built in 1936"'),
+        *('**1:** It was built in 1936 [2]. | "built in 1936"', '**1**: It was built **in** 1936 [2].|"built in 1936"'),
+        *('[1] It was built in 1936 [2]. |  "built in 1936"', '1:\nIt was built in 1936 [2].\n | "built in 1936"'),
         '> 1) It was built in 1936 [2]. | "built in 1936"',
     ],
 )

@@ -63,14 +63,8 @@ def parser() -> None:
 def test_wikitext() -> None:
     article = read_wikitext(WIKITEXT.replace("BIRDS", BIRDS).replace("DAM", DAM).replace("LAKE", LAKE))
     assert rows(article) == [
-        ("Lake Orrin is a large reservoir [sic].", [LAKE]),
-        ("It is deep.", [DAM]),
-        ("It was begun in 1929.", [DAM]),
-        ("Then it grew.", []),
-        ("One.", [DAM]),
-        ("Two.", []),
-        ("A note.", []),
-        ("This is a note.", []),
+        *(("Lake Orrin is a large reservoir [sic].", [LAKE]), ("It is deep.", [DAM]), ("It was begun in 1929.", [DAM])),
+        *(("Then it grew.", []), ("One.", [DAM]), ("Two.", []), ("A note.", []), ("This is a note.", [])),
         ("Ospreys nest.", [BIRDS]),
     ]
     assert [problem.detail for problem in article.report.problems] == [
@@ -99,14 +93,7 @@ PIECES = st.sampled_from(
         ),
         *("[[", "]]", "[", "]", "[[File:a.png|", "{|", "|}", "|", "\n", "\n\n", "== A ==\n", "*", "'''", "<!--", "-->"),
         *(
-            "{{sfn|a|1990}}",
-            "{{efn|",
-            "{{refn|group=n|",
-            "{{r|a}}",
-            "{{convert|",
-            "{{val|1|u=",
-            "{{ref=",
-            "1a1=",
+            *("{{sfn|a|1990}}", "{{efn|", "{{refn|group=n|", "{{r|a}}", "{{convert|", "{{val|1|u=", "{{ref=", "1a1="),
             "{{x",
         ),
         *("{{cite book|title=a|last=b|year=1990|ref={{harvid|a|1990}}", "<gallery>", "{{blockquote|", "{{Infobox|"),

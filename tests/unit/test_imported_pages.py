@@ -163,12 +163,7 @@ HTML = st.sampled_from(
     [
         *('<div class="mw-parser-output">', "</div>", "<p>", "</p>", "<h2>", "</h2>", "<table>", "</table>", "<li>"),
         *(
-            '<sup class="reference">',
-            "</sup>",
-            '<a href="#cite_note-1">',
-            '<a href="#cite_note-a">',
-            "[1]",
-            "[a]",
+            *('<sup class="reference">', "</sup>", '<a href="#cite_note-1">', '<a href="#cite_note-a">', "[1]", "[a]"),
             "</a>",
         ),
         *('<li id="cite_note-1">', '<li id="cite_note-a">', "</li>", '<a href="#CITEREFA">', '<cite id="CITEREFA">'),
@@ -278,10 +273,7 @@ def test_metadata_in_yaml_are_no_sentences() -> None:
 def test_lines_of_a_paragraph_belong_together() -> None:
     article = read_markdown("One is so.\nTwo goes\non here.\n\nThree.\n- Four.\n- Five.")
     assert [[s.text for s in one.sentences] for one in article.lead] == [
-        ["One is so.", "Two goes on here."],
-        ["Three."],
-        ["Four."],
-        ["Five."],
+        *(["One is so.", "Two goes on here."], ["Three."], ["Four."], ["Five."]),
     ]
 
 

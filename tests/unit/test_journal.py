@@ -206,10 +206,7 @@ OLD = Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake", "p
 def test_damaged_records_of_searches_are_not_used(tmp_path: Path) -> None:
     replayed = with_checks(FakeSearch({}), cache=SearchCache(tmp_path, "replay"))
     for damaged in (
-        [["https://a.org"]],
-        [[*dataclasses.astuple(OLD), "more"]],
-        [["u", "t", 7, None, None, ""]],
-        ["text"],
+        *([["https://a.org"]], [[*dataclasses.astuple(OLD), "more"]], [["u", "t", 7, None, None, ""]], ["text"]),
     ):
         SqliteCache(tmp_path / "search" / "searches.sqlite").put(json.dumps([1, "fake", "silk", 3]), damaged)
         with pytest.raises(SearchError, match="was not recorded"):

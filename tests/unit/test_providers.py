@@ -199,11 +199,8 @@ def test_cost_is_never_negative_and_a_cache_never_makes_it_dearer(
 
 
 LOADERS: list[Callable[[str], object]] = [
-    SentenceTransformerEmbedder,
-    CrossEncoderJudge,
-    options_without_code,
-    lambda name: open_embedder(name, Path("cache")),
-    lambda name: is_here(name, Path("cache")),
+    *(SentenceTransformerEmbedder, CrossEncoderJudge, options_without_code),
+    *(lambda name: open_embedder(name, Path("cache")), lambda name: is_here(name, Path("cache"))),
 ]
 
 

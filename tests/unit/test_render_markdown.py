@@ -134,14 +134,9 @@ def damaged(**changes: object) -> str:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "not JSON"),
-        ("[" * 100_000, "not JSON"),
-        ("[]", "no 'article'"),
-        ('{"schema": 1}', "no 'article'"),
-        ('{"article": {}, "schema": 99}', "format 99"),
-        ('{"article": {"title": "T"}}', "format None"),
-        (damaged(title=5), "damaged"),
-        (damaged(sections="x"), "damaged"),
+        *(("", "not JSON"), ("[" * 100_000, "not JSON"), ("[]", "no 'article'"), ('{"schema": 1}', "no 'article'")),
+        *(('{"article": {}, "schema": 99}', "format 99"), ('{"article": {"title": "T"}}', "format None")),
+        *((damaged(title=5), "damaged"), (damaged(sections="x"), "damaged")),
         (to_json(Article("T", (Paragraph((Sentence("A.", (Citation("s", "t"),)),)),))), "lacks"),
     ],
 )

@@ -169,12 +169,9 @@ def test_a_title_with_quotes_is_read_whole_or_the_reply_is_refused(words: list[s
 
 
 BROKEN = (
-    ('{"queries": ["a", "b]}', None),
-    ('{"queries": ["a", b", "c"]}', None),
-    ("{'queries': ['it's salt', 'b']}", None),
-    ('{"queries": ["The "G" Age", "Dec', None),
-    ('{"queries": ["a" "b"]}', ["a", "b"]),
-    ('{"queries": ["a", "b"}', ["a", "b"]),
+    *(('{"queries": ["a", "b]}', None), ('{"queries": ["a", b", "c"]}', None)),
+    *(("{'queries': ['it's salt', 'b']}", None), ('{"queries": ["The "G" Age", "Dec', None)),
+    *(('{"queries": ["a" "b"]}', ["a", "b"]), ('{"queries": ["a", "b"}', ["a", "b"])),
     ('{"queries": ["a", "b"\n```', ["a", "b"]),
     ("{queries: ['http://a.org/x', 'b',]}", ["http://a.org/x", "b"]),
     ("{“queries”: [“a”, “b”]}", ["a", "b"]),

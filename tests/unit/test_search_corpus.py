@@ -66,12 +66,7 @@ def test_json_lines(tmp_path: Path) -> None:
 def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     bad = [
-        "{",
-        "[]",
-        "5",
-        {"title": "x", "text": "y"},
-        {"url": "u", "text": " "},
-        {"url": "u", "text": 5},
+        *("{", "[]", "5", {"title": "x", "text": "y"}, {"url": "u", "text": " "}, {"url": "u", "text": 5}),
         "[" * 99_999,
     ]
     path.write_text(lines(SILK, "", *bad), "utf-8")

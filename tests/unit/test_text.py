@@ -42,12 +42,9 @@ from storm_pipeline.text.plain import readable_title
         ["It began at 12 a.m. Pacific Daylight Time."],
         ["It began at 12 a.m.", "The game ended."],
         ["He fled the U.S. Army.", "He was of the U.S.", "They met."],
-        ["The inns (some large. Others small.) stood apart."],
-        ['He wrote "it ended. Nobody came." and left.'],
-        ["Use .NET now.", "Version 2.0.1 is out."],
-        ['He said "Go."', "Then he left."],
-        ["A hard\nwrapped line.", "And more."],
-        ["He said no.", "She left."],
+        *(["The inns (some large. Others small.) stood apart."], ['He wrote "it ended. Nobody came." and left.']),
+        *(["Use .NET now.", "Version 2.0.1 is out."], ['He said "Go."', "Then he left."]),
+        *(["A hard\nwrapped line.", "And more."], ["He said no.", "She left."]),
         ["He spoke of it.", "It was of the 1980s, by UFA (a firm).", 'Films that "run".', "She is left-handed.", "So."],
         ["That was in May 4, 1980.", "The Dr. Smith (UFA).", "It is."],
         ["Prof. Ȣ ȸ ran.", "Dr. Who fell."],
@@ -234,12 +231,9 @@ def test_brackets_that_cite_nothing_stay_in_an_imported_article(text: str) -> No
 @pytest.mark.parametrize(
     ("text", "cited"),
     [
-        ("The city [3] was founded in 1900 [4].", (2, 3)),
-        ("The city[3] was founded in 1900[4].", (2, 3)),
-        ("The city [3] was founded in 1900.", (2,)),
-        ("The city [1]–[3] was founded [1]–[3].", (0, 1, 2)),
-        ("该市[3]建于1900年[4]。", (2, 3)),
-        ("댐[3]은 1936년에 완공되었다[4].", (2, 3)),
+        *(("The city [3] was founded in 1900 [4].", (2, 3)), ("The city[3] was founded in 1900[4].", (2, 3))),
+        *(("The city [3] was founded in 1900.", (2,)), ("The city [1]–[3] was founded [1]–[3].", (0, 1, 2))),
+        *(("该市[3]建于1900年[4]。", (2, 3)), ("댐[3]은 1936년에 완공되었다[4].", (2, 3))),
     ],
 )
 def test_a_single_number_within_a_clause_cites(text: str, cited: tuple[int, ...]) -> None:
