@@ -31,7 +31,12 @@
   };
   const save = (name, value) => { unsaved[name] = value; send(); };
   addEventListener("beforeunload", event => { if (Object.keys(unsaved).length) event.preventDefault(); });
-  form.addEventListener("submit", () => { for (const name in unsaved) delete unsaved[name]; });  // the form has them all
+  form.addEventListener("submit", event => {
+    if (isSending) {  // else an answer under way could overwrite the form's later one
+      event.preventDefault();
+      setTimeout(() => form.requestSubmit(event.submitter), 50);
+    } else for (const name in unsaved) delete unsaved[name];  // the form has them all
+  });
 
   form.addEventListener("change", event => {
     const { name, type, value } = event.target;
