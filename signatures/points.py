@@ -132,7 +132,7 @@ class AnswerPoints(dspy.Signature):
     on it, or the section that is named, from the numbered passages alone. Give one answer for each question.
     - Tell everything in the passages that bears on the question, in your own words: names, numbers, dates, places,
       causes, consequences, and who says so where it is an opinion, a claim or an estimate. Where passages differ, say
-      how. What you told in one answer you need not tell again in another.
+      who says what. What you told in one answer you need not tell again in another.
     - If the passages show that the question rests on a mistake, say what they tell instead.
     - If they do not answer a question, its answer is empty: "". If they answer a part of it, tell that part, and
       nothing about what they lack; never speak of "the passages". Where something that matters stays open, "queries"

@@ -102,7 +102,7 @@ class AnswerFromPassages(dspy.Signature):
       places, causes, consequences. Legal formulas and titles may stand in quotation marks. Give measures as the
       passages do, and keep what limits a number or a statement: what it includes, "at least", "planned".
     - Say whose word it is where somebody alleges, pleads, estimates or holds an opinion, and what a court or an inquiry
-      found; name no website for plain facts. Where passages differ, say how.
+      found; name no website for plain facts. Where passages differ, say who says what.
     - Leave out a page that is plainly mistaken beside better ones or that invents (fan fiction, parody), and what only
       fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Each sentence can be understood alone, without repeating the topic's name where it is clear, and ends with the

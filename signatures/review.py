@@ -25,9 +25,10 @@ class EditArticle(dspy.Signature):
       in other words and in part of a longer sentence. Leave it where a reader would look for it. In the other place cut
       the sentence, join the two, or reword it so that it only says what is new there.
     - Conflicts: compare each date, time, place, count and sum with what else is said of the same thing. Where two
-      cannot both be true, join them into one that gives both, each with who says it, or an earlier count and the later
-      one; cut one only where it is plainly mistaken. One moment in two time zones, or one measure in two units, is not
-      a conflict. Where sources differ on something small, trim the sentence to what the best of them say.
+      cannot both be true, join them into one that gives both, each with the name of who says it, or an earlier count
+      and the later one; cut one only where it is plainly mistaken. One moment in two time zones, or one measure in two
+      units, is not a conflict. Where sources differ on a day, a number or a detail, trim the sentence to what the best
+      of them says. "One account", "another source", "some say": name who says it, or say what the best source says.
     - Place and order: within a section, and among sections, what happened first comes first, and what something depends
       on before it: what was found out, decided or paid months later comes behind what happened in the days after. Move
       sentences, paragraphs and whole sections; change a heading that does not fit its text.

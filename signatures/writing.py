@@ -13,17 +13,18 @@ class WriteSection(dspy.Signature):
       outline, what would stand the same in an article on something else, and what only fills a day's report: the words
       of passers-by, scenes, a page's praise of itself.
     - The findings that matter most come first, and have most of the room; a quarrel, an anecdote or a side figure has
-      one sentence. One marked doubtful is told only with who says so, or not at all. Where two are listed that
-      contradict each other, say so in one sentence, or leave out the one that is plainly mistaken.
+      one sentence. One marked doubtful is told only with who says so, or not at all. Two that are listed as
+      contradicting each other are passages that differ, as below.
     - Only what the passages say, in every part of a sentence: also who said it, when, why, and that it was the first,
       the only, later or still so; where no passage says that, leave it out. Before you reply, hold every sentence
       against its passages, and take back what goes further: a plan told as done, "may" as "will". Keep what limits a
       number or a statement (what it includes, "at least", "under protest"). Do not tie two passages to a claim that
       neither makes, and do not draw more from a headline than it says.
-    - Combine passages that speak of one thing into one statement; where they differ on something that matters, give
-      both with their sources, unless one is plainly mistaken beside better ones: leave that out. On a small thing say
-      what most or the best of them say. Name a person in full, with their office, where the passages do. "The same
-      page" stands before a passage of the page of the one above it, "[…]" for a gap between them.
+    - Combine passages that speak of one thing into one statement. Where they differ on a day, a number or another
+      detail, say what the best of them says: the nearest to the event, the most exact, or most of them. Where the
+      difference changes the story, give both in one sentence, each with the name of who says it; "one account",
+      "another source" or "some say" helps no reader. Name a person in full, with their office, where the passages do.
+      "The same page" stands before a passage of the page of the one above it, "[…]" for a gap between them.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
       Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. What a
       party alleges or pleads stays with that party, also in the next sentence; what a court or an inquiry found is told

@@ -50,7 +50,7 @@ def lead(*replies: str | ModelError, topic: str = "Orrin Dam") -> tuple[list[Sen
 def test_a_sentence_cites_all_that_its_body_sentences_cite() -> None:
     sentences, _, (asked,) = lead(f"{GOOD} Families lost farms, and char live in the cold lake [2][3].")
     assert [[c.snippet_id for c in own.citations] for own in sentences] == [["a1", "b1"], ["c1", "a1"]]
-    assert f"# Lake\n[2] {BODY[1]}" in asked["article"]
+    assert f"# Lake\n## Fish\n[2] {BODY[1]}" in asked["article"]
     assert asked["words"] == 60
 
 

@@ -5,7 +5,7 @@ caches.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -286,7 +286,8 @@ def write_lead(ctx: RunContext, sections: Sequence[Section]) -> tuple[Paragraph,
 
     If the model fails, or nothing that it writes is supported, the lead is empty and that is recorded.
     """
-    places = [(section.heading, sentence) for section in sections for sentence in section.sentences()]
+    parts = [part for section in sections for part in _parts(section)]
+    places = [(" › ".join(headings), sentence) for headings, sentences in parts for sentence in sentences]
     body = [sentence for _, sentence in places]
     shown = [
         Passage(s.text, (Snippet(f"sentence:{number}", "", s.text, heading=heading),))
@@ -339,11 +340,21 @@ def numbered_body(sections: Sequence[Section]) -> str:
     share = _LONGEST_ARTICLE // max(1, len(sections)) if total > _LONGEST_ARTICLE else total
     lines, number = [], 0
     for section in sections:
-        shown, words = [], 0
-        for sentence in section.sentences():
-            number += 1
-            words += count_words(sentence.text)
-            if words <= share:
-                shown.append(f"[{number}] {sentence.text}")
-        lines += [f"# {section.heading}", " ".join(shown)]
+        words = 0
+        for headings, sentences in _parts(section):
+            shown = []
+            for sentence in sentences:
+                number += 1
+                words += count_words(sentence.text)
+                if words <= share:
+                    shown.append(f"[{number}] {sentence.text}")
+            lines += [f"{'#' * len(headings)} {headings[-1]}", *filter(None, [" ".join(shown)])]
     return "\n".join(lines)
+
+
+def _parts(section: Section, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], tuple[Sentence, ...]]]:
+    """Yield headings, the outermost first, and own sentences of a section, then of its subsections."""
+    headings = (*above, section.heading)
+    yield headings, tuple(sentence for paragraph in section.paragraphs for sentence in paragraph.sentences)
+    for subsection in section.subsections:
+        yield from _parts(subsection, headings)
