@@ -35,7 +35,7 @@ from storm_pipeline.sources.search.edge import with_checks as with_checks
 from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
-from storm_pipeline.text.back_matter import is_back_matter as is_back_matter
+from storm_pipeline.text.languages import is_back_matter as is_back_matter
 from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.text.configuration.addresses import redact as redact, without_secrets as without_secrets
 from storm_pipeline.text.files import (

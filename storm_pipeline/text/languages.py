@@ -20,9 +20,9 @@ from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 from storm_pipeline.text.words import GENITIVE, HAN_KANA, word_count, words
 
 __all__ = [
-    "count_words", "detect", "has_spaces", "is_right_to_left", "join_sentences", "language_name", "length_in_words",
-    "opening_of", "ordinals_have_stops", "references_heading", "scripts_of", "split_sentences", "stem_set",
-    "windows",
+    "count_words", "detect", "has_spaces", "is_back_matter", "is_right_to_left", "join_sentences", "language_name",
+    "length_in_words", "opening_of", "ordinals_have_stops", "references_heading", "scripts_of", "split_sentences",
+    "stem_set", "windows",
 ]  # fmt: skip
 _SAMPLE = 2000  # maximum characters examined
 _LEAST = 0.4  # minimum probability of a language
@@ -37,12 +37,24 @@ _SCRIPTS = {
     "sr": "CYRILLIC LATIN",
 }
 """Scripts that CLDR and Unicode name differently, or of languages with several."""
+_BELOW, _TOP = (frozenset(names) for names in _TABLE["back_matter"].values())
 _WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
 def references_heading(language: str) -> str:
     """Return the heading of the list of references in a language; ``References`` if unknown."""
     return str(_TABLE["references"].get(language, "References"))
+
+
+def is_back_matter(heading: str, level: int = 1) -> bool:
+    """Return whether a heading is one of back matter: references, notes, links or pictures. Underscores are spaces.
+
+    ``level``: 1 for a section, more for a subsection, for which fewer headings match.
+    """
+    name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
+    parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
+    is_list = len(parts) > 1 and all(part in _BELOW or part in {"sources", "bibliography"} for part in parts)
+    return is_list or name in _BELOW or (level == 1 and name in _TOP)
 
 
 @cache

@@ -23,9 +23,8 @@ from storm_pipeline.output.articles.markdown_blocks import (
     without_title,
 )
 from storm_pipeline.output.articles.pages import NumberedArticle, Reference
-from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.identity import source_id
-from storm_pipeline.text.languages import detect
+from storm_pipeline.text.languages import detect, is_back_matter
 from storm_pipeline.text.markers import MARKS, literal, mark, mark_citations, with_brackets, without_reserved
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Sentence

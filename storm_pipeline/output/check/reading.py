@@ -7,10 +7,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.errors import DatasetError, PageError
-from storm_pipeline.output.articles.author_date import with_cited_works
 from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
-from storm_pipeline.output.check.matching import Library, Match
+from storm_pipeline.output.check.matching import Library, Match, with_cited_works
 from storm_pipeline.output.render.links import NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.bibliography import Entry

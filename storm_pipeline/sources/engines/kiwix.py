@@ -17,10 +17,10 @@ from storm_pipeline.sources.search.tables_of_contents import spaced_title, witho
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import ApiClient
 from storm_pipeline.sources.transport.refusals import QueryRefusedError, unknown_format
-from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.chunks import chunks, overlapping, punctuated_blocks
 from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
+from storm_pipeline.text.languages import is_back_matter
 from storm_pipeline.text.plain import plain_text, web_address
 from storm_pipeline.types import Snippet
 

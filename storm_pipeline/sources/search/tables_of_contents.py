@@ -14,8 +14,8 @@ from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.sources.transport.gates import Rate
 from storm_pipeline.sources.transport.http import SOON, ApiClient
 from storm_pipeline.sources.transport.refusals import unknown_format
-from storm_pipeline.text.back_matter import is_back_matter
 from storm_pipeline.text.identity import is_title
+from storm_pipeline.text.languages import is_back_matter
 from storm_pipeline.text.plain import plain_text
 
 _API = "https://en.wikipedia.org/w/api.php"
