@@ -93,15 +93,21 @@ def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]
     return metric
 
 
-def outline_metric(embed: Embed, _: Examples = ()) -> Metric:
-    """Return a metric: heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), reduced for clutter.
+def _of_score(score: Callable[[Embed, dspy.Example, dspy.Prediction], tuple[float, str]]) -> MakeMetric:
+    """Return a metric factory from a function of an encoder, an example and a prediction."""
+
+    def make(embed: Embed, _: Examples = ()) -> Metric:
+        return as_metric(partial(score, embed))
+
+    return make
+
+
+@_of_score
+def outline_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    """Return heading soft recall (Shao et al. 2024, C.1, cosines clipped at 0), reduced for clutter.
 
     Clutter is headings beyond 1.3 times the human outline's, and repeated headings.
     """
-    return as_metric(partial(_outline_score, embed))
-
-
-def _outline_score(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
     wanted, made = _headings(gold.sections), _headings(pred.sections)
     recall = min(1.0, max(0.0, soft_recall(wanted, made, embed, clip=True) or 0.0))
     distinct = {heading.casefold() for heading in made}
@@ -166,7 +172,7 @@ def cited_metric(field: str) -> MakeMetric:
     and numbers among those in both the human text and the passages. A length from half to twice the human text's costs
     nothing.
     """
-    return lambda embed, _: as_metric(partial(_cited_score, field, embed))
+    return _of_score(partial(_cited_score, field))
 
 
 def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
@@ -198,12 +204,9 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     return value * length * form, " ".join(feedback) or "Every sentence is supported, and nothing is missing."
 
 
-def verdicts_metric(_embed: Embed, _: Examples) -> Metric:
-    """Return a metric: the mean of the shares of supported and of other sentences that are judged correctly."""
-    return as_metric(_verdicts_score)
-
-
-def _verdicts_score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+@_of_score
+def verdicts_metric(_: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    """Return the mean of the shares of supported and of other sentences that are judged correctly."""
     wanted, given = (
         {number: label == "supported" for number, (label, _) in read_verdicts(str(example.verdicts))}
         for example in (gold, pred)

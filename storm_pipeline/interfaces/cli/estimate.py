@@ -51,23 +51,20 @@ def _as_json(estimate: "Estimate") -> dict[str, object]:
 
 
 def _show(estimate: "Estimate") -> None:
+    from storm_pipeline.recipes import DEFAULT
+
     def amounts(row: "EstimateRow | Estimate") -> list[str]:
         return [*(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)), _dollars(row.dollars)]
 
     rows = [(row.stage, f"{row.role}: {row.program}", *amounts(row)) for row in estimate.rows]
     show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])
-    say("\n".join(["", *(printable(line) for line in _summary(estimate))]))
-
-
-def _summary(estimate: "Estimate") -> list[str]:
-    from storm_pipeline.recipes import DEFAULT
-
     dollars = _dollars(estimate.dollars)
     if estimate.unpriced and estimate.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
     total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
-    return [total, *(_price_line(estimate, model, price) for model, price in estimate.prices), *estimate.notes]
+    prices = (_price_line(estimate, model, price) for model, price in estimate.prices)
+    say("\n".join(["", *map(printable, (total, *prices, *estimate.notes))]))
 
 
 def _price_line(estimate: "Estimate", name: str, price: "Price | None") -> str:

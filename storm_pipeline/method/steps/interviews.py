@@ -9,7 +9,6 @@ from dataclasses import replace
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.method.context import RunContext, piece_of
 from storm_pipeline.method.steps.searching import (
-    QueryResults,
     distinct_queries,
     find,
     nothing_found,
@@ -21,7 +20,7 @@ from storm_pipeline.run.journal import call_scope
 from storm_pipeline.signatures.shapes import Editor
 from storm_pipeline.text.plain import one_line
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Conversation, Conversations, Perspective, Sentence, Turn
+from storm_pipeline.types import Conversation, Conversations, Perspective, Sentence, Snippet, Turn
 
 _FAREWELL = "thank you so much for your help"
 """The reply that the prompt asks for if a writer has no more questions."""
@@ -126,42 +125,38 @@ def look_up(
     Args:
         known: ids of snippets that are left out of the results.
         earlier: sentences of earlier answers; the expert sees the sentences that cite the passages shown.
-        deeper: whether a search is repeated for more if half of its results are known.
-    """
-    queries, results = _search_for(ctx, question, known=known, deeper=deeper)
-    answer = answer_from_passages(ctx, question, results.snippets, results.page_passages, earlier=earlier)
-    return replace(answer, queries=queries)
-
-
-def _search_for(
-    ctx: RunContext, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
-) -> tuple[tuple[str, ...], QueryResults]:
-    """Return the queries for a question, and their results. Raises ModelError: the model fails.
-
-    Args:
-        known: ids of snippets that are left out of the results.
         deeper: whether the search is repeated for twice as many results if half of them are known. Not in the paper.
     """
     topic, number = ctx.brief.topic_with_note, ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 else ""
     reply = ctx.ask("expert", ctx.programs.queries, topic=topic, also=also, question=question, number=number)
     queries = distinct_queries(ctx, reply.queries)
+
+    def unknown(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
+        return tuple(snippet for snippet in snippets if snippet.id not in known)
+
     results = find(ctx, queries or (question,))
-    new = tuple(snippet for snippet in results.snippets if snippet.id not in known)
-    if deeper and results.snippets and len(new) <= len(results.snippets) / 2:
+    if deeper and results.snippets and len(unknown(results.snippets)) <= len(results.snippets) / 2:
         results = find(ctx, queries or (question,), depth=_DEEPER)
-        new = tuple(snippet for snippet in results.snippets if snippet.id not in known)
-    page_passages = tuple(snippet for snippet in results.page_passages if snippet.id not in known)
-    return queries, QueryResults(tuple(dict.fromkeys(new)), page_passages)
+    new = tuple(dict.fromkeys(unknown(results.snippets)))
+    answer = answer_from_passages(ctx, question, new, unknown(results.page_passages), earlier=earlier)
+    return replace(answer, queries=queries)
 
 
 def _ask_question(
     ctx: RunContext, perspective: Perspective, turns: Sequence[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
-    """Return the next question, or None when the writer has nothing more to ask."""
+    """Return the next question, or None when the writer has nothing more to ask.
+
+    The prompt mentions perspectives only if the writer has one.
+    """
+    about = {"topic": ctx.brief.topic_with_preview, "language": ctx.brief.language_name}
+    about |= {"conversation": history(turns, others, ctx.settings.turns)}
+    about |= {"perspective": _describe(perspective)} if perspective.focus else {}
+    program = ctx.programs.question if perspective.focus else ctx.programs.plain_question
     for tried in range(1 if turns else _FIRST_TRIES):
         with call_scope(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            reply = _reply_of_asker(ctx, perspective, history(turns, others, ctx.settings.turns))
+            reply = str(ctx.ask("asker", program, **about).question)
         if _FAREWELL not in _plain(reply):
             break
     else:
@@ -169,14 +164,6 @@ def _ask_question(
     question = one_line(reply)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
-
-
-def _reply_of_asker(ctx: RunContext, perspective: Perspective, conversation: str) -> str:
-    """Return the writer's next reply; the prompt mentions perspectives only if the writer has one."""
-    about = {"topic": ctx.brief.topic_with_preview, "language": ctx.brief.language_name, "conversation": conversation}
-    if not perspective.focus:
-        return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
-    return str(ctx.ask("asker", ctx.programs.question, perspective=_describe(perspective), **about).question)
 
 
 def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questions: int = 0) -> str:
