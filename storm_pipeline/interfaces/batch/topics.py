@@ -48,7 +48,7 @@ class TopicRequest:
             if field_name in settings:
                 raise SettingsError(f"{at}the setting {field_name!r} is given twice: remove one of them")
             if value is not None:
-                settings[field_name] = _without_secrets(_values(field_name, value), f"{at}{field_name}")
+                settings[field_name] = _plain_value(field_name, value, at)
         plain = {"topic": " ".join(self.topic.split()), "settings": settings}
         try:
             text = json.dumps(plain, ensure_ascii=False, allow_nan=False, default=str)
@@ -58,11 +58,16 @@ class TopicRequest:
         return TopicRequest(**json.loads(text), place=self.place)
 
 
-def _without_secrets(value: Any, where: str) -> Any:
+def _plain_value(name: str, value: Any, at: str) -> Any:
+    """Split the text of a setting with several values; others must hold no secret."""
+    if not isinstance(value, str):
+        return value
+    if get_origin(Settings.model_fields[name].annotation) is tuple:
+        return [part.strip() for part in value.split(_VALUE_SEPARATOR) if part.strip()]
     try:
-        return without_secrets(value) if isinstance(value, str) else value
+        return without_secrets(value)
     except ValueError as error:
-        raise SettingsError(f"{where}: {error}") from error
+        raise SettingsError(f"{at}{name}: {error}") from error
 
 
 def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicRequest, ...]:
@@ -205,13 +210,6 @@ def _field(name: str, at: str) -> str:
 
 def _normalise(name: str) -> str:
     return name.strip().lower().replace("-", "_")
-
-
-def _values(name: str, value: Any) -> Any:
-    """Split the text of a setting with several values."""
-    if isinstance(value, str) and get_origin(Settings.model_fields[name].annotation) is tuple:
-        return [part.strip() for part in value.split(_VALUE_SEPARATOR) if part.strip()]
-    return value
 
 
 _READERS: dict[str, Callable[[str, str], Iterator[TopicRequest]]] = {

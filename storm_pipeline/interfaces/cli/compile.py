@@ -1,7 +1,6 @@
 """``storm compile``: improving programs for a model with the user's articles."""
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,8 +44,13 @@ def compile_programs(
     for examples nor for choosing candidates. A killed compilation continues where it ended; --max-tokens and --max-cost
     apply.
     """
-    if names[0] in _INSTEAD:
-        _INSTEAD[names[0]](names[1:])
+    if names[0] == "list":
+        _show_programs()
+        return
+    if names[0] == "show":
+        if len(names) != 2:
+            raise SettingsError("name one set: storm compile show SET")
+        _show(_read(Path(names[1])))
         return
     if train is None:
         raise SettingsError("name a folder of good articles with --train")
@@ -70,7 +74,7 @@ def compile_programs(
     say(str(to))
 
 
-def _show_programs(_: list[str]) -> None:
+def _show_programs() -> None:
     from storm_pipeline.interfaces.estimate import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
@@ -79,12 +83,6 @@ def _show_programs(_: list[str]) -> None:
         for task in TASKS.values()
     ]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
-
-
-def _show_set(places: list[str]) -> None:
-    if len(places) != 1:
-        raise SettingsError("name one set: storm compile show SET")
-    _show(_read(Path(places[0])))
 
 
 def _read(folder: Path) -> "CompiledSet":
@@ -103,7 +101,3 @@ def _show(compiled_set: "CompiledSet") -> None:
         gain = f"{entry.before:.3f} → {entry.after:.3f} [{entry.interval[0]:+.3f}, {entry.interval[1]:+.3f}]"
         rows.append((name, entry.model, entry.optimizer, entry.metric, gain, topics, str(entry.calls)))
     show_table(columns, rows)
-
-
-_INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set}
-"""Words in place of a program that show information instead of compiling."""

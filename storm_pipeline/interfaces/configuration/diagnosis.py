@@ -62,7 +62,11 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
             continue
         try:
             use = key_use(name, settings)
-            answer = _try(name, settings) if call else "not asked"
+            answer = "not asked"
+            if call:
+                from storm_pipeline.models.asking import try_model  # local import: DSPy loads slowly
+
+                answer = try_model(name, settings)
             yield Finding(subject, "ok", f"{answer}; {use}")
         except StormError as error:
             yield Finding(subject, "missing", printable(str(error)))
@@ -70,12 +74,6 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
     if provider and "lm" not in settings.model_fields_set:
         detail = f"{provider.variables[0]} is set: lm = {provider.model!r} would use it (`storm init`)"
         yield Finding(f"model {provider.model}", "note", detail)
-
-
-def _try(name: str, settings: Settings) -> str:
-    from storm_pipeline.models.asking import try_model  # local import: DSPy loads slowly
-
-    return try_model(name, settings)
 
 
 def _check_embedded(subject: str, name: str, settings: Settings) -> Finding:
