@@ -182,7 +182,9 @@ def extract(ctx: RunContext) -> Article:
     headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
     titles = [title for heading in headings for title in heading.titles()]
     if titles:
-        _search_for(ctx, subject, titles)
+        queries = dict.fromkeys(title if subject.is_named_in(title) else f"{subject.name} {title}" for title in titles)
+        with ctx.events.in_stage("search"):
+            ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         usable_sentences = candidates(ctx.store, subject, snippets, titles)
@@ -249,13 +251,6 @@ def _look_up(ctx: RunContext) -> Subject:
         )
     ctx.store.add(near)
     return subject
-
-
-def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
-    """Search for each of the titles, and add the results to the store."""
-    queries = dict.fromkeys(title if subject.is_named_in(title) else f"{subject.name} {title}" for title in titles)
-    with ctx.events.in_stage("search"):
-        ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
 
 
 def _sections(

@@ -183,16 +183,12 @@ class EditedArticle:
             self.changed |= self._article.take_out(edit.other)
             del self._sentences[edit.other]
         self.changed.add(edit.sentence)
-        self._replace(edit, new)
-        self._record(old.text, reason, f"{'join' if joins else 'reword'}ed by the editor", *_texts_of(new))
-        return ""
-
-    def _replace(self, edit: Edit, new: Sequence[Sentence]) -> None:
-        """Replace a sentence by others; further ones follow it, with new numbers."""
         self._sentences[edit.sentence], *more = new
-        for at, sentence in enumerate(more):
+        for at, sentence in enumerate(more):  # they follow it, with new numbers
             self._last += 1
             self._article.add(self._last, sentence, behind=self._last - 1 if at else edit.sentence)
+        self._record(old.text, reason, f"{'join' if joins else 'reword'}ed by the editor", *_texts_of(new))
+        return ""
 
     def _says(self, sentences: Sequence[Sentence]) -> bool:
         """Return whether the article has sentences of these texts."""
@@ -306,7 +302,9 @@ class EditedArticle:
         absent = list(missing(new, known, language=language, source_languages=languages))
         had = self._words.union(*map(folded_words, known))
         had |= set(map(str.casefold, month_names(language)))
-        return absent + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+        # the first word always has a capital
+        names = dict.fromkeys(GENITIVE.sub("", word) for word in words(new)[1:] if word[:1].isupper())
+        return absent + [name for name in names if not had.issuperset(folded_words(name))]
 
     def _record(self, before: str, reason: str, outcome: str, *after: str) -> None:
         text = join_sentences(after, self._ctx.brief.language)
@@ -334,8 +332,3 @@ def _with_citations_of(sentence: Sentence, *others: Sentence) -> Sentence:
 
 def _texts_of(sentences: Iterable[Sentence]) -> list[str]:
     return [sentence.text for sentence in sentences]
-
-
-def _names(text: str) -> list[str]:
-    """Return the capitalised words, except the first word, which always has a capital."""
-    return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))
