@@ -45,7 +45,6 @@ def argument(metavar: str, text: str) -> Any:
 
 
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
-Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
 AtOnce = Annotated[int, option("--at-once", "K", "Articles of a batch written concurrently, 1 to 64.")]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
