@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run_storm as storm
 from found_pages import world
 from llm import FakeModel, default_answers, topic_of
 from servers import Reply, Request
 from test_pipeline import NoContents
-from typer.testing import CliRunner, Result
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
@@ -33,7 +33,6 @@ from storm_pipeline.interfaces.batch import (
     resume_batch,
     write_batch,
 )
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted, StageFinished
 from storm_pipeline.settings import Settings
@@ -340,10 +339,6 @@ def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> Non
 
 
 # The command line
-
-
-def storm(*arguments: object) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, [str(argument) for argument in arguments])
 
 
 def flags(server: FakeModel, tmp_path: Path) -> list[str]:

@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from commands import run_storm
 from llm import FakeModel
 from servers import Reply
-from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.cli import app
 
 PAGE = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
 WRITTEN = "# Lake Orrin\n\nLake Orrin lies in the hills.[^1] The dam was finished in 1999.[^1]\n\n[^1]: https://example.org/o\n"
@@ -28,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["check", *arguments])
+    done = run_storm("check", *arguments)
     return done.exit_code, done.output
 
 

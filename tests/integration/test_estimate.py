@@ -11,15 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from commands import run_storm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from storm_benchmarks.estimate_fit import made_up_web
 from storm_benchmarks.estimate_fit import run as run_of
 from storm_benchmarks.frozen_web import FrozenWeb
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.estimate import REASONING, Estimate, EstimateRow, Range, estimate
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, RECIPES
 from storm_pipeline.settings import Settings
@@ -190,7 +190,7 @@ SHORT = ("--perspectives", "1", "--turns", "2", "--queries", "1")
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "220", "TERM": "dumb"}).invoke(app, ["estimate", *arguments])
+    return run_storm("estimate", *arguments)
 
 
 def test_a_table_by_stage_and_role_with_totals() -> None:

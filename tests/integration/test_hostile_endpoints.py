@@ -14,14 +14,13 @@ from typing import Any
 import dspy
 import httpx
 import pytest
+from commands import run_storm
 from llm import completion
 from servers import Reply, ScriptedServer, raw_server, trickle
 from test_models import models, related
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import BudgetSpentError, ModelError, StormError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.transport import LARGEST_REPLY
@@ -51,7 +50,7 @@ def test_a_run_with_absurd_events_hides_no_other(tmp_path: Path, event: dict[str
         (tmp_path / name / "events.jsonl").write_text(f"{json.dumps(record)}\n")
     assert list(read_events(tmp_path / "bad" / "events.jsonl")) == []
     for command in (["runs", "--out", str(tmp_path)], ["show", str(tmp_path / "bad")]):
-        shown = CliRunner().invoke(app, command)
+        shown = run_storm(*command)
         assert (shown.exit_code, "unexpected" in shown.output) == (0, False), shown.output
         assert command[0] == "show" or "good" in shown.output
 
@@ -191,7 +190,7 @@ def test_an_echoed_key_is_neither_saved_nor_printed(tmp_path: Path, monkeypatch:
     with ScriptedServer(echo) as server:
         search = f"corpus:{tmp_path / 'notes.txt'}"
         options = ["--lm", "openai/fake", "--api-base", f"{server.url}/v1", "--search", search, "--debug"]
-        shown = CliRunner().invoke(app, ["write", "Silk Road", *options, "--out", str(tmp_path / "runs")])
+        shown = run_storm("write", "Silk Road", *options, "--out", str(tmp_path / "runs"))
     assert shown.exit_code != 0
     assert KEY not in shown.output
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from articles import article, section, sentence
+from commands import run_storm as run
 from llm import FakeModel
 from servers import Reply, ScriptedServer
 from test_batch import offline
 from test_resume import answers
 from test_resume import storm as small_storm
-from typer.testing import CliRunner, Result
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import RunError, StormError
@@ -24,7 +24,6 @@ from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.batch import TopicRequest
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topics import TopicStatus
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.folder import RunStore
@@ -64,7 +63,7 @@ class Hostile:
         assert self.attacker.requests == []
         assert not (self.folder / "stolen").exists()
         assert not os.environ.keys() & {
-            *("STORM_API_TOKEN", "HTTP_PROXY", "PIP_INDEX_URL", "OPENAI_API_BASE", "LD_PRELOAD"),
+            *("STORM_API_TOKEN", "HTTP_PROXY", "PIP_INDEX_URL", "OPENAI_API_BASE", "LD_PRELOAD")
         }
 
 
@@ -94,10 +93,6 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile
         BatchStore.create(folder / "runs", "batch", rows, settings=given, repeated=0).close()
         monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
         yield made
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "300", "TERM": "dumb"}).invoke(app, list(arguments))
 
 
 def saved(hostile: Hostile, name: str) -> str:

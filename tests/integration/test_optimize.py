@@ -11,13 +11,13 @@ from typing import Any
 
 import dspy
 import pytest
+from commands import run_storm
 from llm import FakeModel
 from test_resume import answers
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from storm_pipeline.errors import BudgetSpentError, DatasetError, ModelError, RunError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.models.programs import Programs, read_set
 from storm_pipeline.optimize.compiling import JOURNAL, OPTIMIZERS, Job, compile_program, job_for
 from storm_pipeline.optimize.metrics import outline_metric
@@ -189,7 +189,7 @@ def test_the_metric_of_outlines_rewards_what_editors_have_and_tells_what_is_miss
 
 
 def command(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "200"}).invoke(app, ["compile", *arguments])
+    return run_storm("compile", *arguments)
 
 
 def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 from articles import article, section, sentence
-from typer.testing import CliRunner
+from commands import run_storm
 from year_judge import YearJudge
 
 from storm_pipeline.evidence.judges.spans import with_spans
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.types import Sentence, Snippet, Source
 
@@ -39,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
 
 
 def refresh(*options: str, files: str = ".") -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", "--pages", files, *options])
+    done = run_storm("refresh", "run", "--to", "new", "--pages", files, *options)
     return done.exit_code, done.output
 
 
@@ -78,7 +77,7 @@ def test_a_file_that_is_gone_is_named_and_its_sentence_stays(folder: Path) -> No
 
 def test_an_article_from_elsewhere_is_refreshed_with_its_folder(folder: Path) -> None:
     (folder / "mine.md").write_text(f"{SENTENCES[0]}[^1] It is old.[^2]\n\n[^1]: dam.txt\n[^2]: A lost book.\n")
-    done = CliRunner().invoke(app, ["refresh", "mine.md", "--to", "new"])
+    done = run_storm("refresh", "mine.md", "--to", "new")
     assert done.exit_code == 0
     assert "1 sentence with a passage that changed or vanished, 0 fail" in done.output
     assert "the article gives no address of it" in done.output

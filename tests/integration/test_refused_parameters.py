@@ -6,6 +6,7 @@ from typing import Any
 
 import dspy
 import pytest
+from commands import run_storm
 from documentation import ROOT
 from llm import FakeModel
 from refusing import (
@@ -25,10 +26,8 @@ from refusing import (
 from servers import Reply, Request, Script, ScriptedServer
 from test_models import models, related
 from test_resume import answers, stopped, storm, text
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import ModelAuthError, ModelError, SettingsError
-from storm_pipeline.interfaces.cli.app import app
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -81,9 +80,7 @@ def test_a_line_of_readme_works(line: str, tmp_path: Path, monkeypatch: pytest.M
         found = asking.ask(role, Programs().related, topic="Silk Road")  # type: ignore[arg-type]
         assert found.related_topics == FOUND
         lm = [] if "--lm" in options else ["--lm", given["lm"]]
-        result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(
-            app, ["doctor", "--search", "wiki-leads", *options, *lm]
-        )
+        result = run_storm("doctor", "--search", "wiki-leads", *options, *lm)
         assert "replies" in result.stdout and "missing" not in result.stdout, result.output
 
 

@@ -12,13 +12,12 @@ import books
 import own_papers
 import papers
 import pytest
+from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, ScriptedServer
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.sources.documents.bibliography import Bibliography, Entry, read_bibliography
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable, record_of_name
@@ -199,7 +198,7 @@ def test_an_institution_is_shown_without_the_mark_of_one(tmp_path: Path) -> None
     (tmp_path / "rye.txt").write_text("Rye was sold on the wharf of Bergen for stockfish.")
     (tmp_path / "library.bib").write_text("@book{rye, title={Rye}, author={{Deutsche Bank} and Doe, Jane}, year=2001}")
     written = article(tmp_path)
-    shown = CliRunner().invoke(app, ["documents", str(tmp_path)], env={"COLUMNS": "200"}).output
+    shown = run_storm("documents", str(tmp_path)).output
     for text in (shown, written.to_html()):
         assert "Deutsche Bank; Doe, Jane" in text
     assert "author = {{Deutsche Bank} and Doe, Jane}" in export(written, "bibtex").decode()
@@ -305,7 +304,7 @@ def test_the_year_of_a_bibliography_counts_before_that_of_a_doi(tmp_path: Path) 
     origins = dict(found.record.origins)
     assert (found.title, found.published, found.record.authors) == ("The Crisis of 1847", "1990", "Helle, Knut")
     assert (origins["published"], origins["authors"]) == ("bibliography", "DOI record")
-    shown = CliRunner().invoke(app, ["documents", str(tmp_path)], env={"COLUMNS": "200"}).output
+    shown = run_storm("documents", str(tmp_path)).output
     assert "1990" in shown
     assert "bibliography, authors: text" in shown
 

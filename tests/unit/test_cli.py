@@ -16,13 +16,12 @@ from types import ModuleType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
+from commands import run_storm as run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
 from storm_pipeline import MissingExtraError, NothingFoundError
 from storm_pipeline.errors import AssetError, DamagedRunError, ModelError, RunError, SettingsError, StormError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.cli.setup import needed_assets
 from storm_pipeline.run import assets
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
@@ -134,10 +133,6 @@ def storm(monkeypatch: pytest.MonkeyPatch) -> type[FakeStorm]:
     return Fresh
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments))
-
-
 def an_option(field: str) -> tuple[str, str, Any]:
     """A way to give a field of the settings: the option, the text after it, and the value that it means."""
     annotation: Any = get_type_hints(Settings)[field]
@@ -190,7 +185,7 @@ def test_a_provider_whose_key_is_set_is_proposed_on_a_terminal(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setattr("storm_pipeline.interfaces.cli.output.is_interactive", lambda: True)
-    result = CliRunner().invoke(app, [command, "Silk Road"], input=answer)
+    result = run(command, "Silk Road", input=answer)
     assert "OPENAI_API_KEY is set. Use openai/gpt-4o" in result.stderr
     assert storm.seen.lm == lm and storm.seen.model_fields_set == {"lm"}
 
@@ -308,7 +303,7 @@ def test_on_a_terminal_a_damaged_run_asks(
     storm: type[FakeStorm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, code: int
 ) -> None:
     monkeypatch.setattr("storm_pipeline.interfaces.cli.write.is_interactive", lambda: True)
-    asked = CliRunner().invoke(app, ["resume", a_run(tmp_path), "--quiet"], input=reply)
+    asked = run("resume", a_run(tmp_path), "--quiet", input=reply)
     assert (asked.exit_code, storm.accepted) == (code, code == 0)
     assert "4 of 4 replies" in asked.stderr
     assert "Go on? [y/N]" in asked.stderr

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from articles import section, sentence, source
-from typer.testing import CliRunner, Result
+from commands import run_storm
+from typer.testing import Result
 
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export import conversion, export, write
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article
@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def storm(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+    return run_storm("export", *arguments)
 
 
 def test_files_are_written_beside_the_article_and_named(run: Path) -> None:

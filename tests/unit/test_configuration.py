@@ -6,13 +6,12 @@ from typing import Any
 
 import platformdirs
 import pytest
+from commands import run_storm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import InvalidSettingError, SettingsError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import configuration, load_settings
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.variables import default_cache, use_files, user_configuration, variable
@@ -150,10 +149,10 @@ def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
 
 def test_commands_read_the_configuration(folder: Path) -> None:
     put(folder, "user", 'cache = "elsewhere"')
-    result = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["assets", "verify"])
+    result = run_storm("assets", "verify")
     assert "elsewhere" in result.stderr
     put(folder, "storm.toml", "turns = 0")
-    result = CliRunner().invoke(app, ["estimate", "Silk Road"])
+    result = run_storm("estimate", "Silk Road")
     assert result.exit_code == 2
     assert "(--turns)" in result.stderr and "(from storm.toml)" in result.stderr
 

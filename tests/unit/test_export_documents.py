@@ -15,16 +15,15 @@ import docx
 import export_readers as readers
 import pytest
 from articles import cites, citing, page_of
+from commands import run_storm
 from export_readers import spaced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, URLS, articles, texts
 from test_export import example
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
 from storm_pipeline.evidence.citations import locator
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.output.export import conversion, pandoc
 from storm_pipeline.output.export.formats import export
 from storm_pipeline.output.export.manuscript import HeadingBlock, manuscript
@@ -560,7 +559,7 @@ def test_sources_that_wikipedia_accepts() -> None:
 
 def exported(folder: Path, article: Article, *arguments: str) -> tuple[int, str]:
     (folder / "article.json").write_text(to_json(article), "utf-8")
-    result = CliRunner().invoke(app, ["export", str(folder), *arguments])
+    result = run_storm("export", str(folder), *arguments)
     return result.exit_code, " ".join(result.output.split())
 
 

@@ -13,14 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
 from special_files import SPECIAL, special_file
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.interfaces.batch import read_topics
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
@@ -78,7 +77,7 @@ def test_folders_nested_too_deeply_are_named(tmp_path: Path, command: list[str])
         deep /= "d"
         deep.mkdir()
     try:
-        said = CliRunner().invoke(app, [*command, str(tmp_path)]).output
+        said = run_storm(*command, str(tmp_path)).output
         with pytest.raises(StormError, match="nested too deeply"):
             lock_folder(tmp_path, "run.lock")
     finally:
@@ -225,7 +224,7 @@ def test_what_is_no_file_of_a_run_is_not_read(tmp_path: Path, name: str, kind: s
         assert EventFile(folder, 0).read() == (() if name == "events.jsonl" else ((1, {}),))
     run_entry(folder)
     for command in (["show"], ["export", "--to", "wikitext"], ["resume", "--search", "none"]):
-        result = CliRunner().invoke(app, [command[0], str(folder), *command[1:]])
+        result = run_storm(command[0], str(folder), *command[1:])
         assert "unexpected" not in result.output and "my own text" not in result.output
     assert mine.read_text() == "my own text"
 
@@ -248,7 +247,7 @@ def test_what_would_take_minutes_or_gigabytes_is_refused_by_name(tmp_path: Path,
         "article.json": [[*one, "--to", "bibtex"] for one in (["export", folder], ["export", article])],
     }
     for command in commands[name]:
-        result = CliRunner().invoke(app, list(map(str, command)))
+        result = run_storm(*command)
         text = " ".join(result.output.split())
         assert "it has more than 1" in text and (name in text or command[0] == "runs"), text
 
@@ -257,7 +256,7 @@ def test_an_article_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     folder = made_run(tmp_path)
     for text in ("[" * 100_000, '{"schema": 1, "article": ' + "9" * 5000 + "}", '{"schema": 1, "article": [1e999]}'):
         (folder / "article.json").write_text(text)
-        result = CliRunner().invoke(app, ["export", str(folder), "--to", "bibtex"])
+        result = run_storm("export", str(folder), "--to", "bibtex")
         assert result.exit_code == 1 and f"error: {folder / 'article.json'}: " in result.output.replace("\n", "")
 
 
@@ -268,7 +267,7 @@ def test_a_state_that_cannot_be_written_back_is_no_unexpected_fault(tmp_path: Pa
     folder = made_run(tmp_path)
     state = json.loads((folder / "run.json").read_text()) | {field: "VALUE"}
     (folder / "run.json").write_text(json.dumps(state).replace('"VALUE"', value))
-    result = CliRunner().invoke(app, ["resume", str(folder), "--yes", "--search", "none"])
+    result = run_storm("resume", str(folder), "--yes", "--search", "none")
     assert result.exit_code and "unexpected" not in result.output
 
 
@@ -276,7 +275,7 @@ def test_a_topic_of_a_stranger_is_no_longer_than_ones_own(tmp_path: Path) -> Non
     folder = made_run(tmp_path)
     state = json.loads((folder / "run.json").read_text()) | {"topic": "Silk " * 100_000}
     (folder / "run.json").write_text(json.dumps(state))
-    result = CliRunner().invoke(app, ["resume", str(folder), "--yes", "--search", "none"])
+    result = run_storm("resume", str(folder), "--yes", "--search", "none")
     assert result.exit_code == 1 and "its topic has 500,000 characters" in " ".join(result.output.split())
 
 

@@ -5,16 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.evidence.retrieval.embedder import SentenceTransformerEmbedder, is_here, open_embedder
 from storm_pipeline.evidence.retrieval.model_files import local_folder, options_without_code
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.models import prices
 from storm_pipeline.models.open_models import key_use
 from storm_pipeline.models.prices import FREE, listed_window, parse_price, parse_prices, price_of
@@ -239,5 +238,5 @@ def test_a_run_does_not_begin_with_a_strangers_encoder(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "intfloat" / "e5").mkdir(parents=True)
     command = ["write", "Silk Road", "--search", "wiki-leads", "--embedder", "intfloat/e5"]
-    result = CliRunner().invoke(app, command)
+    result = run_storm(*command)
     assert result.exit_code == 2 and "write ./intfloat/e5" in " ".join(result.output.split())

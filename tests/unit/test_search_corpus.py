@@ -10,11 +10,10 @@ import own_papers
 import papers
 import pypdf
 import pytest
-from typer.testing import CliRunner
+from commands import run_storm
 
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.evidence.passages import passages
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents import reader
@@ -303,7 +302,7 @@ def test_doctor_misses_documents_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, list(arguments))
+    result = run_storm(*arguments)
     return result.exit_code, " ".join(unicodedata.normalize("NFC", result.output).split())
 
 

@@ -5,12 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from commands import run_storm as run
 from llm import completion
 from refusing import claude_45, openai_error, openai_wire
 from servers import Reply, ScriptedServer, closed_port
-from typer.testing import CliRunner, Result
 
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.registry import Choice
@@ -35,16 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, answers: str = "") -> Result:
-    return CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments), input=answers)
-
-
 def written() -> dict[str, object]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
 def test_five_answers_are_written(folder: Path) -> None:
-    result = run("init", answers="gpt-4o\nwikipedia\nde\n1500\n0.5\n")
+    result = run("init", input="gpt-4o\nwikipedia\nde\n1500\n0.5\n")
     assert result.exit_code == 0, result.stderr
     assert written() == {
         "lm": "openai/gpt-4o",
@@ -58,7 +53,7 @@ def test_five_answers_are_written(folder: Path) -> None:
 
 
 def test_a_wrong_answer_is_asked_for_again() -> None:
-    result = run("init", answers="embedded\nauto\ngerman\nde\nstandard\n\n")
+    result = run("init", input="embedded\nauto\ngerman\nde\nstandard\n\n")
     assert result.exit_code == 0, result.stderr
     assert "'article_language' cannot be 'german'" in result.stderr
     assert written() == {"lm": "embedded", "search": "auto", "article_language": "de", "length": "standard"}
@@ -75,14 +70,14 @@ def test_a_configuration_is_not_overwritten_unasked() -> None:
 
 
 def test_an_interrupted_question_writes_nothing(folder: Path) -> None:
-    result = run("init", answers="gpt-4o\n")
+    result = run("init", input="gpt-4o\n")
     assert result.exit_code == 130
     assert result.stderr.endswith("interrupted\n")
     assert not (folder / FILE).exists()
 
 
 def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> None:
-    assert run("init", answers="gpt-4o\nyou\nde\n1500\n0.5\n").exit_code == 0
+    assert run("init", input="gpt-4o\nyou\nde\n1500\n0.5\n").exit_code == 0
     Path("storm.toml").write_text('length = "short"\n')
     result = run("doctor", "--turns", "3", "--no-call")
     assert result.exit_code == 1

@@ -7,12 +7,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.sources.reliable import catalogue
 from storm_pipeline.sources.reliable.catalogue import (
     CAUTION,
@@ -228,7 +227,7 @@ def test_the_packaged_list_holds_the_facts(data_dir: Path) -> None:
 def test_check_explains_verdicts() -> None:
     urls = ["https://www.nytimes.com/a", "https://www.forbes.com/sites/b", "https://a.example/c", "https://b.example/d"]
     options = ["--policy", "strict", "--allow", "a.example", "--deny", "b.example"]
-    done = CliRunner().invoke(app, ["sources", "check", *urls, *options])
+    done = run_storm("sources", "check", *urls, *options)
     assert done.exit_code == 0, done.output
     head, *lines = done.stdout.splitlines()
     assert head.split() == ["page", "allowed", "status", "by", "why"]
@@ -241,7 +240,7 @@ def test_check_explains_verdicts() -> None:
     ("options", "said"), [(["--policy", "lax"], "no source policy 'lax'"), (["--deny", " "], "is not a valid place")]
 )
 def test_check_refuses_what_it_cannot_use(options: list[str], said: str) -> None:
-    done = CliRunner().invoke(app, ["sources", "check", "a.org", *options])
+    done = run_storm("sources", "check", "a.org", *options)
     assert done.exit_code == 2
     assert said in done.stderr
     assert not done.stdout

@@ -12,16 +12,15 @@ from typing import Any, Literal, get_args, get_origin
 from urllib.parse import quote, quote_plus
 
 import pytest
+from commands import run_storm as run
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, Request, ScriptedServer
-from typer.testing import CliRunner, Result
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.batch import Batch, TopicRequest, read_topics
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topics import TopicStatus
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.configuration.layers import load_settings
 from storm_pipeline.method.saved_settings import pinned_engine, resumed_settings
 from storm_pipeline.models.open_models import key_use
@@ -53,10 +52,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "work"
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"COLUMNS": "300", "TERM": "dumb"}).invoke(app, list(arguments))
 
 
 def toml(values: Mapping[str, Any]) -> str:
