@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from storm_pipeline.evidence.cleaning import clean
-from storm_pipeline.evidence.copies import without_duplicates
+from storm_pipeline.evidence.editions import without_duplicates
 from storm_pipeline.evidence.joining import Piece, are_neighbours, join_snippets, split_by_snippet
 from storm_pipeline.text.identity import host_of
 from storm_pipeline.text.languages import count_words, detect

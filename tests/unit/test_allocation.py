@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.evidence import NO_NOTES, Evidence, FindingNotes
-from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.evidence.store import SnippetIndex
 from storm_pipeline.method.writers.allocation import allocate
 from storm_pipeline.method.writers.findings import place_findings
 from storm_pipeline.signatures.shapes import Place

@@ -16,12 +16,11 @@ from strategies import HOSTILE, snippets
 from year_judge import YearJudge
 
 from storm_pipeline.evidence.citations import cited_snippet_ids
-from storm_pipeline.evidence.copies import same_texts
-from storm_pipeline.evidence.editions import one_source_per_text
+from storm_pipeline.evidence.editions import one_source_per_text, same_texts
 from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.evidence.joining import join_snippets, split_by_snippet
 from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
-from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.evidence.store import SnippetIndex
 from storm_pipeline.method.writers.findings import with_excerpts
 from storm_pipeline.output.check.reading import Read
 from storm_pipeline.output.check.refreshing import refresh

@@ -11,7 +11,7 @@ from storm_pipeline.evidence.cleaning import has_sentences
 from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.evidence.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms
 from storm_pipeline.evidence.screen import Screen
-from storm_pipeline.evidence.snippet_index import SnippetIndex
+from storm_pipeline.evidence.store import SnippetIndex
 from storm_pipeline.evidence.subject import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import NO_MARKERS
