@@ -199,23 +199,14 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
 
 
-SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
-
-
-def searchable_copy(file: Path) -> Path:
-    """Return the path of a scan's searchable copy."""
-    return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
-
-
 _VERSION = 11  # incremented when files are read otherwise than before
-FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
 class KeptDocuments:
     """Cache of documents by file, size and modification time."""
 
     def __init__(self, folder: Path) -> None:
-        self._cache = SqliteCache(folder / FILE)
+        self._cache = SqliteCache(folder / "documents.sqlite")
 
     def read(self, file: Path, read: Callable[[Path], list[Item]]) -> list[Item]:
         """Return the content of a file from the cache, else from ``read``, and cache it."""
@@ -275,7 +266,7 @@ def read_documents(
     others: Counter[str] = Counter()
     for file in files:
         suffix = file.suffix.lower()
-        if suffix == ".pdf" and searchable_copy(file) in files:
+        if suffix == ".pdf" and file.with_suffix(".ocr.pdf") in files:  # the searchable copy of a scan
             continue
         if suffix not in FORMATS:
             others[suffix or "no extension"] += 1
