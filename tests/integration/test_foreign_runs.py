@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import httpx
@@ -14,21 +15,23 @@ from test_resume import answers
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import Caller, Tokens
 from storm_pipeline.interfaces.server.records import records_folder
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Conversation, Perspective, Section
 
 pytest.importorskip("fastapi")
 
 STRANGER = "storm_strangers-own-token-0123456789"
 
 
-def planted(runs: Path, model: str) -> str:
-    """A stopped run and records of a server, all a stranger's; the name of the run."""
+def planted(runs: Path, model: str, status: str = "stopped") -> str:
+    """A run and records of a server, all a stranger's; the name of the run."""
     secret = hashlib.sha256(STRANGER.encode()).hexdigest()
     documents = "0" * 32
     with RunStore.create(runs, "Silk Road", "direct") as run:
         run.queue(Settings(lm=model, perspectives=0, turns=1), {})
-        run.update_state(status="stopped", caller="anna", shared=secret, documents=documents)
+        run.update_state(status=status, caller="anna", shared=secret, documents=documents)
     token = {"name": "mallory", "sha256": secret, "budget": None, "created": "2026-01-01", "revoked": False}
     (runs / ".documents" / documents).mkdir(parents=True)
     for name, content in {
@@ -93,3 +96,29 @@ def test_what_is_refused_or_damaged_changes_no_run(tmp_path: Path) -> None:
         assert bert.post(f"/runs/{run}/resume", json={"settings": {"length": "short"}}).status_code == 202
         assert watched(bert, run)[1] == "finished"
         assert len(dear.asked) == asked
+
+
+def test_linked_folders_in_a_run_are_not_followed(tmp_path: Path) -> None:
+    conversation = Conversation(Perspective("PRIVATE", "PRIVATE"), ())
+    for name, piece in {"sections": Section("PRIVATE", ()), "conversations": conversation}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.json").write_bytes(adapter_of(type(piece)).dump_json(piece))
+    run = planted(tmp_path / "runs", "openai/fake")
+    with FakeModel() as model, served(model.lm, tmp_path) as client:
+        for name in ("sections", "conversations"):
+            shutil.copytree(tmp_path / name, tmp_path / "runs" / run / name)
+        assert client.get(f"/runs/{run}/pieces").text.count("PRIVATE") == 3
+        for name in ("sections", "conversations"):
+            shutil.rmtree(tmp_path / "runs" / run / name)
+            (tmp_path / "runs" / run / name).symlink_to(tmp_path / name)
+        for path in (f"/runs/{run}/pieces", f"/watch/{run}"):
+            assert "PRIVATE" not in client.get(path).text
+
+
+def test_a_run_that_no_server_began_does_not_go_on_by_itself(tmp_path: Path) -> None:
+    with FakeModel(answers()) as model:
+        run = planted(tmp_path / "runs", model.lm, status="queued")
+        with served(model.lm, tmp_path, GO_ON="1") as client:
+            assert (client.get(f"/runs/{run}").json()["state"], model.asked) == ("interrupted", [])
+            assert client.post(f"/runs/{run}/resume").status_code == 202
+            assert watched(client, run)[1] == "finished"

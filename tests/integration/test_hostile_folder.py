@@ -117,6 +117,14 @@ def test_what_would_ask_models_is_refused(hostile: Hostile, command: list[str]) 
     hostile.check()
 
 
+def test_paths_are_printed_without_control_characters(hostile: Hostile) -> None:
+    made = Path(saved(hostile, "run.json"))
+    named = made.rename(made.with_name("x\x1b]0;pwned\x07y\u202e"))
+    result = run("export", str(named), "--to", "bibtex")
+    assert (result.exit_code, "article.bib" in result.output) == (0, True), result.output
+    assert not any(sign in result.output for sign in "\x1b\x07\u202e")
+
+
 def test_what_only_looks_obeys_nothing_of_it(hostile: Hostile) -> None:
     for command in (
         *(["doctor", "--search", "wiki-leads"], ["runs"], ["show", saved(hostile, "run.json")]),

@@ -22,6 +22,7 @@ from storm_pipeline.interfaces.server.callers import CALLER, OWNER
 from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.output.articles.pages import AvailablePages
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
@@ -115,8 +116,11 @@ def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict
 
 def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storm_pipeline.interfaces.server.checking.MOST_COMPARED", 10)
+    found, passages = list[str](), AvailablePages.passages
+    monkeypatch.setattr(AvailablePages, "passages", lambda *given: (found.append(given[1]), passages(*given))[1])
     answer = posted(service, ORDER)
     assert (answer.status_code, "a check or a page may have 10" in answer.text) == (400, True)
+    assert len(found) == 1  # no others are looked for
 
 
 def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(

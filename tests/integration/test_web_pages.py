@@ -25,6 +25,7 @@ from storm_pipeline.interfaces.server.http_api import create_app
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.interfaces.server.setup import SetupLookup
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
@@ -210,6 +211,8 @@ def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
             monkeypatch.delenv(name, raising=False)
     assert "set the key of a capable model, OPENAI_API_KEY" in shown(without_model, "/").text
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    service = without_model.app._app.state.service
+    service.setup = SetupLookup(service.remote.owner).get  # as after a minute
     assert "choose openai/gpt-4o as the model" in shown(without_model, "/").text
     page = shown(without_model, "/write?topic=Amber+Road")
     assert "no model: an extractopenai/gpt-4oembedded:1.5b, a small model to try it outopenai/of-no-price" in page.text

@@ -104,7 +104,9 @@ def test_a_page_that_takes_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch)
     short.end()
 
 
-def test_what_was_not_read_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_read_is_tried_again_once_changed_or_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.txt").write_text("Silk was traded.")
     kept, short = KeptDocuments(tmp_path / "cache"), ReadingProcess(seconds=0.01)
     with monkeypatch.context() as patched:
@@ -112,6 +114,17 @@ def test_what_was_not_read_is_tried_again(tmp_path: Path, monkeypatch: pytest.Mo
         (found,) = reader.read_documents(tmp_path / "a.txt", kept=kept)
         assert isinstance(found, Unreadable) and "takes more than 0 s" in found.reason
     short.end()
+    assert list(reader.read_documents(tmp_path / "a.txt", kept=kept)) == [found]
+    later = time.time() + 90_000
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda: later)
+        assert [type(one) for one in reader.read_documents(tmp_path / "a.txt", kept=kept)] == [Document]
+    with monkeypatch.context() as patched:
+        patched.setattr(reader, "reading", short)
+        os.utime(tmp_path / "a.txt", (1, 1))
+        assert [type(one) for one in reader.read_documents(tmp_path / "a.txt", kept=kept)] == [Unreadable]
+    short.end()
+    os.utime(tmp_path / "a.txt", (2, 2))
     assert [type(one) for one in reader.read_documents(tmp_path / "a.txt", kept=kept)] == [Document]
 
 

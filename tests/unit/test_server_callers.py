@@ -21,7 +21,7 @@ from storm_pipeline.interfaces.server import budget, gate, remote_settings
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, TooLargeError
-from storm_pipeline.interfaces.server.gate import Gate, require_valid_token
+from storm_pipeline.interfaces.server.gate import Gate, Turns, require_valid_token
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.records import records_folder
@@ -251,6 +251,7 @@ def holding() -> tuple[Gate, asyncio.Event, asyncio.Semaphore]:
         ("PUT", "/documents/x/a.txt", {"content-length": "0"}, 32, 31),
         ("POST", "/check", {"content-length": "70000"}, 4, 59),  # held in memory
         ("POST", "/mcp", {"transfer-encoding": "chunked"}, 4, 59),
+        ("POST", "/write", {"content-type": "multipart/form-data; boundary=B", "content-length": "2"}, 4, 59),
         ("POST", "/check", {"content-length": "2"}, 64, 0),
         ("GET", "/runs/x/article", {}, 64, 0),
     ],
@@ -273,6 +274,33 @@ def test_long_and_large_requests_of_a_client_leave_place_for_others(
             return [beyond.status_code], [one.status_code for one in await asyncio.gather(*first, *rest)]
 
     assert asyncio.run(ask()) == ([429], [200] * (most + others))
+
+
+def test_a_caller_has_a_quarter_of_the_servers_threads(tmp_path: Path) -> None:
+    async def ask() -> None:
+        held, begun = asyncio.Event(), list[str]()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            begun.append(CALLER.get().name)
+            await held.wait()
+            await answer(scope, receive, send)
+
+        tokens = Tokens(tmp_path / "runs")
+        sent = {name: {"Authorization": f"Bearer {tokens.add(name)}"} for name in ("anna", "bert")}
+        transport = httpx.ASGITransport(app=Gate(Turns(slow), TOKEN, tokens))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+
+            def ask(name: str, path: str = "/runs") -> "asyncio.Future[httpx.Response]":
+                return asyncio.ensure_future(client.get(path, headers=sent[name]))
+
+            asked = [ask("anna") for _ in range(12)] + [ask("anna", "/runs/x/events"), ask("bert")]
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert sorted(begun) == ["anna"] * 11 + ["bert"]
+            held.set()
+            assert {one.status_code for one in await asyncio.gather(*asked)} == {200}
+
+    asyncio.run(ask())
 
 
 def test_streams_of_many_clients_leave_half_of_the_places() -> None:

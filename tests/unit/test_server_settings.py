@@ -11,7 +11,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.gate import is_loopback, require_valid_token
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
-from storm_pipeline.interfaces.server.setup import Setup
+from storm_pipeline.interfaces.server.setup import Setup, SetupLookup
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env", "prices"}
@@ -176,3 +176,12 @@ def test_what_a_server_says_of_its_set_up(
     assert any("OPENAI_API_KEY" in problem for problem in setup.missing) == (lm == "openai/gpt-4o")
     assert setup.download > 10**6
     assert setup.seconds > 0
+
+
+def test_the_set_up_is_kept_for_a_while(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    settings = Settings(search=f"corpus:{tmp_path / 'notes'}", cache=tmp_path / "cache")
+    kept, anew = SetupLookup(settings), SetupLookup(settings, seconds=0)
+    assert kept.get() == anew.get()
+    (tmp_path / "notes" / "a.txt").write_text("Silk was traded.")
+    assert kept.get() != anew.get()

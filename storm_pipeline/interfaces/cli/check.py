@@ -12,7 +12,7 @@ from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, argument, flag, option
 from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
 from storm_pipeline.text.files import cannot_write, write_atomically
-from storm_pipeline.text.formatting import with_noun
+from storm_pipeline.text.formatting import printable, with_noun
 
 if TYPE_CHECKING:
     from storm_pipeline.output.check.refreshing import RefreshedArticle
@@ -134,7 +134,7 @@ def refresh(
         made = {"json": result.to_json(), "md": result.to_markdown(), "html": result.to_html()}
         texts = {f"article.{suffix}": text for suffix, text in made.items()}
         _write(to, texts)
-        say("\n".join(str(to / name) for name in texts))
+        say("\n".join(printable(str(to / name)) for name in texts))
     if changed.failing:
         raise _FAILED
 

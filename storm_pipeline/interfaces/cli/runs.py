@@ -169,7 +169,7 @@ def export(
     folder = out or (run if run.is_dir() else run.parent)
     for chosen in formats:
         path = folder / f"article{chosen.suffix}"
-        say(str(write(article, chosen.name, path, citation_style=citation_style)))
+        say(printable(str(write(article, chosen.name, path, citation_style=citation_style))))
 
 
 def _allowed_formats(

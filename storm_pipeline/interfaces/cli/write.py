@@ -168,7 +168,7 @@ def _run(settings: "Settings", work: "_Work", guard: Guard, shown: Output, *, ye
     if isinstance(made, Article):
         report = _article_summary(made)
         files = ("article.md", "article.html") if guard.folder else ()
-        result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
+        result = "\n".join(printable(str(guard.folder / file)) for file in files if guard.folder)
     else:
         report = _outline_summary(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
         result = outline_to_markdown(made).rstrip("\n")

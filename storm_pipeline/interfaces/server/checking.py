@@ -192,6 +192,6 @@ def _read(markdown: str, title: str, sources: Sequence[SentPage] | None, fetch: 
         file = Path(place) / "article.json"
         file.write_text(json.dumps(article), encoding="utf-8")
         try:
-            return read_for_check(file, None, fetch)
+            return read_for_check(file, None, fetch, MOST_COMPARED)
         except DatasetError as error:
             raise DatasetError(str(error).replace(str(file), "the article")) from error

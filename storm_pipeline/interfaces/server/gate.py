@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import json
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from typing import Any
@@ -107,7 +108,7 @@ class Gate:
         await self._admit(scope, receive, send)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _headers(scope)
         is_entry = (scope["method"], scope["path"]) == ("GET", _ENTRY)  # a file of `storm web` leads there
         origin = headers | {"sec-fetch-site": "none"} if is_entry else headers
         if reason := self._reach.refusal(origin, scope.get("server")):
@@ -145,9 +146,10 @@ class Gate:
 
     def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
         """Return the kinds of places that a request needs."""
-        path, method = scope["path"], scope["method"]
-        is_long = _is_upload(scope, headers) or (method == "GET" and path.endswith("/events"))
-        is_large = method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers)
+        path, method, is_upload = scope["path"], scope["method"], _is_upload(scope, headers)
+        is_form = is_upload and path == _FORM
+        is_large = is_form or (method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers))
+        is_long = is_upload or _is_stream(scope)
         return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
 
     async def _pass(
@@ -183,6 +185,40 @@ class Gate:
             return OWNER
         token = self._tokens.find(sent.decode())
         return OWNER if token is None and not self._token and not self._tokens.required else token
+
+
+class Turns:
+    """ASGI middleware that lets a caller use a quarter of the server's threads; further requests wait for their turn.
+
+    Strangers count as one caller. Streams and uploads hold no thread for long, and need no turn.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._turns = defaultdict[str, asyncio.Semaphore](_turns_of_one)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request in its turn."""
+        caller = CALLER.get(None)
+        if caller is None or scope["type"] != "http" or _is_stream(scope) or _is_upload(scope, _headers(scope)):
+            await self._app(scope, receive, send)
+            return
+        async with self._turns[caller.name]:
+            await self._app(scope, receive, send)
+
+
+def _turns_of_one() -> asyncio.Semaphore:
+    from anyio.to_thread import current_default_thread_limiter  # needs an extra
+
+    return asyncio.Semaphore(int(current_default_thread_limiter().total_tokens) // 4)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _is_stream(scope: Scope) -> bool:
+    return scope["method"] == "GET" and str(scope["path"]).endswith("/events")
 
 
 def _is_upload(scope: Scope, headers: dict[str, str]) -> bool:

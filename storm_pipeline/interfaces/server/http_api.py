@@ -12,6 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 from starlette.applications import Starlette
 from starlette.concurrency import iterate_in_threadpool
+from starlette.formparsers import MultiPartParser
 from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
@@ -23,7 +24,7 @@ from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, 
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
-from storm_pipeline.interfaces.server.gate import Gate, announced_size
+from storm_pipeline.interfaces.server.gate import Gate, Turns, announced_size
 from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
@@ -121,6 +122,7 @@ def create_app(
     handle_errors(app, service.redactor.text, error_page if has_pages else None)
     of_session, open_pages = (sessions.find, _OPEN_PAGES) if has_pages else (None, ())
     open_paths = (_SHARED, *open_pages)
+    app.add_middleware(Turns)
     return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_paths)
 
 
@@ -152,7 +154,7 @@ def list_settings(service: _Service) -> list[str]:
 @_server.get("/doctor", responses=answers())
 def get_setup(service: _Service) -> Setup:
     """Return which model writes, what judges and searches, and what is missing; as `storm doctor`, without paths."""
-    return Setup.of(service.remote.owner)
+    return service.setup()
 
 
 @_articles.post("/check", responses=answers(400, 422), response_model=CheckRecord)
@@ -382,6 +384,7 @@ def _add_pages(app: FastAPI, sessions: Sessions) -> bool:
     """Add the pages for browsers; False without the extra ``web``."""
     try:
         import_module("python_multipart")
+        MultiPartParser.spool_max_size = 1 << 16  # bytes of each file of a form that are held in memory
         pages = import_module("storm_pipeline.interfaces.web.app")
     except ImportError:
         return False

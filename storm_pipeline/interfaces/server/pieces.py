@@ -20,6 +20,7 @@ from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Article, Conversation, Exclusion, Perspective, Section, Sentence, Snippet, Source
 
 T = TypeVar("T")
+_SECTIONS, _HELD = "sections", "conversations"  # folders in that of a run
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class RunPieces:
 def read_pieces(folder: Path, settings: Settings, redactor: Redactor) -> RunPieces:
     """Return the pieces of the run in a folder without secrets; ``settings``: with the lists of sources."""
     versions = set()
-    for path in (*folder.glob("*.json"), *folder.glob("*.md"), *folder.glob("*/*.json")):
+    for path in (*folder.glob("*.json"), *folder.glob("*.md"), *_files(folder, _SECTIONS), *_files(folder, _HELD)):
         with suppress(OSError):
             versions.add((path, path.stat().st_mtime_ns))
     return _pieces(folder, frozenset(versions), settings, redactor)
@@ -81,7 +82,7 @@ def _pieces(folder: Path, _: frozenset[object], settings: Settings, redactor: Re
     perspectives = _read(folder / EDITABLE["perspectives"], tuple[Perspective, ...]) or ()
     held = _conversations(folder, perspectives)
     article = _article(folder)
-    written = (_read(path, Section) for path in sorted(folder.glob("sections/*.json")))
+    written = (_read(path, Section) for path in _files(folder, _SECTIONS))
     sections = article.sections if article else tuple(section for section in written if section)
     lead = tuple(s for paragraph in article.lead for s in paragraph.sentences) if article else ()
     pages: dict[str, Snippet | Source] = {s.source_id: s for c in held for turn in c.turns for s in turn.snippets}
@@ -100,6 +101,11 @@ def _pieces(folder: Path, _: frozenset[object], settings: Settings, redactor: Re
     adapter = adapter_of(RunPieces)
     redacted: RunPieces = adapter.validate_python(redactor.values(adapter.dump_python(pieces)))
     return redacted
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """Return the files of a folder in that of a run, sorted; none if it is a link, which a run's folder never has."""
+    return [] if (folder / name).is_symlink() else sorted((folder / name).glob("*.json"))
 
 
 def _read(path: Path, kind: type[T]) -> T | None:
@@ -129,7 +135,7 @@ def _conversations(folder: Path, perspectives: Iterable[Perspective]) -> list[Co
     """Return the conversations in the order of the perspectives; those that are none's first and last."""
     if held := _read(folder / "conversations.json", tuple[Conversation, ...]):
         return list(held)
-    growing = [c for path in sorted(folder.glob("conversations/*.json")) if (c := _read(path, Conversation))]
+    growing = [c for path in _files(folder, _HELD) if (c := _read(path, Conversation))]
     places = {perspective: place for place, perspective in enumerate(perspectives, 1)}
     return sorted(growing, key=lambda conversation: places.get(conversation.perspective, 0))
 

@@ -50,6 +50,10 @@ class RunRecords:
             return self._read(run)
         return RunRecord()
 
+    def has(self, run: str) -> bool:
+        """Return whether a server recorded a run; another may be anybody's."""
+        return self._path(run).is_file()
+
     def put(self, run: str, record: RunRecord) -> None:
         """Save the record of a new run. Raises RunError: it cannot be written."""
         path = self._path(run)

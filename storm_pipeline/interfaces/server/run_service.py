@@ -23,6 +23,7 @@ from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
+from storm_pipeline.interfaces.server.setup import SetupLookup
 from storm_pipeline.interfaces.server.sharing import Shares
 from storm_pipeline.method.context import parse_pieces, require_whole
 from storm_pipeline.models.prices import require_prices
@@ -75,6 +76,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.redactor = Redactor((remote.owner.out, remote.owner.cache, records))
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
+        self.setup = SetupLookup(remote.owner).get
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
         self._questions = make_places("questions", 8)
         self._listings = make_places("listings of runs", 16)  # each reads all runs
@@ -248,11 +250,13 @@ class RunService(AbstractContextManager["RunService"]):
     def resume_unfinished(self) -> tuple[str, ...]:
         """Resume the interrupted and waiting runs of earlier servers if possible, oldest first.
 
-        Ignores runs of callers with a revoked token.
+        Ignores runs that no server recorded, and those of callers with a revoked token.
         """
         resumed = []
         for name in self.folders.unfinished():
             try:
+                if not self.folders.records.has(name):
+                    raise SettingsError("no server of this folder began it")
                 if self._caller(name) is None:
                     raise SettingsError("the token of its caller was revoked")
                 resumed.append(self.resume(name))

@@ -1,11 +1,14 @@
 """The set-up of a server for its callers: its model, judge and engine, and what is missing; no secret, no path."""
 
+import threading
+import time
 from dataclasses import dataclass
 from typing import Annotated, Self
 
 from pydantic import Field
 
 from storm_pipeline.interfaces.configuration.diagnosis import Finding, diagnose
+from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.variables import PROVIDERS, provider_with_key
@@ -42,6 +45,31 @@ class Setup:
             size,
             size * 8 // 20_000_000,
         )
+
+
+class SetupLookup:
+    """The set-up of a server, kept for some seconds, since a look-up reads the owner's documents. Thread-safe."""
+
+    def __init__(self, settings: Settings, seconds: float = 60.0) -> None:
+        self._settings, self._seconds = settings, seconds
+        self._places = make_places("look-ups of the set-up", 4)
+        self._lock = threading.Lock()
+        self._setup: Setup | None = None
+        self._ends = 0.0
+
+    def get(self) -> Setup:
+        """Return the set-up. Raises BusyError: too many requests wait for it."""
+        if kept := self._kept():
+            return kept
+        with self._places.hold(caller_name()), self._lock:
+            if kept := self._kept():
+                return kept
+            self._setup = setup = Setup.of(self._settings)
+            self._ends = time.monotonic() + self._seconds
+            return setup
+
+    def _kept(self) -> Setup | None:
+        return self._setup if time.monotonic() < self._ends else None
 
 
 def offered_model(settings: Settings) -> str | None:

@@ -29,7 +29,7 @@ from storm_pipeline.interfaces.server.remote_settings import (
     article_formats,
 )
 from storm_pipeline.interfaces.server.run_service import RunService
-from storm_pipeline.interfaces.server.setup import Setup, offered_model
+from storm_pipeline.interfaces.server.setup import offered_model
 from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 from storm_pipeline.interfaces.web.page import page, static_file
 from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
@@ -79,7 +79,7 @@ _pages.get("/alive", status_code=204)(lambda: None)  # asked by each open page
 
 @_pages.get("/")
 def _home(request: Request, service: _Service) -> Response:
-    values = page_values(recorded_article()) | {"setup": Setup.of(service.remote.owner), "references_at": "/example"}
+    values = page_values(recorded_article()) | {"setup": service.setup(), "references_at": "/example"}
     return page(request, "home.html", interrupted=len(_interrupted(service)), **values)
 
 
@@ -222,7 +222,7 @@ async def _order(request: Request, service: _Service) -> Response:
     kind = request.headers.get("content-type", "").lower()
     if kind.startswith("multipart/") and "charset" in kind:
         raise SettingsError("forms with files are in UTF-8: name no other charset")  # some are slow, or not text
-    async with request.form(max_files=100, max_fields=50) as form:
+    async with request.form(max_files=100, max_fields=20, max_part_size=1 << 18) as form:
         return await run_in_threadpool(_take_order, request, service, form)
 
 

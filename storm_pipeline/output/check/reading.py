@@ -10,7 +10,7 @@ from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.output.check.matching import Library, Match, with_cited_works
-from storm_pipeline.output.render.links import NO_ADDRESS
+from storm_pipeline.output.render.links import MOST_CITED, NO_ADDRESS, require_few
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.bibliography import Entry
 from storm_pipeline.sources.documents.document import Document
@@ -48,7 +48,12 @@ class Read:
     documents: frozenset[str] = frozenset()  # ids of the sources whose text is that of a document
 
 
-def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Read:
+def read_for_check(
+    path: Path,
+    sources: Path | None = None,
+    fetch: Callable[[str], Page] | None = None,
+    most: int = MOST_CITED,
+) -> Read:
     """Read an article and the sources that it cites.
 
     Args:
@@ -56,8 +61,10 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
         sources: a folder or file with the cited pages as documents. The documents of ``path`` count too if it is a
             folder; by default, those beside a file. They are matched by :class:`Library`.
         fetch: URL → page; raises PageError. None: do not fetch.
+        most: characters that may be compared, as for ``check_article``.
 
-    Raises DatasetError: no article, several, or a damaged one; MissingExtraError: a parser is missing.
+    Raises DatasetError: no article, several, a damaged one, or one that cites too much; MissingExtraError: a parser is
+    missing.
     """
     file = _article_in(path)
     folder = None if file.name == _RUN or (file.parent / _RUN).exists() or file.is_dir() else file.parent
@@ -65,7 +72,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
     places = {folder: path.is_dir()} if folder and not (sources and file == path) else {}
     places |= {sources: True} if sources else {}
     library = Library(_documents(file, places, entries), file.parent, [entry.record for entry in entries])
-    pages = _Pages(library, (), {})
+    pages = _Pages(library, (), {}, most)
     article = read_article(file, title_of(file), pages)
     missing = pages.missing
     readings = read_sources(fetch, missing)
@@ -74,7 +81,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
         if fitting := library.find(missing[name])[0].documents:
             unread[name] = f"several documents fit it: {', '.join(fitting)}"
     if missing:
-        pages = _Pages(library, (page for page, _ in readings.values() if page), unread)
+        pages = _Pages(library, (page for page, _ in readings.values() if page), unread, most)
         article = read_article(file, title_of(file), pages)
     notes = source_notes(article, readings, pages.archives)
     return Read(article, unread, library.matches, notes, frozenset(pages.documents))
@@ -83,13 +90,14 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 class _Pages(AvailablePages):
     """Documents and fetched pages, with a passage for every reference; that of an unread one is the reason."""
 
-    def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
+    def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str], most: int) -> None:
         super().__init__(pages, PASSAGES)
         self.missing: dict[str, Reference] = {}
         self.archives: dict[str, str] = {}
         self.documents: set[str] = set()
         self._library = library
         self._unread = unread
+        self._most, self._cited = most, 0  # characters
 
     def cite(self, imported: NumberedArticle) -> Article:
         return super().cite(with_cited_works(imported, self._library.records()))
@@ -101,6 +109,8 @@ class _Pages(AvailablePages):
         document = None if reference.text.strip() else self._library.find(reference)[1]
         passages = super().passages(statement, document or reference)
         self.archives[source_id(reference.url)] = reference.archive
+        self._cited += sum(len(statement) + len(passage.text) for passage in passages)
+        require_few(self._cited, self._most)  # before all are looked for, which would take long
         if passages:
             self.documents |= {passage.source_id for passage in passages if document}
             return passages

@@ -116,6 +116,11 @@ def require_presentable(article: Article, texts: Mapping[str, str], most: int = 
         for sentence in article.sentences()
         for citation in sentence.citations
     )
+    require_few(characters, most)
+
+
+def require_few(characters: int, most: int) -> None:
+    """Check the number of characters of sentences and of the passages that they cite. Raises DatasetError."""
     if characters > most:
         raise DatasetError(
             f"the sentences and the passages that they cite have {characters:,} characters, of which a check or a page "

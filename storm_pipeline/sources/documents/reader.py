@@ -209,15 +209,19 @@ class KeptDocuments:
         self._cache = SqliteCache(folder / "documents.sqlite")
 
     def read(self, file: Path, read: Callable[[Path], list[Item]]) -> list[Item]:
-        """Return the content of a file from the cache, else from ``read``, and cache it."""
+        """Return the content of a file from the cache, else from ``read``, and cache it; a failure for a day."""
         try:
             stat = file.stat()
             key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
         except (OSError, ValueError, RuntimeError):  # a broken or circular link
             return read(file)
-        items: list[Item] | None = _decode(list[Item], self._cache.get(key))
+        failed = f"{key} not read"
+        items: list[Item] | None = _decode(list[Item], self._cache.get(key) or self._cache.get(failed, max_age_days=1))
         if items is None:
-            items = read(file)
+            try:
+                items = read(file)
+            except NotReadError as error:  # after as much work as a file may make
+                key, items = failed, [_failure_of(file, error)]
             self._cache.put(key, adapter_of(list[Item]).dump_python(items))
         return items
 
@@ -328,8 +332,11 @@ def _read(file: Path, kept: KeptDocuments | None = None) -> list[Item]:
     try:
         return kept.read(file, _read_there) if kept else _read_there(file)
     except NotReadError as error:
-        reason = f"{_printable(file)} {error}; it was skipped: save it anew, or split it."
-        return [Unreadable(reason, _printable(file))]
+        return [_failure_of(file, error)]
+
+
+def _failure_of(file: Path, error: NotReadError) -> Unreadable:
+    return Unreadable(f"{_printable(file)} {error}; it was skipped: save it anew, or split it.", _printable(file))
 
 
 def _read_there(file: Path) -> list[Item]:
