@@ -8,6 +8,7 @@ from servers import Reply, Request
 
 from storm_pipeline.sources.engines import brave, exa, serper, tavily, you
 from storm_pipeline.sources.engines.searxng import searxng
+from storm_pipeline.sources.search.web_service import WebServiceSearch
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
 
@@ -47,7 +48,7 @@ WEB: dict[str, Case] = {
         refusals=_key_refused("YDC_API_KEY"),
     ),
     "searxng": Case(
-        lambda url, patience: searxng(f"{url}/", patience=patience, rate=math.inf),
+        lambda url, patience: WebServiceSearch(searxng(f"{url}/"), patience=patience, rate=math.inf),
         "/search",
         lambda page: {"url": page.url, "title": page.title, "content": page.text},
         lambda hits, request: {"results": hits if request.query["pageno"] == "1" else []},

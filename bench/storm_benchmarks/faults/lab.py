@@ -18,6 +18,7 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.engines.searxng import searxng
 from storm_pipeline.sources.search.base import NoContents
+from storm_pipeline.sources.search.web_service import WebServiceSearch
 
 TOPIC = "Silk Road"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")
@@ -74,7 +75,7 @@ class Lab:
         }
         return Storm(
             lm=self.bench.lm(run),
-            search=searxng(self.bench.search(run), patience=self.patience, rate=1000.0),
+            search=WebServiceSearch(searxng(self.bench.search(run)), patience=self.patience, rate=1000.0),
             embedder=HashingEmbedder(),
             contents=NoContents(),
             sinks=sinks,

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.run.retrying import Patience
-from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, SearchOptions
+from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo
 from storm_pipeline.sources.search.paging import collect_pages, one_per_page
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
 from storm_pipeline.sources.transport.refusals import unknown_format
@@ -52,43 +51,33 @@ def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
     return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))[:300]
 
 
-_SERVICE = WebService(
-    INFO,
-    address="",
-    rate=2.0,  # the upstream engines block frequent requests
-    concurrent=2,
-    options=lambda options: {"language": options.language or "all"},
-    find=_find,
-    remedies={
-        403: "JSON output is disabled; add `json` under search.formats in its settings.yml",
-        401: "the instance requires a login; use one that does not",
-        429: "its bot limiter refuses this client; allow this machine in its limiter.toml or wait",
-    },
-)
-
-
-def searxng(
-    base_url: str | None = None,
-    *,
-    options: SearchOptions | None = None,
-    patience: Patience | None = None,
-    rate: float | None = None,
-) -> WebServiceSearch:
-    """Return a search by the instance at an address such as ``http://localhost:8080``, by default ``SEARXNG_URL``.
+def searxng(address: str = "") -> WebService:
+    """Return the service of the instance at an address such as ``http://localhost:8080``, by default ``SEARXNG_URL``.
 
     Raises SettingsError: no address, or it is not a web address.
     """
-    address = (base_url or variable(_URL)).strip()
+    address = (address or variable(_URL)).strip()
     if not is_web_address(address):
         problem = f"{redact(repr(address))} is not one" if address else "none was given"
         raise SettingsError(
             f"the search engine `searxng` needs the address of an instance and {problem}: "
             f"write searxng:http://localhost:8080, or set {_URL}"
         )
-    address = address.rstrip("/").removesuffix("/search") + "/search"
-    return WebServiceSearch(_SERVICE, base_url=address, options=options, patience=patience, rate=rate)
+    return WebService(
+        INFO,
+        address=address.rstrip("/").removesuffix("/search") + "/search",
+        rate=2.0,  # the upstream engines block frequent requests
+        concurrent=2,
+        options=lambda options: {"language": options.language or "all"},
+        find=_find,
+        remedies={
+            403: "JSON output is disabled; add `json` under search.formats in its settings.yml",
+            401: "the instance requires a login; use one that does not",
+            429: "its bot limiter refuses this client; allow this machine in its limiter.toml or wait",
+        },
+    )
 
 
 def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
     """Open the engine of ``searxng`` or ``searxng:URL``."""
-    return searxng(argument, options=config.options, rate=config.rate)
+    return WebServiceSearch(searxng(argument), options=config.options, rate=config.rate)
