@@ -120,7 +120,7 @@ def test_languages_and_hosts_do_not_mix(tmp_path: Path) -> None:
     ("failure", "said", "attempts"),
     [
         *((Reply(403), "answered 403", 1), (Reply(500), "answered 500", 3), (Reply(429), "answered 429", 3)),
-        (Reply(body="<html>Log in"), "a web page instead of JSON", 1),
+        (Reply(body="<html>Log in"), "unknown format", 1),
         *((Reply(body={"error": {"code": "x"}}), "unknown format", 1), (Reply(body=[1]), "unknown format", 1)),
         (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "unknown format", 1),
         (Reply(reset=True), "could not be reached", 3),

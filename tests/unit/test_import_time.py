@@ -10,7 +10,7 @@ HEAVY = set(
     """
     bm25s docx dspy faiss fastapi filelock httpx jinja2 litellm lxml mcp numpy openai pydantic pdfminer pypdf
     py3langid qdrant_client requests rich sentence_transformers starlette tenacity torch trafilatura transformers
-    uvicorn xllamacpp
+    uvicorn wikipediaapi xllamacpp
 """.split()
 )
 

@@ -1,8 +1,7 @@
 """Semantic search in a collection of the user's on a Qdrant server, through qdrant-client."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError, needs_extra
@@ -10,6 +9,7 @@ from storm_pipeline.run.assets import EMBEDDER
 from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.paging import PASSAGES, best_passages
+from storm_pipeline.sources.transport.bounded import read_bounded
 from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.text.configuration.addresses import is_web_address, redact
 from storm_pipeline.text.configuration.variables import variable
@@ -17,8 +17,6 @@ from storm_pipeline.text.plain import iso_date, one_line, page_number, plain_tex
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
-    import httpx
-
     from storm_pipeline.evidence.retrieval.embedder import Embedder
 
 T = TypeVar("T")
@@ -95,7 +93,7 @@ class QdrantSearch:
             timeout=max(1, round(self._patience.read)),
             headers={"Accept-Encoding": "identity"} | ({"api-key": key} if key else {}),
             check_compatibility=False,
-            event_hooks={"response": [_read_bounded]},
+            event_hooks={"response": [lambda response: read_bounded(response, self.max_bytes)]},
         )
         self._gate = gate("qdrant", urlsplit(address).netloc, Rate(rate))
         vectors: Any = self._call(lambda: self._client.get_collection(collection).config.params.vectors)
@@ -162,25 +160,6 @@ class QdrantSearch:
 
 
 _UNKNOWN = "qdrant answered in an unknown format; check the server's address and version (1.10 on)"
-
-
-def _read_bounded(response: "httpx.Response") -> None:
-    """Read the body of a response, which was asked for without compression, within limits of size and time.
-
-    Raises httpx.DecodingError: it is compressed, so that its size is unknown; httpx.ReadError: too large or too slow.
-    """
-    import httpx
-
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise httpx.DecodingError("the answer is compressed, which was not asked for")
-    received, ends = bytearray(), time.monotonic() + Patience.total
-    stream = cast("httpx.SyncByteStream", response.stream)
-    for piece in stream:
-        received += piece
-        if len(received) > QdrantSearch.max_bytes or time.monotonic() > ends:
-            raise httpx.ReadError("the answer is too large or too slow")
-    stream.close()
-    response.stream = httpx.ByteStream(bytes(received))
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:

@@ -3,17 +3,19 @@
 import socket
 import threading
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.run.retrying import Patience, run_within
+from storm_pipeline.run.retrying import RETRIED_STATUSES, Patience, TransientError, run_within
 from storm_pipeline.sources.search.base import TableOfContents
 from storm_pipeline.sources.sqlite_cache import SqliteCache
-from storm_pipeline.sources.transport.gates import Rate
-from storm_pipeline.sources.transport.http import SOON, ApiClient
-from storm_pipeline.sources.transport.refusals import unknown_format
+from storm_pipeline.sources.transport.bounded import read_bounded
+from storm_pipeline.sources.transport.gates import Rate, gate
+from storm_pipeline.sources.transport.http import SOON, user_agent
 from storm_pipeline.text.identity import is_title
 from storm_pipeline.text.languages import is_back_matter
 from storm_pipeline.text.plain import plain_text
@@ -35,7 +37,7 @@ class WikipediaContents:
         self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
         self._api, self._patience = api, patience
         limits = Rate(10.0, concurrent=_CONCURRENT, failures=_MAX_FAILURES)
-        self._client = ApiClient("Wikipedia", api, rate=limits, patience=patience)
+        self._gate = gate("Wikipedia", f"{urlsplit(api).netloc}, contents", limits)
         self._probing = threading.Lock()
         self._is_silent: bool | None = None
         self._slots = threading.Semaphore(_CONCURRENT)  # held across retries: waiting threads see an open circuit
@@ -53,7 +55,7 @@ class WikipediaContents:
             return TableOfContents(known[0], tuple((level, text) for level, text in known[1])) if known else None
         with self._slots:
             self._check_answers()
-            table = self._look_up(title)
+            table = self._gate.call(lambda: self._look_up(title), self._patience)
         self._cache.put(key, [table.title, table.headings] if table else [])
         return table
 
@@ -65,17 +67,49 @@ class WikipediaContents:
         if self._is_silent:
             raise SearchError("Wikipedia could not be reached: nothing answers; check the network")
 
+    @cached_property
+    def _wikipedia(self) -> Any:
+        import httpx
+        import wikipediaapi
+
+        target = urlsplit(self._api)
+
+        def redirect(request: httpx.Request) -> None:
+            """Send the request to the MediaWiki of ``api``, which the library cannot be told."""
+            place = {"scheme": target.scheme, "host": target.hostname, "port": target.port, "path": target.path}
+            request.url = request.url.copy_with(**place)
+            request.headers["Host"] = target.netloc
+
+        return wikipediaapi.Wikipedia(
+            user_agent(),
+            "en",
+            # The library cannot close connections later.
+            headers={"Connection": "close", "Accept-Encoding": "identity"},
+            max_retries=0,  # its own have no limit on Retry-After
+            timeout=httpx.Timeout(self._patience.read, connect=self._patience.connect),
+            proxy=_proxy_for(self._api),
+            event_hooks={"request": [redirect], "response": [read_bounded]},
+        )
+
     def _look_up(self, title: str) -> TableOfContents | None:
-        wanted = {"prop": "extracts", "explaintext": 1, "exsectionformat": "wiki", "redirects": 1}
-        answer = self._client.get_json({"action": "query", "format": "json", "titles": title} | wanted)
+        import wikipediaapi
+
         try:
-            for page in answer["query"].get("pages", {}).values():
-                if "missing" not in page:
-                    headings = ((level, heading) for level, heading, _ in wiki_sections(page["extract"]))
-                    return TableOfContents(plain_text(page["title"]), tuple(without_back_matter(headings)))
-        except (LookupError, TypeError, AttributeError) as error:
-            raise unknown_format("Wikipedia") from error
-        return None
+            page = self._wikipedia.page(title)
+            sections, is_there = list(_flatten(page.sections)), page.exists()
+        except wikipediaapi.WikiRateLimitError as error:
+            limit = "Wikipedia answered 429: too many requests; wait a little"
+            raise TransientError(limit, error.retry_after) from error
+        except wikipediaapi.WikiHttpError as error:
+            kind = TransientError if error.status_code in RETRIED_STATUSES else SearchError
+            raise kind(f"Wikipedia answered {error.status_code}; try again later") from error
+        except wikipediaapi.WikiHttpTimeoutError as error:
+            raise TransientError("Wikipedia did not answer in time; check the network") from error
+        except wikipediaapi.WikiConnectionError as error:
+            raise TransientError("Wikipedia could not be reached; check the network") from error
+        except (wikipediaapi.WikiInvalidJsonError, LookupError, TypeError, AttributeError) as error:
+            raise SearchError("Wikipedia answered in an unknown format; check the network for a login page") from error
+        return TableOfContents(plain_text(page.title), tuple(without_back_matter(sections))) if is_there else None
 
 
 def spaced_title(title: str) -> str:
@@ -110,11 +144,21 @@ def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[i
             yield level, text
 
 
+def _flatten(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    for section in sections:
+        yield section.level, plain_text(section.title)
+        yield from _flatten(section.sections)
+
+
+def _proxy_for(address: str) -> str | None:
+    """Return the environment's proxy for a URL, which the library ignores."""
+    parts = urlsplit(address)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
 def _is_silent(address: str, seconds: float) -> bool:
     """Return whether a host, or the environment's proxy for it, neither accepts nor refuses a connection."""
-    parts = urlsplit(address)
-    proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
-    parts = urlsplit(proxy or address)
+    parts = urlsplit(_proxy_for(address) or address)
     port = parts.port or (80 if parts.scheme == "http" else 443)
 
     def connect() -> bool:
