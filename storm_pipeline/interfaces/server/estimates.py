@@ -30,6 +30,7 @@ class EstimateView:
     calls: Range
     tokens_in: Range
     tokens_out: Range
+    known_dollars: Annotated[Range, Field(description="US dollars of the models with known prices.")]
     dollars: _Total
     minutes: _Minutes
     prices: Annotated[Mapping[str, Price | None], Field(description="Model → its price; null if unknown.")]
