@@ -31,7 +31,7 @@ from storm_pipeline.method.steps.outline import (
 )
 from storm_pipeline.method.steps.points import look_up_points
 from storm_pipeline.method.steps.reading import read_pages
-from storm_pipeline.method.writers.whole import evidence_cited, evidence_from, write_article, write_sections
+from storm_pipeline.method.writers.writing import evidence_cited, evidence_from, write_article, write_sections
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import did_you_mean

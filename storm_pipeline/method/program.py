@@ -16,7 +16,7 @@ from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import gather_evidence
 from storm_pipeline.method.steps.interviews import hold_interviews
 from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinement, refine_outline
-from storm_pipeline.method.writers.whole import write_lead, write_sections
+from storm_pipeline.method.writers.writing import write_lead, write_sections
 from storm_pipeline.models.programs import Programs, SafeModule
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.types import Conversation, Outline, Section

@@ -13,7 +13,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.steps.outline import wanted_sections
-from storm_pipeline.method.writers.whole import numbered_body, with_markers
+from storm_pipeline.method.writers.writing import numbered_body, with_markers
 from storm_pipeline.optimize import metrics
 from storm_pipeline.output.articles.pages import AvailablePages
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of

@@ -14,7 +14,7 @@ from strategies import HOSTILE
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
-from storm_pipeline.method.writers.whole import write_lead
+from storm_pipeline.method.writers.writing import write_lead
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 

@@ -9,7 +9,7 @@ from contexts import run
 
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
-from storm_pipeline.method.writers.whole import evidence_from, write_article, write_whole
+from storm_pipeline.method.writers.writing import evidence_from, write_article, write_whole
 from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet, Turn
 
 DAM = Snippet(

@@ -19,7 +19,7 @@ from storm_pipeline.method.writers.draft_checks import check_draft
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
 from storm_pipeline.method.writers.passage_answers import passages_for
-from storm_pipeline.method.writers.whole import article_inputs, as_body, write_lead
+from storm_pipeline.method.writers.writing import article_inputs, as_body, write_lead
 from storm_pipeline.models.programs import Program
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 

@@ -20,7 +20,7 @@ from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.article import as_article
 from storm_pipeline.method.steps.outline import keep_outline
 from storm_pipeline.method.steps.searching import nothing_found, search_all, search_with_topic, usable
-from storm_pipeline.method.writers.whole import keep_section
+from storm_pipeline.method.writers.writing import keep_section
 from storm_pipeline.sources.search.registry import is_local, is_private_engine
 from storm_pipeline.text.identity import is_wikipedia
 from storm_pipeline.text.languages import stem_set

@@ -25,7 +25,7 @@ from storm_pipeline.method.writers.findings import (
     place_findings,
     with_excerpts,
 )
-from storm_pipeline.method.writers.whole import merge_small
+from storm_pipeline.method.writers.writing import merge_small
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.text.languages import count_words
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
