@@ -121,7 +121,8 @@ class AnswerRemarks(dspy.Signature):
     with one line for each: the number of the remark, a colon, and the sentence as it should stand, with the numbers of
     all passages that any part of it rests on, like this [2][5].
     - The sentence says only what the passages say, in plain and neutral words of your own and in the language of the
-      text; what the remark does not doubt stays. Where a passage has a date, it stands behind its title.
+      text; what the remark does not doubt stays. A doubted date, name or tie that they do not plainly have goes, for a
+      sentence that is doubted once more is dropped whole. Where a passage has a date, it stands behind its title.
     - The sentences before and after it are shown where there are any: it has to fit between them, with the name that a
       "he" or "it" after it means.
     - Where the check is wrong, give the sentence as it was, then " | " and the words of the passages that say so,
