@@ -192,7 +192,7 @@ def _end_early(run: RunStore, events: Events, error: BaseException, seconds: flo
     run.end("stopped" if was_stopped else "failed")
     is_kept = is_set_up or was_stopped or not run.is_new
     with suppress(RunError):  # the log's disk is full, which the run's error reports
-        events.emit(RunStopped("run", seconds, _reason(error), is_kept))
+        events.emit(RunStopped("run", seconds, _reason(error), is_kept, type(error).__name__))
     if not is_kept:
         run.discard()
 

@@ -183,6 +183,7 @@ class RunStopped(Event):
     seconds: float
     reason: str
     kept: bool = True
+    error: str = ""  # name of its kind, such as NothingFoundError
 
 
 _MESSAGES = ("detail", "reason")  # fields of events that may quote an error

@@ -78,7 +78,7 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
     page.get_by_label("Length").select_option("standard")
     page.get_by_label("Topic", exact=True).press("Enter")  # starts nothing that costs
     expect(page.get_by_label("Length")).to_have_value("standard")
-    expect(page).to_have_url(re.compile("/write$"))
+    expect(page).to_have_url(re.compile("/write[?].*do=estimate"))
     site.may_write.clear()
     try:
         page.get_by_role("button", name="Start").click()
@@ -145,6 +145,9 @@ def test_an_outline_is_edited_before_the_article_is_written_and_nothing_is_paid_
     page.get_by_role("button", name="See what it will take").click()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("The outline is ready")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="What it will take")).to_be_visible()
+    page.go_forward()
     page.get_by_role("link", name="Edit the outline and go on").click()
     expect(page.get_by_label("Heading 1", exact=True)).to_have_value("History")
     page.get_by_role("button", name="Move History down").click()
@@ -206,6 +209,9 @@ def test_a_question_is_answered_and_a_link_is_given_and_taken_back(visit: Any, r
     expect(page.get_by_role("heading", name="Who used the road?")).to_be_visible()
     assert "Silk Road" in passage_of_first_sentence(page, "point")
     expect(page.locator(".references li").first).to_be_visible()
+    page.get_by_role("link", name="Library").click()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Who used the road?")).to_be_visible()
     page.get_by_role("link", name="Back to the article").click()
     page.get_by_role("button", name="Make a read-only address").click()
     link = page.get_by_label("Anyone with this address").input_value()

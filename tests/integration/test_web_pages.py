@@ -198,7 +198,17 @@ def without_model(tmp_path: Path) -> Iterator[TestClient]:
     """The pages of a server without a model, where one may be chosen."""
     settings = Settings.build({"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads"})
     with RunService(
-        RemoteSettings.build(settings, ["lm=embedded", "lm=embedded:1.5b", "lm=openai/gpt-4o", "lm=openai/of-no-price"])
+        RemoteSettings.build(
+            settings,
+            [
+                "lm=embedded",
+                "lm=embedded:1.5b",
+                "lm=openai/gpt-4o",
+                "lm=openai/of-no-price",
+                "search=wikipedia",
+                "search=wiki-leads",
+            ],
+        )
     ) as service:
         yield TestClient(create_app(service), base_url=HERE, headers=BROWSER)
 
@@ -224,9 +234,32 @@ def test_a_model_whose_key_is_set_is_offered_and_never_chosen(
 def test_the_estimate_of_an_extract_says_what_it_is_and_who_makes_an_outline(without_model: TestClient) -> None:
     text = checked(without_model.post("/write", data={"topic": "Amber Road"})).text
     assert "often no more than a lead" in text
-    assert "An outline needs a model" not in text
-    text = checked(without_model.post("/write", data={"topic": "Amber Road", "outline_first": "1"})).text
-    assert "An outline needs a model" in text
+    assert "the openings of 10,000 well-known Wikipedia articles" in text
+    answer = without_model.post("/write", data={"topic": "Amber Road", "outline_first": "1"})
+    assert answer.history[0].status_code == 303  # to an address, to which Back leads as well
+    page = shown(without_model, str(answer.url))
+    assert "An extract has no outline to change" in page.text
+    assert "Start without the outline" in page.text
+    assert "Start with the small model" in page.text
+
+
+@pytest.mark.parametrize("has_documents", [False, True])
+def test_what_the_engine_does_not_know_is_said_with_another_way(without_model: TestClient, has_documents: bool) -> None:
+    for path in ("/", "/write?topic=Quux&do=estimate"):
+        assert "the openings of 10,000 well-known Wikipedia articles" in shown(without_model, path).text
+    order = {"topic": "Vasaloppet", "outline_first": "1", "do": "start-extract"}
+    files = [("files", ("amber.txt", b"Amber came by the Amber Road."))] if has_documents else None
+    path = without_model.post("/write", data=order, files=files).url.path
+    ended(without_model.app._app.state.service, path.removeprefix("/watch/"))
+    page = shown(without_model, path)
+    ways = [link for link in page.links if link.startswith("/write?")]
+    if has_documents:
+        assert "Your documents say nothing of “Vasaloppet”" in page.text
+        assert ("documents", "") in shown(without_model, ways[0]).form("/write").values
+    else:
+        assert "The built-in collection has nothing on “Vasaloppet”" in page.text
+        assert ("option", "wikipedia") in shown(without_model, ways[0]).form("/write").values
+    assert "storm search" not in page.text
 
 
 def test_dollars_are_capped_where_a_price_is_known_and_tokens_elsewhere(without_model: TestClient) -> None:
@@ -333,7 +366,7 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
 def test_what_failed_is_said_without_options_and_written_again_with_others(tmp_path: Path) -> None:
     settings = small_settings("openai/fake@http://127.0.0.1:9/v1", tmp_path / "runs", tmp_path / "cache")
     own = settings.model_copy(update={**SMALL, "call_attempts": 1})
-    with RunService(RemoteSettings.build(own, ["lm=openai/other"]), open_storm=small_storm) as service:
+    with RunService(RemoteSettings.build(own, ["lm=openai/other", "lm=embedded"]), open_storm=small_storm) as service:
         browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
         path = browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path
         ended(service, run := path.removeprefix("/watch/"))
@@ -343,6 +376,8 @@ def test_what_failed_is_said_without_options_and_written_again_with_others(tmp_p
         assert "--" not in page.text
         assert text.index("Write again with other choices") < text.index(">Resume</button>")
         assert "which helps only once the cause is mended" in page.text
+        extract = next(link for link in page.links if "lm=embedded" in link)
+        assert ("option", "embedded") in shown(browser, extract).form("/write").values
         assert '<li class="done">Interviews' not in text
         assert '<li class="quiet">Interviews' in text
         assert "--" not in shown(browser, "/library").text
@@ -462,9 +497,11 @@ def test_a_question_of_a_form_has_the_limits_of_an_order(browser: TestClient, ru
 
 
 def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: str) -> None:
-    answer = checked(browser.post(f"/read/{run}/ask", data={"question": "Who used the road?"}))
+    asked = browser.post(f"/read/{run}/ask", data={"question": "Who used the road?"})
+    answer = checked(browser.get(str(asked.url)))
     assert "Who used the road?" in answer.text
     assert f"/read/{run}" in answer.links
+    assert f"/read/{run}/answers/" in str(asked.url)
     page = checked(browser.post(f"/read/{run}/share"))
     link = page_link(page)
     assert "Only this computer can open it" in page.text

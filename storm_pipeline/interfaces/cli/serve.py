@@ -262,7 +262,7 @@ def _choices(settings: "Settings") -> Iterator[str]:
     from storm_pipeline.text.configuration.variables import PROVIDERS
 
     usable = (info for info in engines() if not (info.composite or ":" in info.name or info.key_set is False))
-    local = [settings.lm, *(["embedded:1.5b"] if find_spec("xllamacpp") else [])]
+    local = [settings.lm, "embedded", *(["embedded:1.5b"] if find_spec("xllamacpp") else [])]
     yield from (f"lm={name}" for name in dict.fromkeys((*local, *(p.model for p in PROVIDERS if p.key_variable))))
     yield from (f"search={name}" for name in dict.fromkeys((settings.search, "auto", *(i.base_name for i in usable))))
 

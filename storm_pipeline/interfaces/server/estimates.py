@@ -1,17 +1,22 @@
 """Estimates of runs in the form for callers: as ``storm estimate --json``, and the time by earlier runs."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
+from storm_pipeline.errors import StormError
+from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range, estimate
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.method.outlines import outline_to_markdown
+from storm_pipeline.method.saved_settings import changed_settings
+from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.events import adapter_of
+from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.types import Outline, Price, Usage
 
@@ -38,18 +43,18 @@ class EstimateView:
     notes: Annotated[tuple[str, ...], Field(description="Omissions and assumptions, one sentence each.")]
 
     @classmethod
-    def of(cls, estimate: Estimate, earlier: Iterable[Path], outline: Outline | None = None) -> "EstimateView":
+    def of(cls, estimated: Estimate, earlier: Iterable[Path], outline: Outline | None = None) -> "EstimateView":
         """Return the view of an estimate, without addresses and paths; ``earlier``: folders of runs, newest first."""
-        plain = {name: plain_name(name) for name, _ in estimate.prices}
-        made, seconds = estimate.tokens_out, _seconds_a_token({*plain.values()}, earlier)
+        plain = {name: plain_name(name) for name, _ in estimated.prices}
+        made, seconds = estimated.tokens_out, _seconds_a_token({*plain.values()}, earlier)
         minutes = seconds and Range(*(round(n * seconds / 60, 1) for n in (made.low, made.likely, made.high)))
-        rows = tuple(replace(row, model=plain_name(row.model)) for row in estimate.rows)
-        notes = tuple(reduce(lambda text, name: text.replace(name, plain[name]), plain, n) for n in estimate.notes)
-        prices = {plain[name]: price for name, price in estimate.prices}
+        rows = tuple(replace(row, model=plain_name(row.model)) for row in estimated.rows)
+        notes = tuple(reduce(lambda text, name: text.replace(name, plain[name]), plain, n) for n in estimated.notes)
+        prices = {plain[name]: price for name, price in estimated.prices}
         other: dict[str, Any] = {"rows": rows, "notes": notes, "prices": prices, "minutes": minutes or None}
         other["outline"] = outline_to_markdown(outline) if outline else ""
         same = (field.name for field in fields(cls) if field.name not in other)
-        return cls(**{name: getattr(estimate, name) for name in same}, **other)
+        return cls(**{name: getattr(estimated, name) for name in same}, **other)
 
 
 def _seconds_a_token(models: set[str], earlier: Iterable[Path]) -> float | None:
@@ -62,3 +67,15 @@ def _seconds_a_token(models: set[str], earlier: Iterable[Path]) -> float | None:
         if usage.tokens_out > 0 and {row.model for row in usage.rows} == models:
             return usage.seconds / usage.tokens_out
     return None
+
+
+@lru_cache(maxsize=256)
+def expected_calls(folder: Path, topic: str, recipe: str) -> int:
+    """Return about how many calls of a model the run in a folder makes; 0 if that is unknown."""
+    name, is_outline = recipe_of_run(recipe)
+    try:
+        settings = changed_settings(json.loads(read_plain(folder / "settings.json")), Settings())
+        likely = estimate(settings, topic, recipe=name, outline_only=is_outline)
+    except (OSError, StormError, ValueError, AttributeError, RecursionError):
+        return 0
+    return round(likely.calls.likely)

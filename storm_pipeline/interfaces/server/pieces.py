@@ -13,7 +13,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import Excluded, adapter_of, read_events
-from storm_pipeline.run.folder import EDITABLE
+from storm_pipeline.run.folder import EDITABLE, read_state
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.reliable.filtering import SourcePolicy
 from storm_pipeline.text.files import read_plain
@@ -167,3 +167,12 @@ def _excluded(folder: Path) -> Iterator[Exclusion]:
     with suppress(OSError):
         events = (event for _, event in read_events(folder / "events.jsonl") if isinstance(event, Excluded))
         yield from {event.url: Exclusion(event.url, "", event.reason, "") for event in events}.values()
+
+
+def changes_of_outline(folder: Path, article: Article) -> list[str]:
+    """Return what the run in a folder recorded about headings of a given outline that have no section."""
+    if "outline" not in read_state(folder)["given"]:
+        return []
+    kept, text = {section.heading for section in article.sections}, read_plain(folder / EDITABLE["outline"]).decode()
+    lost = [repr(title) for line in text.splitlines() if (title := line.lstrip("# ").strip()) and title not in kept]
+    return [problem.detail for problem in article.report.problems if any(title in problem.detail for title in lost)]

@@ -1,6 +1,7 @@
 """The routes of the pages, which call the service of the HTTP API; actions are forms, answered by redirects."""
 
 import re
+import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -8,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, cast
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs, quote, urlencode
 
 from fastapi import APIRouter, Depends, Request
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
@@ -19,7 +20,8 @@ from starlette.routing import BaseRoute
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.interfaces.server.callers import CALLER, digest
 from storm_pipeline.interfaces.server.documents import DocumentSet
-from storm_pipeline.interfaces.server.pieces import RunPieces
+from storm_pipeline.interfaces.server.estimates import expected_calls
+from storm_pipeline.interfaces.server.pieces import RunPieces, changes_of_outline
 from storm_pipeline.interfaces.server.remote_settings import (
     ContinueOrder,
     QuestionOrder,
@@ -34,7 +36,7 @@ from storm_pipeline.interfaces.web.entrance import Sessions, entrance
 from storm_pipeline.interfaces.web.page import page, static_file
 from storm_pipeline.interfaces.web.recording import recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
-from storm_pipeline.interfaces.web.run_pages import Progress, changes_of_outline, expected_calls
+from storm_pipeline.interfaces.web.run_pages import Progress
 from storm_pipeline.output.render.html import page_values
 from storm_pipeline.sources.documents.reader import FORMATS
 from storm_pipeline.types import Article
@@ -42,6 +44,8 @@ from storm_pipeline.types import Article
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
 _MOST_RUNS, _NEWEST, _FIELDS = 500, 20, 2000  # in the library; of those looked at for interrupted ones; of a form
+_MOST_ANSWERS, _LONGEST = 500, 8000  # answers that are kept; characters of an address
+_ANSWERS: dict[tuple[str, str], Article] = {}  # of a run, by a random key, the oldest first
 
 
 def routes(sessions: Sessions) -> list[BaseRoute]:
@@ -188,19 +192,34 @@ def _share(request: Request, service: _Service, run: _Run) -> Response:
 
 
 @_pages.post("/read/{run}/ask")
-def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
+def _ask(service: _Service, run: _Run, form: _Form) -> Response:
+    """Answer a question, at an address to come back to."""
     answer = service.ask(run, QuestionOrder.of(question=form.get("question", [""])[0]).question)
-    return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
+    _ANSWERS[run, key := secrets.token_urlsafe(12)] = answer
+    for oldest in [*_ANSWERS][:-_MOST_ANSWERS]:
+        _ANSWERS.pop(oldest, None)
+    return _go("read", run, "answers", key)
+
+
+@_pages.get("/read/{run}/answers/{key}")
+def _answer(request: Request, run: _Run, key: str) -> Response:
+    if answer := _ANSWERS.get((run, key)):
+        return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
+    raise HTTPException(404)
 
 
 # Writing and watching
 
 _SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost", "max_tokens")
+_STARTS = {"start": {}, "start-extract": {"outline_first": ""}, "start-embedded": {"lm": "embedded:1.5b"}}
+"""Button that starts an order → the choices that it changes."""
 
 
 @_pages.get("/write")
 def _write(request: Request, service: _Service) -> Response:
     given = dict(request.query_params)
+    if given.get("do", "").startswith("estimate"):
+        return _take_order(request, service, given, ())
     return _order_page(request, service, given, documents=_keep(service, given, ()))
 
 
@@ -223,25 +242,31 @@ async def _order(request: Request, service: _Service) -> Response:
     if kind.startswith("multipart/") and "charset" in kind:
         raise SettingsError("forms with files are in UTF-8: name no other charset")  # some are slow, or not text
     async with request.form(max_files=100, max_fields=20, max_part_size=1 << 18) as form:
-        return await run_in_threadpool(_take_order, request, service, form)
+        given = {name: value.strip() for name, value in form.items() if isinstance(value, str)}
+        files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
+        return await run_in_threadpool(_take_order, request, service, given, files)
 
 
-def _take_order(request: Request, service: RunService, form: FormData) -> Response:
-    given = {name: value.strip() for name, value in form.items() if isinstance(value, str)}
-    files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
+def _take_order(request: Request, service: RunService, given: dict[str, str], files: Sequence[UploadFile]) -> Response:
+    """Start an order, or lead to the address of its estimate, to which Back leads as well."""
     documents: DocumentSet | None = None
     try:
         given |= {"documents": ""} if given.pop("without", "") else {}
         documents = _keep(service, given, files)
         order = _parse_order(given, service.remote.choices(), documents)
-        shown, is_start = digest(repr((order, documents and documents.files))), given.get("do") == "start"
-        if is_start and given.get("form", shown) == shown:
+        shown, do = digest(repr((order, documents and documents.files))), given.get("do", "")
+        if do in _STARTS and given.get("form", shown) == shown:
+            order = _parse_order(given | _STARTS[do], service.remote.choices(), documents)
             return _go("watch", service.start(order, CALLER.get()))
+        query = urlencode(given | {"do": "estimate-anew" if do in _STARTS else "estimate", "form": ""})
+        if request.method == "POST" and len(query) < _LONGEST:
+            return RedirectResponse(f"/write?{query}", 303)
         estimate = service.estimate(order, CALLER.get())
     except (StormError, ValueError) as error:
         problem, documents = service.redactor.text(str(error)), documents or _keep(service, given, ())
         return _order_page(request, service, given, problem=problem, documents=documents)
-    return _order_page(request, service, given, estimate=estimate, documents=documents, form=shown, is_new=is_start)
+    new: dict[str, Any] = {"estimate": estimate, "form": shown, "is_new": do not in ("", "estimate")}
+    return _order_page(request, service, given, documents=documents, **new)
 
 
 def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> RunOrder:
@@ -280,6 +305,7 @@ def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Re
     now = time.time() if view.state == "running" else 0.0
     values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
     if view.state in ("stopped", "failed", "interrupted"):
+        values["remote"] = service.remote
         values["again"] = {"topic": view.topic, "documents": view.documents or ""} | service.choices_of(run)
     template = "watch_now.html" if part else "watch.html"
     return page(request, template, base=f"/watch/{quote(run)}", is_stopping=service.queue.is_stopping(run), **values)

@@ -1,22 +1,10 @@
 """Values of the pages of a run beyond its pieces: progress by its events, time left, and verdicts."""
 
-import functools
-import json
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-from storm_pipeline.errors import StormError
-from storm_pipeline.interfaces.estimate import estimate
-from storm_pipeline.method.saved_settings import changed_settings
-from storm_pipeline.recipes import recipe_of_run
-from storm_pipeline.run.folder import EDITABLE, read_state
-from storm_pipeline.settings import Settings
-from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import Article
 
 _LARGEST, _MOST, _MOST_STAGES = 1e15, 1000, 100  # number of an event; queries and problems; stages
 
@@ -45,6 +33,7 @@ class Progress:
     stages: dict[str, Stage] = field(default_factory=dict)
     queries: dict[str, int] = field(default_factory=dict)  # → number of results, in order
     problems: list[str] = field(default_factory=list)
+    error: str = ""  # kind of the error that ended the last session
     download: str = ""  # the last download, while it lasts
     calls: int = 0
     cost: float | None = 0.0  # US dollars; None if unknown
@@ -87,6 +76,8 @@ class Progress:
                 self.queries[str(event["query"])] = int(event["results"])
             case "Downloading":
                 self.download = f"{event['name']}: {event['done'] / 1e6:,.0f} of {event['total'] / 1e6:,.0f} MB"
+            case "RunStopped":
+                self.error = str(event.get("error", ""))
             case "Failed" | "Degraded" if len(self.problems) < _MOST:
                 self.problems.append(str(event["detail"]))
 
@@ -104,24 +95,3 @@ class Progress:
             return ""
         seconds = self.elapsed(time.time()) * (expected - self.calls) / self.calls
         return f"about {max(1, round(seconds / 60))} min"
-
-
-def changes_of_outline(folder: Path, article: Article) -> list[str]:
-    """Return what the run in a folder recorded about headings of a given outline that have no section."""
-    if "outline" not in read_state(folder)["given"]:
-        return []
-    kept, text = {section.heading for section in article.sections}, read_plain(folder / EDITABLE["outline"]).decode()
-    lost = [repr(title) for line in text.splitlines() if (title := line.lstrip("# ").strip()) and title not in kept]
-    return [problem.detail for problem in article.report.problems if any(title in problem.detail for title in lost)]
-
-
-@functools.lru_cache(maxsize=256)
-def expected_calls(folder: Path, topic: str, recipe: str) -> int:
-    """Return about how many calls of a model the run in a folder makes; 0 if that is unknown."""
-    name, is_outline = recipe_of_run(recipe)
-    try:
-        settings = changed_settings(json.loads(read_plain(folder / "settings.json")), Settings())
-        likely = estimate(settings, topic, recipe=name, outline_only=is_outline)
-    except (OSError, StormError, ValueError, AttributeError, RecursionError):
-        return 0
-    return round(likely.calls.likely)

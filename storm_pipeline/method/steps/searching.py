@@ -70,7 +70,7 @@ def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool 
 
 
 def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
-    """Return the error of a run without sources: the searches made, and what failed or was lost or excluded.
+    """Return the error of a run without sources: what failed, the searches made, and what was lost or excluded.
 
     The searches are made again when the run is resumed.
     """
@@ -78,8 +78,8 @@ def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
     research = ctx.search.research
     excluded = research.excluded_pages
     left_out = [f"{len(excluded)} pages may not be used, such as {page.url}: {page.reason}" for page in excluded[:1]]
-    why = [ctx.ledger.failure_summary(), *research.lost[:1], *left_out]
-    return NothingFoundError(". ".join([what, *filter(None, why)]))
+    failed = filter(None, [ctx.ledger.failure_summary()])
+    return NothingFoundError(". ".join([*failed, what, *research.lost[:1], *left_out]))
 
 
 def _hold(ctx: RunContext, pages: Sequence[WholePage]) -> None:
