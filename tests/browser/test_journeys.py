@@ -85,6 +85,8 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
         expect(page.get_by_role("status").first).to_contain_text("writing the sections")
         expect(page.locator(".interview .q").first).to_be_attached()
         expect(page.get_by_role("complementary")).to_contain_text("notes")
+        before = page.locator("[data-seconds]").inner_text()
+        expect(page.locator("[data-seconds]")).not_to_have_text(before)  # although nothing happens
         address = page.url
         again = visitor.another()
         again.route(

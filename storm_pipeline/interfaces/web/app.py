@@ -102,6 +102,7 @@ class _Book:
     is_recording: bool = False
     is_shared: bool = False
     changes: Sequence[str] = ()  # of the outline that was given
+    answers: Sequence[_Row] = ()  # keys and questions
 
     def page(self, request: Request, template: str = "read.html", status: int = 200, **more: Any) -> Response:
         """Return a page of the article."""
@@ -148,7 +149,8 @@ def _recorded() -> _Book:
 def _book(service: _Service, run: _Run) -> _Book:
     article, is_linked = service.article(run), service.view(run).shared
     changes = changes_of_outline(service.folders.path(run), article)
-    return _Book(f"/read/{quote(run)}", article, partial(service.pieces, run), run, is_linked, changes=changes)
+    more = {"changes": changes, "answers": [(key, one.title) for (of, key), one in [*_ANSWERS.items()] if of == run]}
+    return _Book(f"/read/{quote(run)}", article, partial(service.pieces, run), run, is_linked, **more)
 
 
 def _shared(service: _Service, key: str) -> _Book:

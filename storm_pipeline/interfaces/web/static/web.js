@@ -73,6 +73,15 @@
       document.querySelector(".tell")?.remove();
       if (self.Notification?.permission === "granted") new Notification(title, { body: `The run is ${state}.` });
     };
+    let told = "", since = 0;
+    setInterval(() => {  // the clock, between two refreshes
+      const shown = live.querySelector("[data-seconds]");
+      if (!shown) return;
+      if (shown.dataset.seconds !== told) [told, since] = [shown.dataset.seconds, Date.now()];
+      const seconds = Math.floor(+told + (Date.now() - since) / 1000);
+      const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+      shown.textContent = parts.slice(parts[0] ? 0 : 1).map((part, n) => n ? String(part).padStart(2, "0") : part).join(":");
+    }, 1000);
     live.addEventListener("click", event => {
       const part = event.target.closest("summary")?.parentElement;
       if (part?.id) later(0, () => opened.set(part.id, part.open));
