@@ -21,6 +21,7 @@ pytest.importorskip("python_multipart")
 
 from starlette.testclient import TestClient
 
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.server.http_api import create_app
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
@@ -30,14 +31,14 @@ from storm_pipeline.interfaces.web.recording import record, recorded_article, re
 from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.settings import Settings
-from storm_pipeline.storm import prepare
+from storm_pipeline.storm import Storm, prepare
 from storm_pipeline.text.configuration.variables import PROVIDERS
 from storm_pipeline.types import Conversation, Paragraph, Perspective, Problem, Section, Sentence, Snippet, Turn
 
 HERE = "http://127.0.0.1"
 BROWSER = {"Accept": "text/html", "Origin": HERE, "Sec-Fetch-Site": "same-origin"}
 SMALL = {"perspectives": 1, "turns": 1, "search": "wiki-leads"}
-FIXED = ("/", "/write", "/library", "/login", "/example", "/example/made", "/example/map", "/example/watch")
+FIXED = ("/", "/api", "/write", "/library", "/login", "/example", "/example/made", "/example/map", "/example/watch")
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
@@ -198,7 +199,9 @@ def test_an_outline_is_shown_as_it_will_be_used_and_refused_if_lines_would_be_lo
 @pytest.fixture
 def without_model(tmp_path: Path) -> Iterator[TestClient]:
     """The pages of a server without a model, where one may be chosen."""
-    settings = Settings.build({"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads"})
+    settings = Settings.build(
+        {"out": tmp_path / "runs", "cache": tmp_path / "cache", "search": "wiki-leads", "judge": "off"}
+    )
     with RunService(
         RemoteSettings.build(
             settings,
@@ -210,7 +213,8 @@ def without_model(tmp_path: Path) -> Iterator[TestClient]:
                 "search=wikipedia",
                 "search=wiki-leads",
             ],
-        )
+        ),
+        open_storm=lambda chosen: Storm(chosen, embedder=HashingEmbedder()),
     ) as service:
         yield TestClient(create_app(service), base_url=HERE, headers=BROWSER)
 

@@ -82,9 +82,11 @@ _pages.get("/alive", status_code=204)(lambda: None)  # asked by each open page
 
 
 @_pages.get("/")
+@_pages.get("/api")
 def _home(request: Request, service: _Service) -> Response:
     values = page_values(recorded_article()) | {"setup": service.setup(), "references_at": "/example"}
-    return page(request, "home.html", interrupted=len(_interrupted(service)), **values)
+    template = "api.html" if request.url.path == "/api" else "home.html"
+    return page(request, template, interrupted=len(_interrupted(service)), base_url=request.base_url, **values)
 
 
 # Articles: those of runs, the recording, and those that others may read
@@ -149,8 +151,8 @@ def _recorded() -> _Book:
 def _book(service: _Service, run: _Run) -> _Book:
     article, is_linked = service.article(run), service.view(run).shared
     changes = changes_of_outline(service.folders.path(run), article)
-    more = {"changes": changes, "answers": [(key, one.title) for (of, key), one in [*_ANSWERS.items()] if of == run]}
-    return _Book(f"/read/{quote(run)}", article, partial(service.pieces, run), run, is_linked, **more)
+    asked, base = [(key, one.title) for (of, key), one in [*_ANSWERS.items()] if of == run], f"/read/{quote(run)}"
+    return _Book(base, article, partial(service.pieces, run), run, is_linked, changes=changes, answers=asked)
 
 
 def _shared(service: _Service, key: str) -> _Book:
