@@ -151,7 +151,7 @@ def _recorded() -> _Book:
 def _book(service: _Service, run: _Run) -> _Book:
     article, is_linked = service.article(run), service.view(run).shared
     changes = changes_of_outline(service.folders.path(run), article)
-    asked, base = [(key, one.title) for (of, key), one in [*_ANSWERS.items()] if of == run], f"/read/{quote(run)}"
+    asked, base = [(key, answer.title) for (of, key), answer in [*_ANSWERS.items()] if of == run], f"/read/{quote(run)}"
     return _Book(base, article, partial(service.pieces, run), run, is_linked, changes=changes, answers=asked)
 
 
