@@ -17,6 +17,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Let people 
 _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the round.", show_default=False)]
 _Address = Annotated[str, typer.Option("--address", help="How raters reach the server, such as https://rate.example.")]
 _HERE = "http://127.0.0.1:8610"
+_MOST_CONNECTIONS = 200  # beyond which requests are answered 503
 
 
 @app.command("setup", short_help="Read STUDY.toml, draw who rates what, and print an address for each rater.")
@@ -68,7 +69,15 @@ def serve(
 
         application = create_app(folder, Reach.build(host, tuple(allow_host or ())))
         say(f"the round {folder} is at http://{host}:{port}")
-        uvicorn.run(application, host=host, port=port, access_log=False, log_level="warning", server_header=False)
+        uvicorn.run(
+            application,
+            host=host,
+            port=port,
+            limit_concurrency=_MOST_CONNECTIONS,
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+        )
 
 
 @app.command("link", short_help="Print a new address for a rater; the old one works no longer.")

@@ -1,5 +1,6 @@
 """The web application in which people and programs rate."""
 
+import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -8,7 +9,9 @@ from urllib.parse import parse_qsl
 
 from fastapi import Depends, FastAPI, Request
 from pydantic import BaseModel, ConfigDict
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from storm_bench.errors import RatingError
@@ -20,6 +23,7 @@ from storm_pipeline.api import Pages, Reach, is_own_page, page_values
 _COOKIE = "storm-rater"
 _COOKIE_SECONDS = 120 * 24 * 3600
 _MOST_BYTES = 1 << 20  # of a request
+_MOST_SECONDS = 30  # for the reading of one
 _SAFE = ("GET", "HEAD")
 _WRONG = "this address is not, or no longer, that of a rater: ask for a new one"
 _STRANGER = "open the address that you were given, or send its token as Authorization: Bearer TOKEN"
@@ -78,7 +82,8 @@ class Desk:
         return self.progress() | (sheet.as_record(self.answers[sheet.name]) if sheet else {"page": None})
 
 
-def _desk(request: Request) -> Desk:
+def _rater(request: Request) -> RaterTable:
+    """Return who makes a request. Raises HTTPException: no rater, or another site's page that may not."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     has_token = scheme.lower() == "bearer"
     ratings: Ratings = request.app.state.ratings
@@ -88,7 +93,11 @@ def _desk(request: Request) -> Desk:
     is_own = is_own_page(dict(request.headers))
     if request.method not in _SAFE and (is_own is False or (is_own is None and not has_token)):
         raise HTTPException(403, "only the pages of this server, or a program with a token, may change answers")
-    return Desk(ratings, rater)
+    return rater
+
+
+def _desk(request: Request) -> Desk:
+    return Desk(request.app.state.ratings, _rater(request))
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -107,14 +116,12 @@ def create_app(folder: Path, reach: Reach) -> FastAPI:
 
     @app.middleware("http")
     async def check(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
-        headers = dict(request.headers)
-        if request.method in _SAFE:
-            headers.pop("sec-fetch-site", None)  # raters come by a link in a letter; only answers are refused below
-        if refusal := reach.refusal(headers, request.scope.get("server")):
-            return _problem(request, 403, refusal)
-        length = request.headers.get("content-length", "0" if request.method in _SAFE else "")
-        if not length.isdecimal() or int(length) > _MOST_BYTES:
-            return _problem(request, 413, f"a request says its length, of at most {_MOST_BYTES:,} bytes")
+        try:
+            await _read(request, reach)
+        except HTTPException as error:
+            answer = _problem(request, error.status_code, error.detail)
+            answer.headers["connection"] = "close"  # what is unread of the request is never read
+            return answer
         return await proceed(request)
 
     @app.exception_handler(HTTPException)
@@ -132,6 +139,25 @@ def create_app(folder: Path, reach: Reach) -> FastAPI:
     _add_pages(app)
     _add_programs(app)
     return app
+
+
+async def _read(request: Request, reach: Reach) -> None:
+    """Read a request, that of a stranger without its body. Raises HTTPException: it is refused, or too slow."""
+    headers, is_safe = dict(request.headers), request.method in _SAFE
+    if is_safe:
+        headers.pop("sec-fetch-site", None)  # raters come by a link in a letter; only answers are refused below
+    if refusal := reach.refusal(headers, request.scope.get("server")):
+        raise HTTPException(403, refusal)
+    length = headers.get("content-length", "0" if is_safe else "")
+    if not length.isdecimal() or int(length) > _MOST_BYTES or "transfer-encoding" in headers:
+        raise HTTPException(413, f"a request says its length, of at most {_MOST_BYTES:,} bytes")
+    if not is_safe:
+        await run_in_threadpool(_rater, request)
+        try:
+            async with asyncio.timeout(_MOST_SECONDS):
+                await request.body()
+        except (TimeoutError, ClientDisconnect) as error:
+            raise HTTPException(408, f"a request arrives within {_MOST_SECONDS} seconds") from error
 
 
 def _problem(request: Request, status: int, why: str) -> Response:

@@ -1,5 +1,6 @@
 """A round of ratings through its server: who may answer what, what is kept, and a blind reading entered again."""
 
+import asyncio
 import csv
 import json
 import os
@@ -15,11 +16,13 @@ import pytest
 from rounds import client, rate_all, serving, set_up_round, study_file
 
 from storm_bench.errors import RatingError
+from storm_bench.raters import app
 from storm_bench.raters.report import write_report
 from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
 from storm_bench.raters.study import read_study
 from storm_pipeline import Article
+from storm_pipeline.api import Reach
 from storm_pipeline.types import Paragraph, Sentence
 
 HEAD = 'compare = ["oRAG", "STORM"]\nrubrics = ["storm"]\nerrors = true'
@@ -102,6 +105,35 @@ def test_strangers_get_nothing(begun: tuple[Path, dict[str, str]]) -> None:
         assert stranger.get("/").status_code == 401
         assert "ask" in stranger.get("/enter/wrong").text
         assert stranger.get("/enter/wrong").status_code == 404
+
+
+@pytest.mark.parametrize(("token", "status", "reads"), [("wrong", 401, 0), ("anna", 408, 1)])
+def test_a_body_is_read_of_raters_alone_and_not_for_ever(
+    begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch, token: str, status: int, reads: int
+) -> None:
+    monkeypatch.setattr(app, "_MOST_SECONDS", 0.05)
+    folder, tokens = begun
+    given = {"host": "testserver", "content-length": "9", "authorization": f"Bearer {tokens.get(token, token)}"}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/answers",
+        "query_string": b"",
+        "scheme": "http",
+    }
+    scope["headers"] = [(name.encode(), value.encode()) for name, value in given.items()]
+    sent, read = list[Any](), list[int]()
+
+    async def receive() -> Any:
+        read.append(1)
+        await asyncio.sleep(60)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(app.create_app(folder, Reach.build("testserver"))(scope, receive, send))
+    assert (sent[0]["status"], len(read)) == (status, reads)
+    assert (b"connection", b"close") in sent[0]["headers"]
 
 
 def test_a_new_address_replaces_the_old_one_and_no_token_is_in_the_file(begun: tuple[Path, dict[str, str]]) -> None:
