@@ -121,13 +121,15 @@ def report(
 ) -> None:
     """Write report.md, results.json, means.csv and ratings.csv of a round, finished or not."""
     with Guard():
+        from storm_bench.folders import folder_to_write
         from storm_bench.raters.report import write_report
         from storm_bench.raters.results import Results, read_scores
         from storm_bench.raters.store import Ratings
 
+        to = folder_to_write(out or folder / "report")
         ratings = Ratings(folder)
         results = Results.of(ratings, only=only, leave_out=leave_out or (), scores=read_scores(scores))
-        say("\n".join(map(str, write_report(out or folder / "report", results))))
+        say("\n".join(map(str, write_report(to, results))))
 
 
 if __name__ == "__main__":

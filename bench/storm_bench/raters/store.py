@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from storm_bench.errors import RatingError
-from storm_bench.folders import folder_to_write
+from storm_bench.folders import folder_to_write, require_no_links
 from storm_bench.raters.assignment import Assigned
 from storm_bench.raters.study import RaterTable, Study
 from storm_pipeline import Article
@@ -32,8 +32,12 @@ CREATE TABLE answers (id INTEGER PRIMARY KEY, rater TEXT NOT NULL, number INTEGE
     question TEXT NOT NULL, value TEXT NOT NULL, saved TEXT NOT NULL);
 CREATE INDEX of_rater ON answers (rater);
 """
+_INDEX = "CREATE INDEX IF NOT EXISTS latest ON answers (rater, number, article, question, id)"
 _LATEST = """SELECT rater, number, article, question, value, saved FROM answers WHERE id IN
     (SELECT max(id) FROM answers {where} GROUP BY rater, number, article, question) AND value != '' ORDER BY id"""
+_VALUE = """SELECT value FROM answers
+    WHERE rater = ? AND number = ? AND article = ? AND question = ? ORDER BY id DESC LIMIT 1"""
+_MOST_ROWS = 100_000  # of a rater
 
 
 class Answer(NamedTuple):
@@ -60,11 +64,13 @@ class Ratings:
     """The file of a round. Thread-safe; processes may share it, of which one writes at a time.
 
     A method that returns has its answers on the disk: the file is in WAL mode with full synchronisation. Methods raise
-    RatingError: the file is absent, damaged or locked.
+    RatingError: the file is absent, damaged or locked, or not as setup makes it, such as with a trigger. Raises
+    DatasetError: it is a link.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        require_no_links(folder / f"{FILE}{end}" for end in ("", "-wal", "-shm", "-journal"))
         if not self.path.is_file():
             raise RatingError(f"{folder} has no {FILE}: give the folder that setup wrote")
         self._lock = threading.Lock()
@@ -72,7 +78,7 @@ class Ratings:
             self._db = _connect(self.path)
             weakref.finalize(self, self._db.close)
             self.round = self._read_round()
-        except (sqlite3.Error, ValueError, TypeError) as error:
+        except (sqlite3.Error, ValueError, TypeError, LookupError) as error:
             raise RatingError(f"{self.path} cannot be used: {error}") from error
 
     def _read_round(self) -> Round:
@@ -81,6 +87,11 @@ class Ratings:
         assigned: dict[str, list[Assigned]] = {rater.name: [] for rater in study.raters}
         for rater, number, places, wanted in self._rows("SELECT * FROM assigned ORDER BY rater, number"):
             assigned[rater].append(Assigned(rater, number, tuple(json.loads(places)), wanted))
+        given = [one for own in assigned.values() for one in own]
+        is_numbered = all(one.number == n for own in assigned.values() for n, one in enumerate(own, 1))
+        places = {place for one in given for place in one.articles}
+        if not is_numbered or len(articles) != len(study.articles) or places - set(range(len(articles))):
+            raise ValueError("what was drawn does not fit the study")
         return Round(study, articles, assigned)
 
     def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -111,25 +122,28 @@ class Ratings:
     def save(self, rater: str, number: int, answers: Iterable[tuple[int, str, str]]) -> None:
         """Save answers: place of the article, question and value; an empty value takes an answer back.
 
-        Raises RatingError: the round is closed.
+        Those equal to the latest are left out. Raises RatingError: the round is closed, or has too many of the rater.
         """
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        if not self._insert([(rater, number, *answer, now) for answer in answers]):
-            raise RatingError(CLOSED)
-
-    def _insert(self, rows: Sequence[tuple[object, ...]]) -> bool:
-        """Insert answers, all or none; return False if the round is closed."""
-        sql = "INSERT INTO answers (rater, number, article, question, value, saved) VALUES (?, ?, ?, ?, ?, ?)"
+        rows = [(rater, number, *answer, now) for answer in answers]
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                if is_open := bool(self._db.execute("SELECT is_open FROM round").fetchone()[0]):
-                    self._db.executemany(sql, rows)
+                self._insert(rater, rows)
                 self._db.execute("COMMIT")
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
-            return is_open
+
+    def _insert(self, rater: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if not self._db.execute("SELECT is_open FROM round").fetchone()[0]:
+            raise RatingError(CLOSED)
+        changed = [row for row in rows if (self._db.execute(_VALUE, row[:4]).fetchone() or ("",))[0] != row[4]]
+        (kept,) = self._db.execute("SELECT count(*) FROM answers WHERE rater = ?", [rater]).fetchone()
+        if changed and kept + len(changed) > _MOST_ROWS:
+            raise RatingError(f"a round keeps {_MOST_ROWS:,} answers of a rater, changed ones too, and has {kept:,}")
+        sql = "INSERT INTO answers (rater, number, article, question, value, saved) VALUES (?, ?, ?, ?, ?, ?)"
+        self._db.executemany(sql, changed)
 
     def answers(self, rater: str = "") -> list[Answer]:
         """Return the latest answers, in the order of their saving; ``rater``: only these."""
@@ -160,9 +174,20 @@ def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: It
 
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(_TABLES + _INDEX)
+        if foreign := _parts(db) - _parts(made):
+            db.close()
+            raise ValueError(f"setup does not make such a file: {min(foreign)[:100]}")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
+    db.execute(_INDEX)
     return db
+
+
+def _parts(db: sqlite3.Connection) -> set[str]:
+    """Return the tables, indexes, views and triggers of a file, as they were written."""
+    return {str(sql) for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
 
 
 def _digest(token: str) -> str:

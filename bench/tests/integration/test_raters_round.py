@@ -14,14 +14,16 @@ from typing import Any
 import httpx
 import pytest
 from rounds import client, rate_all, serving, set_up_round, study_file
+from typer.testing import CliRunner
 
 from storm_bench.errors import RatingError
-from storm_bench.raters import app
+from storm_bench.raters import app, store
+from storm_bench.raters.__main__ import app as commands
 from storm_bench.raters.report import write_report
 from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
 from storm_bench.raters.study import read_study
-from storm_pipeline import Article
+from storm_pipeline import Article, DatasetError
 from storm_pipeline.api import Reach
 from storm_pipeline.types import Paragraph, Sentence
 
@@ -134,6 +136,22 @@ def test_a_body_is_read_of_raters_alone_and_not_for_ever(
     asyncio.run(app.create_app(folder, Reach.build("testserver"))(scope, receive, send))
     assert (sent[0]["status"], len(read)) == (status, reads)
     assert (b"connection", b"close") in sent[0]["headers"]
+
+
+def test_a_rater_cannot_fill_the_disk(begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, tokens = begun
+    monkeypatch.setattr(store, "_MOST_ROWS", 3)
+    program = client(folder, tokens["anna"])
+    for _ in range(4):  # equal answers are kept once
+        assert give(program, storm__interest="3", comment="Good", error__1="").status_code == 200
+    assert give(program, storm__interest="4").status_code == 200
+    refused = give(program, storm__interest="5", comment="Good")
+    assert (refused.status_code, refused.json()["error"].split(",")[0]) == (422, "a round keeps 3 answers of a rater")
+    assert give(program, storm__interest="4").status_code == 200
+    assert give(client(folder, tokens["boris"]), storm__interest="5").status_code == 200
+    with closing(sqlite3.connect(folder / FILE)) as file:
+        plan = str(file.execute(f"EXPLAIN QUERY PLAN {store._VALUE}", ["anna", 1, 0, "comment"]).fetchall())
+    assert "INDEX latest (rater=? AND number=? AND article=? AND question=?)" in plan
 
 
 def test_a_new_address_replaces_the_old_one_and_no_token_is_in_the_file(begun: tuple[Path, dict[str, str]]) -> None:
@@ -270,3 +288,38 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "round" / FILE).write_bytes(b"no database")
     with pytest.raises(RatingError, match="cannot be used"):
         Ratings(tmp_path / "round")
+
+
+def test_links_of_a_round_are_refused(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    folder, tokens = begun
+    give(client(folder, tokens["anna"]), storm__interest="3")
+    (tmp_path / "mine").mkdir()
+    (folder / "report").symlink_to(tmp_path / "mine")
+    assert "is a link" in CliRunner().invoke(commands, ["report", str(folder)]).output
+    assert list((tmp_path / "mine").iterdir()) == []
+    for end in ("", "-wal", "-shm", "-journal"):
+        other = tmp_path / f"round{end or '-file'}"
+        other.mkdir()
+        (other / FILE).write_bytes((folder / FILE).read_bytes())
+        (other / f"{FILE}{end}").unlink(missing_ok=True)
+        (other / f"{FILE}{end}").symlink_to(folder / FILE)
+        with pytest.raises(DatasetError, match="is a link"):
+            Ratings(other)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("CREATE TRIGGER t AFTER UPDATE ON round BEGIN DELETE FROM answers; END", "setup does not make"),
+        ("ALTER TABLE round RENAME TO r; CREATE VIEW round AS SELECT * FROM r", "setup does not make"),
+        ("UPDATE assigned SET articles = '[0, 99]'", "does not fit the study"),
+        ("UPDATE assigned SET number = number + 5", "does not fit the study"),
+        ("UPDATE assigned SET rater = 'eve' || rater", "cannot be used"),
+        ("DELETE FROM round", "cannot be used"),
+    ],
+)
+def test_a_file_that_setup_did_not_make_is_refused(begun: tuple[Path, dict[str, str]], sql: str, said: str) -> None:
+    with closing(sqlite3.connect(begun[0] / FILE)) as file:
+        file.executescript(sql)
+    with pytest.raises(RatingError, match=said):
+        Ratings(begun[0])
