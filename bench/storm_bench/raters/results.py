@@ -79,13 +79,23 @@ class Results:
     ) -> "Results":
         """Return the results of a round; ``only``: of raters of a kind; ``leave_out``: names of raters.
 
+        Answers that no page asks for, which only a changed file has, are skipped.
+
         Raises RatingError: no answer is left, or a name is unknown.
         """
         everyone = {rater.name: rater.kind for rater in ratings.round.study.raters}
         if unknown := sorted(set(leave_out) - everyone.keys()):
             raise RatingError(f"{unknown[0]!r} is not a rater of this round: {', '.join(everyone)}")
         raters = {name: kind for name, kind in everyone.items() if only in (None, kind) and name not in set(leave_out)}
-        answers = [answer for answer in ratings.answers() if answer.rater in raters]
+        asked = {
+            (name, sheet.number, sheet.place, question): choices
+            for name in raters
+            for sheet in sheets_of(ratings.round, name)
+            for question, choices in sheet.asked.items()
+        }
+        answers = [
+            one for one in ratings.answers() if one[:4] in asked and one.value in (asked[one[:4]] or [one.value])
+        ]
         if not answers:
             raise RatingError("there are no answers of these raters yet")
         return cls(ratings.round, answers, raters, scores)

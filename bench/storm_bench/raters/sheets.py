@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from storm_bench.errors import RatingError
@@ -41,6 +42,14 @@ class Sheet:
     article: Article | None = None
     marks: Mapping[str, str] | None = None  # classes of errors that its sentences may get; None: they get none
 
+    @cached_property
+    def asked(self) -> dict[str, Mapping[str, str]]:
+        """The choices of each question, and of each mark of a sentence; none for free text."""
+        known = {question.name: question.choices for question in self.questions}
+        if self.article and self.marks:
+            known |= {f"{_MARK}{n}": self.marks for n, _ in enumerate(self.article.sentences(), 1)}
+        return known
+
     def missing(self, answers: Mapping[str, str]) -> list[str]:
         """Return the names of the questions that are to be answered yet; ``answers``: question → value."""
         return [question.name for question in self.questions if question.choices and not answers.get(question.name)]
@@ -54,9 +63,7 @@ class Sheet:
 
         Raises RatingError: a question is not asked here, or a value is not one of its choices.
         """
-        known = {question.name: question.choices for question in self.questions}
-        if self.article and self.marks:
-            known |= {f"{_MARK}{n}": self.marks for n, _ in enumerate(self.article.sentences(), 1)}
+        known = self.asked
         answers = {name: value.strip().encode("utf-8", "replace").decode() for name, value in given.items()}
         for name, value in answers.items():
             if name not in known:

@@ -323,3 +323,23 @@ def test_a_file_that_setup_did_not_make_is_refused(begun: tuple[Path, dict[str, 
         file.executescript(sql)
     with pytest.raises(RatingError, match=said):
         Ratings(begun[0])
+
+
+def test_answers_that_no_page_asks_for_do_not_count(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    folder, tokens = begun
+    give(client(folder, tokens["anna"]), storm__interest="3", comment="Good", error__1="inference")
+    before = Results.of(Ratings(folder)).answers
+    assert len(before) == 3
+    columns = "INSERT INTO answers (rater, number, article, question, value, saved) SELECT"
+    with closing(sqlite3.connect(folder / FILE)) as file, file:
+        for changed in (
+            "'eve', number, article, question, value",
+            "rater, 99, article, question, value",
+            "rater, number, 77, question, value",
+            "rater, number, article, 'storm.' || question, value",
+            "rater, number, 1 - article, question, 'nan'",
+        ):
+            file.execute(f"{columns} {changed}, saved FROM answers WHERE question != 'comment'")
+    results = Results.of(Ratings(folder))
+    assert results.answers == before
+    write_report(tmp_path / "report", results)
