@@ -72,7 +72,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """The measuring data beside the checkout; the test is skipped, by name, where it is absent."""
-    path = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
+    path = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data")).absolute()
     if not path.is_dir():
         pytest.skip(f"needs the measuring data in {path}")
     return path

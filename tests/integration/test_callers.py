@@ -360,12 +360,8 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
         raw.endheaders()
         assert raw.getresponse().status == 413
         raw.close()
-
-        def large() -> Iterator[bytes]:
-            for _ in range(51):
-                yield b"x" * 1_000_000
-
-        assert client.put(f"{place}/a.txt", content=large()).status_code == 413
+        # a body without its length
+        assert client.put(f"{place}/a.txt", content=iter([b"x"])).status_code == 400
 
         def broken() -> Iterator[bytes]:
             yield b"x" * 1000

@@ -149,6 +149,8 @@ def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) ->
         assert httpx.get(f"{address}/runs", trust_env=False).status_code == 401
         mine = httpx.get(f"{address}/runs", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
         assert mine.json() == []
+        pieces = httpx.post(f"{address}/runs", content=iter([b"{}"]), trust_env=False)  # a body without its length
+        assert (pieces.status_code, pieces.request.headers["Transfer-Encoding"]) == (400, "chunked")
     written = (tmp_path / "log").read_text()
     assert f"Uvicorn running on {address}" in written
     assert TOKEN not in written

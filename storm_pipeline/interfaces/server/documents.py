@@ -1,5 +1,6 @@
 """Callers' documents: sets of files, which runs search instead of the server's engine."""
 
+import asyncio
 import errno
 import json
 import re
@@ -7,6 +8,7 @@ import shutil
 import threading
 import time
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,6 +33,7 @@ NAME = rf"^[^/\\.~\s\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]{{0,119}}\.({_END
 _STATE, _PART = ".set.json", ".part-"
 _STALE = 3600.0  # seconds after which a partial file belongs to an earlier server
 _BEGINNINGS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04", ".epub": b"PK\x03\x04"}
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, RecursionError)  # errors of foreign or damaged sets
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -86,6 +89,8 @@ class DocumentSets:
     """
 
     root: Path
+    # held for a caller's name while a file of his is read: else he takes the threads of others
+    reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _arriving: dict[Path, tuple[str, int]] = field(default_factory=dict)  # partial files → set and reserved bytes
 
@@ -116,10 +121,12 @@ class DocumentSets:
 
     def view(self, caller: Caller, name: str) -> DocumentSet:
         """Return a caller's set by name. Raises UnknownDocumentsError: unknown name."""
-        match = next((document_set for document_set in self.views(caller) if document_set.documents == name), None)
-        if match is None:
-            raise UnknownDocumentsError("there is no set of documents of this name")
-        return match
+        if re.fullmatch(ID, name) and not (self.root / name).is_symlink():
+            with suppress(*_DAMAGE):
+                match = _read(self.root / name)
+                if caller.has_access(match.caller):
+                    return match
+        raise UnknownDocumentsError("there is no set of documents of this name")
 
     @contextmanager
     def upload(self, caller: Caller, name: str, file: str, announced: int | None) -> Iterator[Upload]:
@@ -201,7 +208,7 @@ class DocumentSets:
     def _all(self) -> Iterator[DocumentSet]:
         for folder in sorted(self.root.glob("*/")) if self.root.is_dir() else ():
             if not folder.is_symlink():
-                with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # foreign or damaged
+                with suppress(*_DAMAGE):
                     yield _read(folder)
 
     def _remove(self, name: str) -> None:

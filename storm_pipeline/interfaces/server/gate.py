@@ -218,7 +218,8 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _is_stream(scope: Scope) -> bool:
-    return scope["method"] == "GET" and str(scope["path"]).endswith("/events")
+    path = str(scope["path"])
+    return scope["method"] == "GET" and path.startswith("/runs/") and path.endswith("/events")
 
 
 def _is_upload(scope: Scope, headers: dict[str, str]) -> bool:

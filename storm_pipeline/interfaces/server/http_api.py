@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
@@ -353,13 +354,17 @@ def delete_documents(service: _Service, documents: _Set) -> None:
 async def put_document(service: _Service, documents: _Set, name: _Name, request: Request) -> DocumentSet:
     """Put a file into a set of documents not used by a run, replacing one of the same name."""
     caller, sets = CALLER.get(), service.documents
-    with sets.upload(caller, documents, name, announced_size(dict(request.headers))) as upload:
+    incoming = sets.upload(caller, documents, name, announced_size(dict(request.headers)))
+    upload = await asyncio.to_thread(incoming.__enter__)
+    with ExitStack() as stack:
+        stack.push(incoming.__exit__)
         try:
             async for piece in request.stream():
                 await asyncio.to_thread(upload.write, piece)
         except ClientDisconnect as error:
             raise SlowBodyError("the client went away before the whole file had arrived") from error
-        await asyncio.to_thread(upload.commit)
+        async with sets.reading[caller.name]:
+            await asyncio.to_thread(upload.commit)
     return await asyncio.to_thread(sets.view, caller, documents)
 
 

@@ -25,6 +25,7 @@ from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.text.files import LARGEST, is_plain, read_plain
+from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
@@ -205,7 +206,10 @@ class RunFolders:
         return [run for run in list_runs(self._root) if run.folder in mine]
 
     def names(self) -> dict[str, Path]:
-        """Return the folders by name, without links and hidden folders. Raises RunError: they cannot be listed."""
+        """Return the folders by name, without links, hidden ones and names with control characters.
+
+        Raises RunError: they cannot be listed.
+        """
         try:
             with os.scandir(self._root) as scan:
                 names = [entry.name for entry in scan if entry.is_dir(follow_symlinks=False) and entry.name[0] != "."]
@@ -213,7 +217,7 @@ class RunFolders:
             return {}
         except OSError as error:
             raise RunError(f"the folder of runs cannot be read: {error.strerror}") from error
-        return {name: self._root / name for name in names}
+        return {name: self._root / name for name in names if is_printable(name)}
 
 
 def _state(folder: Path) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import engines
 
 if TYPE_CHECKING:
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
     from storm_pipeline.interfaces.server.run_service import RunService
 
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
@@ -93,7 +95,7 @@ def serve_api(
         create_app(service, token, known, check, key=key),
         host=host,
         port=port,
-        http="h11",
+        http=_protocol(),
         ws="none",
         limit_concurrency=_MOST_CONNECTIONS,
         proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
@@ -110,6 +112,26 @@ def serve_api(
     if not service.close(_SAVE_SECONDS):
         logger.warning("runs whose model has not answered are interrupted: resume them")
         os._exit(0)  # their threads would be waited for
+
+
+def _protocol() -> type["H11Protocol"]:
+    """Return uvicorn's protocol on h11 that refuses bodies without a length, whose pieces take processor time each."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Connection(h11.Connection):
+        def next_event(self) -> Any:
+            event = super().next_event()
+            if isinstance(event, h11.Request) and any(name == b"transfer-encoding" for name, _ in event.headers):
+                raise h11.RemoteProtocolError("a body needs a Content-Length")
+            return event
+
+    class Protocol(H11Protocol):
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            super().__init__(*arguments, **more)
+            self.conn = Connection(h11.SERVER)
+
+    return Protocol
 
 
 def _logging(config: dict[str, Any]) -> dict[str, Any]:
