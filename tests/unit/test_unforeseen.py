@@ -8,6 +8,7 @@ from storm_pipeline.errors import unforeseen
 
 ROOT = Path(__file__).parents[2]
 FOR_PROGRAMMERS = {
+    "storm_pipeline/method/session.py",  # the field `error` of the event that ends a run
     "storm_pipeline/sources/search/edge.py",  # an engine of one's own
     "storm_pipeline/evidence/retrieval/embedder.py",  # an embedder of one's own
     "storm_pipeline/interfaces/server/problems.py",  # the documented field `kind`
