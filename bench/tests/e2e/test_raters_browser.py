@@ -136,6 +136,7 @@ def test_what_was_given_while_the_server_was_away_is_sent_later(
 ) -> None:
     page = visit(f"/enter/{place[1]['anna']}")
     page.get_by_role("link", name="Begin").click()
+    page.wait_for_load_state()  # the script listens
     page.context.set_offline(True)
     page.keyboard.press("4")
     expect(page.get_by_text("Not saved yet")).to_be_visible()
