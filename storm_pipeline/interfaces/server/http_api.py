@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
 from importlib import import_module
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Path, Query, Request
+from fastapi.concurrency import contextmanager_in_threadpool
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
@@ -355,9 +355,7 @@ async def put_document(service: _Service, documents: _Set, name: _Name, request:
     """Put a file into a set of documents not used by a run, replacing one of the same name."""
     caller, sets = CALLER.get(), service.documents
     incoming = sets.upload(caller, documents, name, announced_size(dict(request.headers)))
-    upload = await asyncio.to_thread(incoming.__enter__)
-    with ExitStack() as stack:
-        stack.push(incoming.__exit__)
+    async with contextmanager_in_threadpool(incoming) as upload:
         try:
             async for piece in request.stream():
                 await asyncio.to_thread(upload.write, piece)
