@@ -134,6 +134,13 @@ class Settings(BaseModel):
     process_workers: int = Field(
         default=32, ge=1, le=1024, description="Concurrent model calls per endpoint, over all runs of this process."
     )
+    tokens_per_minute: int | None = Field(
+        default=None,
+        ge=1,
+        le=_MOST,
+        description="Maximum tokens per minute and endpoint, prompts and expected replies together, over all runs of "
+        "this process or batch.",
+    )
     prices: Texts = Field(
         default=(), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
     )

@@ -18,7 +18,8 @@ from storm_pipeline.sources.search.registry import choose, engine_info
 from storm_pipeline.text.formatting import printable
 
 _OF_THE_USER = frozenset(
-    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate".split()
+    "out cache workers process_workers tokens_per_minute lm_timeout call_attempts parse_attempts max_failures prices "
+    "search_rate".split()
 )
 """Settings without effect on requests and article: the user's current ones apply to resumed runs."""
 

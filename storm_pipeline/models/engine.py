@@ -20,10 +20,10 @@ from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.models.model_objects import Model, call_log
 from storm_pipeline.models.refusals import Refusals, adapt
 from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
-from storm_pipeline.run.concurrency import process_slot
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import UNREAD, Journal, current_scope
-from storm_pipeline.run.ledger import RunControl
+from storm_pipeline.run.ledger import RunControl, Spending
+from storm_pipeline.run.limits import MINUTE
 from storm_pipeline.run.retrying import run_within
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text import formatting
@@ -31,7 +31,6 @@ from storm_pipeline.text.configuration.addresses import redact
 
 # In DSPy 3.4 user models of every kind take messages only, with a warning; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
-_MAX_WAIT = 60.0
 _REMEDIES = {
     None: "; check that the endpoint runs and that --api-base is its address",
     200: "; check that --api-base is the address of a model server",
@@ -59,9 +58,8 @@ class Engine:
         self._journal = journal
         self._settings = settings
         self._refusals = Refusals(events, settings)
-        self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
-        self._capped = settings.max_cost is not None or settings.max_tokens is not None
         self._excess: dict[str, int] = {}  # model → most tokens of a reply so far beyond the expected maximum
+        self._noted_large = False
         self._excess_lock, self._first_call = threading.Lock(), threading.Lock()
 
     def complete(self, request: Request) -> Replies:
@@ -82,7 +80,7 @@ class Engine:
     @contextmanager
     def _alone_at_first(self, model: Model) -> Iterator[None]:
         """Let a hosted model's first call under a cap go alone, since others reserve what its reply shows."""
-        if self._capped and not model.bounded and model.name not in self._excess:
+        if self._control.is_capped and not model.bounded and model.name not in self._excess:
             with self._first_call:
                 if model.name not in self._excess:
                     yield
@@ -114,11 +112,8 @@ class Engine:
     def _call(self, request: Request) -> Replies:
         model = request.model
         most = request.token_limit + self._excess.get(model.name, 0)
-        with (
-            self._control.reserve(request.role, model.price, request.tokens_in, most),
-            self._slots,
-            process_slot(model.where, self._settings.process_workers),
-        ):
+        self._note_large(model, request.tokens_in + most)
+        with self._control.reserve(request.role, model.where, model.price, request.tokens_in, most) as used:
             without = self._refusals.known(request)
             while True:
                 self._control.check()
@@ -133,20 +128,34 @@ class Engine:
                         answer.status == HTTPStatus.OK or _is_read_timeout(error)
                     ):  # it is billed
                         unread = Reply([], {"completion_tokens": answer.tokens}, request.tokens_in)
-                        self._record(request, unread, time.monotonic() - start, without)
+                        self._record(request, unread, time.monotonic() - start, without, used)
                     part = self._refusals.part_to_leave_out(request, without, error, answer.text)
                     if part is None:
                         raise
                     without |= {part}
-            seconds = time.monotonic() - start
-        self._refusals.keep(request, without)
-        return Replies(reply.outputs, request.key, self._record(request, reply, seconds, without))
+            self._refusals.keep(request, without)
+            record = self._record(request, reply, time.monotonic() - start, without, used)
+            return Replies(reply.outputs, request.key, record)
 
-    def _record(self, request: Request, reply: Reply, seconds: float, without: Collection[str]) -> Mapping[str, Any]:
+    def _note_large(self, model: Model, tokens: int) -> None:
+        """Note once that calls may be larger than what is allowed per minute."""
+        per_minute = self._settings.tokens_per_minute
+        if per_minute is not None and tokens > per_minute and not self._noted_large:
+            self._noted_large = True
+            self._events.noted(
+                f"a call of {model.name} may take {tokens:,} tokens, more than the {per_minute:,} of "
+                "--tokens-per-minute: such calls are made one a minute"
+            )
+
+    def _record(
+        self, request: Request, reply: Reply, seconds: float, without: Collection[str], used: Spending
+    ) -> Mapping[str, Any]:
         """Journal a reply with its usage, and report it; ``without``: parts of the request that the model refuses."""
         model = request.model
         names = self._events.stage, request.role, model.name
         call = CallFinished(*names, *reply.tokens, round(seconds, 3), reply.dollars(model), reply.estimated)
+        used.tokens = call.tokens_in + call.tokens_out
+        used.dollars += call.cost or 0.0
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
         record |= {"without": sorted(without)} if without else {}
@@ -230,7 +239,7 @@ def _seconds_to_wait(state: tenacity.RetryCallState) -> float:
     """Return the server's Retry-After, else exponential backoff with jitter; at most a minute."""
     error = state.outcome.exception() if state.outcome else None
     if retry_after := getattr(error, "retry_after", None):
-        return min(float(retry_after), _MAX_WAIT)
+        return min(float(retry_after), MINUTE)
     return tenacity.wait_random_exponential(0.5, max=30)(state)
 
 

@@ -1,4 +1,4 @@
-"""Thread pools that keep order and context, and limits shared by all threads of the process."""
+"""Thread pools that keep order and context."""
 
 import asyncio
 import contextvars
@@ -6,7 +6,6 @@ import ctypes
 import inspect
 import sys
 import threading
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,8 +18,6 @@ B = TypeVar("B")
 
 MAX_WORKERS = 64
 _M_ARENA_MAX = -8
-_in_flight: Counter[str] = Counter()
-_changed = threading.Condition()
 _LOOK_AGAIN = 1.0  # seconds between checks that an event loop still runs
 
 callers_loop = contextvars.ContextVar[asyncio.AbstractEventLoop | None]("storm_loop", default=None)
@@ -159,17 +156,3 @@ class TorchThreads:
 
 
 torch_threads = TorchThreads()
-
-
-@contextmanager
-def process_slot(name: str, limit: int) -> Iterator[None]:
-    """Hold one of ``limit`` process-wide slots of a name, after waiting for a free one."""
-    with _changed:
-        _changed.wait_for(lambda: _in_flight[name] < limit)
-        _in_flight[name] += 1
-    try:
-        yield
-    finally:
-        with _changed:
-            _in_flight[name] -= 1
-            _changed.notify_all()

@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from uuid import uuid4
 
 from storm_pipeline.errors import BudgetSpentError, StoppedError, TooManyFailuresError
 from storm_pipeline.run.events import COUNTED, CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
+from storm_pipeline.run.limits import in_force
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Price, Problem, Report, Revision, Usage, UsageRow
 
@@ -115,7 +118,7 @@ class RunControl:
 
     ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage so far, of
     earlier sessions at first; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and
-    work in flight finishes.
+    work in flight finishes. The limits in force (:mod:`storm_pipeline.run.limits`) are those that it shares.
     """
 
     def __init__(self, settings: Settings, spent: Spending | None = None, halt: threading.Event | None = None) -> None:
@@ -126,6 +129,10 @@ class RunControl:
         self._failures: dict[str, list[str]] = {}
         self._stopped = halt or threading.Event()
         self._lock = threading.Lock()
+        self._shared = in_force()
+        self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
+        # whether dollars or tokens are capped, of the run or of all that share its limits
+        self.is_capped = {settings.max_cost, settings.max_tokens, self._shared.max_cost} != {None}
 
     def wait(self, seconds: float) -> None:
         """Sleep, unless the run is stopped."""
@@ -162,22 +169,43 @@ class RunControl:
         return left
 
     @contextmanager
-    def reserve(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
-        """Reserve the expected tokens and cost of a call against the caps while it is in flight.
+    def reserve(
+        self, role: Role, endpoint: str, price: Price | None, tokens_in: int, tokens_out: int
+    ) -> Iterator[Spending]:
+        """Reserve the expected tokens and cost of a call while it is in flight, once it is its turn.
 
-        Raises BudgetSpentError: the call exceeds the role's share of a cap.
+        The block sets what the call used.
+
+        Raises BudgetSpentError: the call exceeds the role's share of a cap; StoppedError: the dollars of all runs are
+            spent, or as :meth:`check`.
         """
         dollars = price.cost(tokens_in, 0, tokens_out) if price else 0.0
+        tokens, used, call = tokens_in + tokens_out, Spending(tokens=tokens_in), uuid4().hex
         with self._lock:
-            self._check_caps(role, dollars, tokens_in + tokens_out)
+            self._check_caps(role, dollars, tokens)
             self._reserved.dollars += dollars
-            self._reserved.tokens += tokens_in + tokens_out
+            self._reserved.tokens += tokens
         try:
-            yield
+            with self._slots:
+                try:
+                    self._wait_for_turn(call, endpoint, tokens, dollars)
+                    yield used
+                finally:
+                    self._shared.settle(call, used.tokens, used.dollars)
         finally:
             with self._lock:
                 self._reserved.dollars -= dollars
-                self._reserved.tokens -= tokens_in + tokens_out
+                self._reserved.tokens -= tokens
+
+    def _wait_for_turn(self, call: str, endpoint: str, tokens: int, dollars: float) -> None:
+        calls, per_minute = self._settings.process_workers, self._settings.tokens_per_minute
+        ask = partial(self._shared.reserve, call, endpoint, tokens, dollars, calls=calls, per_minute=per_minute)
+        while (answer := ask(patience=0.5)) == "wait":
+            self.check()
+            self.seconds_left()
+        if answer == "spent":
+            cap = self._shared.max_cost
+            raise StoppedError(f"all {cap:g} dollars of the batch are spent (--batch-max-cost); resume it with more")
 
     def emit(self, event: Event) -> None:
         """Count usage and failures."""

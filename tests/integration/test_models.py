@@ -12,13 +12,14 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.run.events import CallbackSink, CallFinished, Degraded, Event, Events, Retried
+from storm_pipeline.run.events import CallbackSink, CallFinished, Degraded, Event, Events, Noted, Retried
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spending
+from storm_pipeline.run.limits import Endpoints, Limits, within
 from storm_pipeline.settings import Settings
 
 PROGRAMS = Programs()
@@ -264,3 +265,32 @@ def test_a_key_goes_only_where_it_belongs(server: FakeModel, monkeypatch: pytest
     monkeypatch.setenv("MY_KEY", "secret-1")
     related(models(server.lm, api_key_env="MY_KEY"))
     assert server._server.requests[0].headers["authorization"] == "Bearer secret-1"
+
+
+@pytest.mark.parametrize("ends", ["stop", "minutes"])
+def test_waiting_for_a_turn_ends_with_the_run(ends: str) -> None:
+    halt, shared, events = threading.Event(), Limits(endpoints=Endpoints()), Events()
+    with FakeModel() as server, within(shared):
+        settings = Settings.build({"lm": server.lm, "process_workers": 1, "max_minutes": 0.01})
+        table = open_models(settings)
+        shared.reserve("another", table["asker"].where, 1, 0.0, calls=1)
+        control = RunControl(settings, Spending(), halt)
+        asking = LanguageModels(table, events=events, control=control, journal=Journal(None), settings=settings)
+        if ends == "stop":
+            halt.set()
+        with pytest.raises(StoppedError if ends == "stop" else BudgetSpentError):
+            related(asking)
+        assert not server.asked
+        shared.settle("another", 1, 0.0)
+        assert shared.reserve("next", table["asker"].where, 1, 0.0, calls=1) == "reserved"
+
+
+def test_tokens_of_a_minute_hold_for_all_runs_and_a_larger_call_is_made_and_noted() -> None:
+    shared, events = Limits(endpoints=Endpoints(lambda: 0.0)), list[Event]()
+    with FakeModel() as server, within(shared):
+        assert related(models(server.lm, events, tokens_per_minute=10)) == ["Caravan", "Spice trade"]
+        (note,) = [event.detail for event in events if isinstance(event, Noted)]
+        assert "more than the 10 of --tokens-per-minute" in note
+        with pytest.raises(BudgetSpentError, match="--max-minutes"):
+            related(models(server.lm, tokens_per_minute=10, max_minutes=0.01))
+        assert len(server.asked) == 1

@@ -33,7 +33,7 @@ from storm_pipeline.text.configuration.variables import PROVIDERS, child_environ
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
 OF_NO_REQUEST = set(
     """
-    workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate
+    workers process_workers tokens_per_minute lm_timeout call_attempts parse_attempts max_failures prices search_rate
 """.split()
 )
 OF_NO_REQUEST |= {"out", "cache"}

@@ -35,15 +35,17 @@ ARTICLE = "article.json"
 _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
-    "out cache api_base api_key_env lm_timeout call_attempts workers process_workers prices max_failures search_rate "
-    "search_cache".split()
+    "out cache api_base api_key_env lm_timeout call_attempts workers process_workers tokens_per_minute prices "
+    "max_failures search_rate search_cache".split()
 )
 """Settings that affect how a run executes, not what it writes."""
 
 _UNKNOWN_OF_HUMANS = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
 """Measures that say nothing of the human article, which comes without citations and is its own measure of length."""
 
-_FOR_JUDGES = frozenset("lm api_base api_key_env lm_timeout call_attempts workers process_workers prices".split())
+_FOR_JUDGES = frozenset(
+    "lm api_base api_key_env lm_timeout call_attempts workers process_workers tokens_per_minute prices".split()
+)
 """Settings that also apply to judges: how models are called."""
 
 

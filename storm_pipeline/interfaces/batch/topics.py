@@ -17,7 +17,7 @@ from storm_pipeline.sources.documents.decoding import decode_lines
 from storm_pipeline.text.configuration.addresses import without_secrets
 from storm_pipeline.text.files import read_bounded
 
-_BATCH_ONLY = frozenset({"out", "process_workers"})
+_BATCH_ONLY = frozenset({"out", "process_workers", "tokens_per_minute"})
 _DELIMITERS = (",", ";", "\t")
 _MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # maximum topics: the state of a larger batch could not be read
 _VALUE_SEPARATOR = "|"  # does not occur in URLs or titles of wiki pages

@@ -1,0 +1,170 @@
+"""Limits that runs share: calls in flight, tokens of any minute, dollars, turns, and reservations that lapse."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.run.limits import MINUTE, Endpoints, Limits
+
+CALLS, PER_MINUTE, CAP = 3, 100, 10.0
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Asked:
+    """A call as its caller knows it."""
+
+    name: str
+    tokens: int
+    dollars: float
+    at: float = -1.0  # when it was reserved
+    open: bool = True
+
+
+def ask(shared: Limits, call: Asked, owner: str = "") -> str:
+    return shared.reserve(call.name, "here", call.tokens, call.dollars, calls=CALLS, per_minute=PER_MINUTE, owner=owner)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("ask"), st.integers(0, 150), st.floats(0, 4)),
+        st.tuples(st.just("settle"), st.integers(0, 5), st.floats(0, 1)),
+        st.tuples(st.just("pass"), st.floats(0, 70), st.just(0.0)),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_no_limit_is_passed_and_every_call_has_its_turn(steps: list[tuple[str, float, float]]) -> None:
+    clock = Clock()
+    shared = Limits(endpoints=Endpoints(clock), max_cost=CAP)
+    waiting: list[Asked] = []
+    reserved: list[Asked] = []
+    spent = 0.0
+
+    def look() -> None:
+        """Ask again, as every caller that waits does, the last one first: the order in which they came counts."""
+        for call in reversed(waiting.copy()):
+            answer = ask(shared, call)
+            assert answer != "spent" or shared.is_spent
+            if answer != "wait":
+                waiting.remove(call)
+            if answer == "reserved":
+                call.at = clock.now
+                reserved.append(call)
+        in_flight = [call for call in reserved if call.open]
+        assert len(in_flight) <= CALLS
+        assert spent + sum(call.dollars for call in in_flight) <= CAP + 1e-9
+        first = min((int(call.name) for call in waiting), default=1000)
+        assert all(int(call.name) < first for call in reserved)
+
+    def settle(call: Asked, share: float) -> None:
+        nonlocal spent
+        call.open, call.tokens = False, int(call.tokens * share)
+        spent += call.dollars * share
+        shared.settle(call.name, call.tokens, call.dollars * share)
+        shared.settle(call.name, 1000, 1000.0)  # a repeated answer counts once
+
+    for number, (step, amount, share) in enumerate(steps):
+        in_flight = [call for call in reserved if call.open]
+        if step == "ask":
+            waiting.append(Asked(str(number), int(amount), share))
+        elif step == "settle" and in_flight:
+            settle(in_flight[int(amount) % len(in_flight)], share)
+        elif step == "pass":
+            clock.now += amount
+        look()
+    for _ in steps:
+        for call in reserved:
+            if call.open:
+                settle(call, 0.5)
+        clock.now += MINUTE
+        look()
+    assert not waiting
+    assert shared.spent == spent
+    for call in reserved:
+        used = [it.tokens for it in reserved if call.at <= it.at < call.at + MINUTE and it.tokens]
+        assert sum(used) <= PER_MINUTE or len(used) == 1
+
+
+def test_no_wake_up_is_lost_between_threads() -> None:
+    shared, gate = Limits(max_cost=10.0, endpoints=Endpoints()), threading.Lock()
+    now, most = 0, 0
+
+    def work(number: int) -> str:
+        nonlocal now, most
+        name = str(number)
+        answer = shared.reserve(name, f"endpoint {number % 2}", 10, 0.5, calls=2, per_minute=10**6, patience=60)
+        with gate:
+            now += 1
+            most = max(most, now)
+        with gate:
+            now -= 1
+        shared.settle(name, 10, 0.01)
+        return answer
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(work, range(400))) == {"reserved"}
+    assert most <= 4
+    assert round(shared.spent, 6) == 4.0
+
+
+def test_a_call_larger_than_a_minute_begins_in_an_empty_one() -> None:
+    clock = Clock()
+    shared = Limits(endpoints=Endpoints(clock))
+    small, large, next_ = Asked("1", 60, 0), Asked("2", 5000, 0), Asked("3", 60, 0)
+    assert [ask(shared, call) for call in (small, large, next_)] == ["reserved", "wait", "wait"]
+    clock.now = MINUTE
+    assert [ask(shared, call) for call in (large, next_)] == ["reserved", "wait"]
+    shared.settle("2", 30, 0)  # what it did not use returns
+    assert ask(shared, next_) == "reserved"
+
+
+def test_dollars_are_spent_when_what_is_in_flight_leaves_too_few() -> None:
+    shared = Limits(endpoints=Endpoints(Clock()), max_cost=1.0, spent=0.2)
+    first, second, third = Asked("1", 1, 0.7), Asked("2", 1, 0.5), Asked("3", 1, 0.1)
+    assert [ask(shared, call) for call in (first, second)] == ["reserved", "wait"]
+    shared.settle("1", 1, 0.4)
+    assert [ask(shared, call) for call in (second, third)] == ["spent", "spent"]
+    assert shared.is_spent
+
+
+def test_reservations_of_a_process_that_is_gone_lapse() -> None:
+    clock = Clock()
+    shared = Limits(endpoints=Endpoints(clock), max_cost=1.0)
+    theirs = [Asked(str(number), 1, 0.3) for number in range(CALLS)]
+    assert [ask(shared, call, "node 1") for call in theirs] == ["reserved"] * CALLS
+    mine = Asked("mine", 1, 0.3)
+    assert ask(shared, mine, "node 2") == "wait"
+    clock.now += MINUTE - 1
+    shared.renew("node 1")
+    clock.now += MINUTE - 1
+    assert ask(shared, mine, "node 2") == "wait"
+    clock.now += 1
+    assert ask(shared, mine, "node 2") == "reserved"
+    shared.settle("0", 1, 0.25)  # its node was slow, not gone: the dollars count
+    shared.settle("0", 1, 0.25)
+    assert shared.spent == 0.25
+    shared.settle("mine", 1, 0.1)
+    assert [ask(shared, Asked(f"new {n}", 1, 0.2)) for n in range(CALLS)] == ["reserved"] * CALLS
+
+
+def test_a_call_that_is_withdrawn_leaves_its_place() -> None:
+    clock = Clock()
+    shared = Limits(endpoints=Endpoints(clock))
+    calls = [Asked(str(number), 50, 0) for number in range(4)]
+    assert [ask(shared, call) for call in calls] == ["reserved", "reserved", "wait", "wait"]
+    shared.settle("2", 0, 0)
+    clock.now = MINUTE
+    assert ask(shared, calls[3]) == "reserved"
