@@ -10,7 +10,10 @@ from storm_pipeline.interfaces.cli.guard import Guard as Guard, stop_on_interrup
 from storm_pipeline.interfaces.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.interfaces.cli.output import say as say, tell as tell
 from storm_pipeline.interfaces.configuration.layers import load_settings as load_settings
-from storm_pipeline.interfaces.server.reach import Reach as Reach, is_own_page as is_own_page
+from storm_pipeline.interfaces.server.links import behind_links as behind_links
+from storm_pipeline.interfaces.server.places import caller_name as caller_name
+from storm_pipeline.interfaces.server.reach import Reach as Reach
+from storm_pipeline.interfaces.server.serving import server_config as server_config
 from storm_pipeline.interfaces.web.page import Pages as Pages
 from storm_pipeline.method.saved_settings import pinned_engine as pinned_engine
 from storm_pipeline.models.asking import LanguageModels as LanguageModels

@@ -130,7 +130,7 @@ def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -
     assert str(folder) not in text
     assert "user:" not in text or "user:" in before + after
     assert text.endswith("@host/v1 in silk-road")
-    nested = {"details": [f"{folder}/a.pdf", {"why": [f"{folder}"]}], "count": 2}
+    nested = {"details": [f"{folder}/a.pdf", {f"{folder}/why": [f"{folder}"]}], "count": 2}
     assert Redactor([folder]).values(nested) == {"details": ["a.pdf", {"why": ["."]}], "count": 2}
 
 

@@ -1,6 +1,7 @@
 """Whose word counts: what a folder, topics or a run may say; which key goes where, and that no secret is written."""
 
 import base64
+import html
 import json
 import os
 import subprocess
@@ -265,11 +266,24 @@ def test_what_the_user_names_as_a_key_is_hidden_whatever_its_name_says(monkeypat
     assert redact("a-real-value, another-value, AKIA0123456789") == "***, ***, ***"
 
 
-def test_a_key_is_hidden_in_an_address_and_in_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    key = 'abc/def+ghi==ü"q'
+def test_a_key_is_hidden_in_whatever_form_a_service_or_library_quotes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "abc/def+ghi==ü\"q'&"
     monkeypatch.setenv("MY_SECRET", key)
-    for form in (key, quote(key), quote_plus(key), json.dumps(key)[1:-1]):
+    for form in (key, quote(key), quote_plus(key), json.dumps(key)[1:-1], repr(key)[1:-1], html.escape(key)):
         assert redact(f"http://host.example/{form}/x?q={form}") == "http://host.example/***/x?q=***"
+
+
+@pytest.mark.parametrize("before", ["", "m", "me", "me:", "somebody:"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_key_is_hidden_in_base64_as_in_a_login(
+    monkeypatch: pytest.MonkeyPatch, encode: Callable[[bytes], bytes], before: str
+) -> None:
+    key = "hunter2?~xyz\udcff"  # not in UTF-8
+    monkeypatch.setenv("MY_PASSWORD", key)
+    login = encode(before.encode() + os.fsencode(key) + b":end").decode()
+    user, end = redact(f"Authorization: Basic {login}").removeprefix("Authorization: Basic ").split("***")
+    assert login.startswith(user)
+    assert (len(user), len(end)) <= (len(before) * 8 // 6 + 2, 9)
 
 
 @pytest.mark.parametrize("name", sorted(set(OTHERS_MAY_NOT) - set(CAPS)))

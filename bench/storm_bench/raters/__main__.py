@@ -5,6 +5,7 @@ python -m storm_bench.raters serve FOLDER
 python -m storm_bench.raters report FOLDER
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,7 +18,6 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Let people 
 _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the round.", show_default=False)]
 _Address = Annotated[str, typer.Option("--address", help="How raters reach the server, such as https://rate.example.")]
 _HERE = "http://127.0.0.1:8610"
-_MOST_CONNECTIONS = 200  # beyond which requests are answered 503
 
 
 @app.command("setup", short_help="Read STUDY.toml, draw who rates what, and print an address for each rater.")
@@ -44,7 +44,7 @@ def setup(
         assigned = draw(read)
         tokens = set_up(to, read, articles, assigned)
         say(f"{len(read.items)} items, {len(tokens)} raters, {len(assigned)} assignments in {to}")
-        say("\n".join(f"{name}: {address.rstrip('/')}/enter/{token}" for name, token in tokens.items()))
+        say("\n".join(f"{name}: {address.rstrip('/')}/enter?key={token}" for name, token in tokens.items()))
 
 
 @app.command("serve", short_help="Serve the pages on which raters rate.")
@@ -56,6 +56,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A name of this server; repeatable.")
     ] = None,
+    trust_proxy: Annotated[
+        list[str] | None, typer.Option("--trust-proxy", metavar="CIDR", help="Network of your proxy; repeatable.")
+    ] = None,
 ) -> None:
     """Serve a round until Ctrl-C. By default only this machine reaches it; everywhere raters need their tokens."""
     with Guard():
@@ -65,19 +68,13 @@ def serve(
             from storm_bench.raters.app import create_app
         except ModuleNotFoundError as error:
             raise MissingExtraError(f"this needs {error.name}: pip install 'storm-bench[raters]'") from error
-        from storm_pipeline.api import Reach
+        from storm_pipeline.api import Reach, server_config
 
-        application = create_app(folder, Reach.build(host, tuple(allow_host or ())))
+        reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
+        config = server_config(create_app(folder, reach), host, port, reach, access_log=False)
         say(f"the round {folder} is at http://{host}:{port}")
-        uvicorn.run(
-            application,
-            host=host,
-            port=port,
-            limit_concurrency=_MOST_CONNECTIONS,
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run()
 
 
 @app.command("link", short_help="Print a new address for a rater; the old one works no longer.")
@@ -91,7 +88,7 @@ def link(
     with Guard():
         from storm_bench.raters.store import Ratings
 
-        say(f"{rater}: {address.rstrip('/')}/enter/{Ratings(folder).renew(rater)}")
+        say(f"{rater}: {address.rstrip('/')}/enter?key={Ratings(folder).renew(rater)}")
 
 
 @app.command("close", short_help="Close a round: nothing is saved any more.")

@@ -1,32 +1,21 @@
 """The web application in which people and programs rate."""
 
-import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 from fastapi import Depends, FastAPI, Request
 from pydantic import BaseModel, ConfigDict
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from storm_bench.errors import RatingError
 from storm_bench.raters.sheets import Sheet, marks, sheets_of
 from storm_bench.raters.store import CLOSED, Ratings
 from storm_bench.raters.study import RaterTable
-from storm_pipeline.api import Pages, Reach, is_own_page, page_values
+from storm_pipeline.api import Pages, Reach, behind_links, caller_name, page_values
 
-_COOKIE = "storm-rater"
-_COOKIE_SECONDS = 120 * 24 * 3600
-_MOST_BYTES = 1 << 20  # of a request
-_MOST_SECONDS = 30  # for the reading of one
-_SAFE = ("GET", "HEAD")
-_WRONG = "this address is not, or no longer, that of a rater: ask for a new one"
-_STRANGER = "open the address that you were given, or send its token as Authorization: Bearer TOKEN"
 _PAGES = Pages("storm_bench.raters", ("raters.css", "raters.js"))
 
 
@@ -82,22 +71,10 @@ class Desk:
         return self.progress() | (sheet.as_record(self.answers[sheet.name]) if sheet else {"page": None})
 
 
-def _rater(request: Request) -> RaterTable:
-    """Return who makes a request. Raises HTTPException: no rater, or another site's page that may not."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    has_token = scheme.lower() == "bearer"
-    ratings: Ratings = request.app.state.ratings
-    rater = ratings.rater(token.strip() if has_token else request.cookies.get(_COOKIE, ""))
-    if rater is None:
-        raise HTTPException(401, _STRANGER)
-    is_own = is_own_page(dict(request.headers))
-    if request.method not in _SAFE and (is_own is False or (is_own is None and not has_token)):
-        raise HTTPException(403, "only the pages of this server, or a program with a token, may change answers")
-    return rater
-
-
 def _desk(request: Request) -> Desk:
-    return Desk(request.app.state.ratings, _rater(request))
+    ratings: Ratings = request.app.state.ratings
+    name = caller_name()
+    return Desk(ratings, next(rater for rater in ratings.round.study.raters if rater.name == name))
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -108,21 +85,11 @@ _Desk = Annotated[Desk, Depends(_desk)]
 _Form = Annotated[dict[str, str], Depends(_form)]
 
 
-def create_app(folder: Path, reach: Reach) -> FastAPI:
+def create_app(folder: Path, reach: Reach) -> Any:
     """Return the application of a round; ``reach``: the names that the server answers to."""
-    app = FastAPI(title="Ratings", docs_url=None, redoc_url=None)
-    app.state.ratings = Ratings(folder)
+    app = FastAPI(title="Ratings", docs_url=None, redoc_url=None, openapi_url=None)
+    ratings = app.state.ratings = Ratings(folder)
     app.get("/static/{name}", include_in_schema=False)(_PAGES.static_file)
-
-    @app.middleware("http")
-    async def check(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
-        try:
-            await _read(request, reach)
-        except HTTPException as error:
-            answer = _problem(request, error.status_code, error.detail)
-            answer.headers["connection"] = "close"  # what is unread of the request is never read
-            return answer
-        return await proceed(request)
 
     @app.exception_handler(HTTPException)
     async def refuse(request: Request, error: HTTPException) -> Response:
@@ -138,26 +105,7 @@ def create_app(folder: Path, reach: Reach) -> FastAPI:
 
     _add_pages(app)
     _add_programs(app)
-    return app
-
-
-async def _read(request: Request, reach: Reach) -> None:
-    """Read a request, that of a stranger without its body. Raises HTTPException: it is refused, or too slow."""
-    headers, is_safe = dict(request.headers), request.method in _SAFE
-    if is_safe:
-        headers.pop("sec-fetch-site", None)  # raters come by a link in a letter; only answers are refused below
-    if refusal := reach.refusal(headers, request.scope.get("server")):
-        raise HTTPException(403, refusal)
-    length = headers.get("content-length", "0" if is_safe else "")
-    if not length.isdecimal() or int(length) > _MOST_BYTES or "transfer-encoding" in headers:
-        raise HTTPException(413, f"a request says its length, of at most {_MOST_BYTES:,} bytes")
-    if not is_safe:
-        await run_in_threadpool(_rater, request)
-        try:
-            async with asyncio.timeout(_MOST_SECONDS):
-                await request.body()
-        except (TimeoutError, ClientDisconnect) as error:
-            raise HTTPException(408, f"a request arrives within {_MOST_SECONDS} seconds") from error
+    return behind_links(app, ratings.holder, reach, _PAGES.page, _problem)
 
 
 def _problem(request: Request, status: int, why: str) -> Response:
@@ -168,15 +116,6 @@ def _problem(request: Request, status: int, why: str) -> Response:
 
 def _add_pages(app: FastAPI) -> None:
     """Add the pages for browsers; all work without JavaScript."""
-
-    @app.get("/enter/{token}", include_in_schema=False)
-    def enter(request: Request, token: str) -> Response:
-        if request.app.state.ratings.rater(token) is None:
-            return _problem(request, 404, _WRONG)
-        answer = RedirectResponse("/", 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
-        is_secure = request.url.scheme == "https"
-        answer.set_cookie(_COOKIE, token, _COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_secure)
-        return answer
 
     @app.get("/", include_in_schema=False)
     def start(request: Request, desk: _Desk) -> Response:

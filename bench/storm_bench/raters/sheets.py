@@ -12,7 +12,7 @@ from storm_bench.raters.store import Answer, Round
 from storm_pipeline import Article
 from storm_pipeline.types import Paragraph, Sentence
 
-_LONGEST = 10_000  # characters of an answer
+_LONGEST = 5_000  # characters of an answer: encoded in a form they fit into a request
 _CHECK = "This page checks that pages are read before they are rated. It asks for the number {}."
 _MARK = "error."
 FACT = "fact."

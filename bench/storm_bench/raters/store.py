@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from storm_bench.errors import RatingError
 from storm_bench.folders import folder_to_write, require_no_links
 from storm_bench.raters.assignment import Assigned
-from storm_bench.raters.study import RaterTable, Study
+from storm_bench.raters.study import Study
 from storm_pipeline import Article
 from storm_pipeline.api import from_json
 
@@ -73,10 +73,11 @@ class Ratings:
         require_no_links(folder / f"{FILE}{end}" for end in ("", "-wal", "-shm", "-journal"))
         if not self.path.is_file():
             raise RatingError(f"{folder} has no {FILE}: give the folder that setup wrote")
-        self._lock = threading.Lock()
+        self._lock, self._looking_up = threading.Lock(), threading.Lock()
         try:
-            self._db = _connect(self.path)
+            self._db, self._tokens = _connect(self.path), _connect(self.path)
             weakref.finalize(self, self._db.close)
+            weakref.finalize(self, self._tokens.close)
             self.round = self._read_round()
         except (sqlite3.Error, ValueError, TypeError, LookupError) as error:
             raise RatingError(f"{self.path} cannot be used: {error}") from error
@@ -114,10 +115,11 @@ class Ratings:
             raise RatingError(f"{rater!r} is not a rater of this round: {', '.join(self.round.assigned)}")
         return token
 
-    def rater(self, token: str) -> RaterTable | None:
-        """Return the rater of a token; None if it is wrong. The file has hashes of tokens only."""
-        found = self._rows("SELECT name FROM raters WHERE token = ?", _digest(token)) if token else []
-        return next((one for one in self.round.study.raters if found and one.name == found[0][0]), None)
+    def holder(self, digest: str) -> str | None:
+        """Return the name of the rater whose token has this hash; None if nobody has. It waits for no saving."""
+        with self._looking_up:
+            found = self._tokens.execute("SELECT name FROM raters WHERE token = ?", [digest]).fetchone()
+        return str(found[0]) if found and found[0] in self.round.assigned else None
 
     def save(self, rater: str, number: int, answers: Iterable[tuple[int, str, str]]) -> None:
         """Save answers: place of the article, question and value; an empty value takes an answer back.

@@ -1,12 +1,12 @@
 """A round of ratings through its server: who may answer what, what is kept, and a blind reading entered again."""
 
-import asyncio
 import csv
 import json
 import os
 import signal
 import sqlite3
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,13 @@ from rounds import client, rate_all, serving, set_up_round, study_file
 from typer.testing import CliRunner
 
 from storm_bench.errors import RatingError
-from storm_bench.raters import app, store
+from storm_bench.raters import store
 from storm_bench.raters.__main__ import app as commands
 from storm_bench.raters.report import write_report
 from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
 from storm_bench.raters.study import read_study
 from storm_pipeline import Article, DatasetError
-from storm_pipeline.api import Reach
 from storm_pipeline.types import Paragraph, Sentence
 
 HEAD = 'compare = ["oRAG", "STORM"]\nrubrics = ["storm"]\nerrors = true'
@@ -84,7 +83,7 @@ def test_answers_are_kept_changed_and_taken_back(begun: tuple[Path, dict[str, st
         (SHEET, {"preference": "first"}, "'preference' is not asked on the page 1-1"),
         (SHEET, {"error.5": "inference"}, "'error.5' is not asked on the page 1-1"),
         (SHEET, {"error.1": "wrong"}, "error.1: 'wrong' is not one of inference"),
-        (SHEET, {"storm.interest": "3", "comment": "x" * 10_001}, "comment: at most 10,000 characters"),
+        (SHEET, {"storm.interest": "3", "comment": "x" * 5_001}, "comment: at most 5,000 characters"),
         ("9-1", {"storm.interest": "3"}, "you have no page '9-1'"),
     ],
 )
@@ -105,37 +104,54 @@ def test_strangers_get_nothing(begun: tuple[Path, dict[str, str]]) -> None:
         assert stranger.get("/api/next").status_code == 401
         assert give(stranger, storm__interest="3").status_code == 401
         assert stranger.get("/").status_code == 401
-        assert "ask" in stranger.get("/enter/wrong").text
-        assert stranger.get("/enter/wrong").status_code == 404
+        assert "ask" in stranger.get("/enter?key=wrong").text
+        assert stranger.get("/enter?key=wrong").status_code == 401
 
 
-@pytest.mark.parametrize(("token", "status", "reads"), [("wrong", 401, 0), ("anna", 408, 1)])
-def test_a_body_is_read_of_raters_alone_and_not_for_ever(
-    begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch, token: str, status: int, reads: int
-) -> None:
-    monkeypatch.setattr(app, "_MOST_SECONDS", 0.05)
+def test_a_body_comes_whole_and_of_raters_alone(begun: tuple[Path, dict[str, str]]) -> None:
     folder, tokens = begun
-    given = {"host": "testserver", "content-length": "9", "authorization": f"Bearer {tokens.get(token, token)}"}
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": "POST",
-        "path": "/api/answers",
-        "query_string": b"",
-        "scheme": "http",
-    }
-    scope["headers"] = [(name.encode(), value.encode()) for name, value in given.items()]
-    sent, read = list[Any](), list[int]()
+    with serving(folder) as (address, _), httpx.Client(base_url=address, trust_env=False) as program:
+        for token, body, status in (
+            (tokens["anna"], iter([b"{}"]), 400),  # in chunks, without a length
+            ("wrong", b"x" * 100_000, 401),
+            (tokens["anna"], b"x" * 100_000, 413),
+        ):
+            answer = program.post("/api/answers", content=body, headers={"Authorization": f"Bearer {token}"})
+            assert (answer.status_code, "error" in answer.text) == (status, status != 400)
 
-    async def receive() -> Any:
-        read.append(1)
-        await asyncio.sleep(60)
 
-    async def send(message: Any) -> None:
-        sent.append(message)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_browser_gets_a_session_and_not_its_token(begun: tuple[Path, dict[str, str]], scheme: str) -> None:
+    folder, tokens = begun
+    browser = client(folder, base_url=f"{scheme}://testserver", follow_redirects=False)
+    given = [browser.get(f"/enter?key={tokens['anna']}").headers["set-cookie"] for _ in range(2)]
+    assert len({one.partition(";")[0] for one in given}) == 2
+    for one in given:
+        assert tokens["anna"] not in one
+        parts = set(one.lower().split("; ")[1:])
+        assert {"httponly", "samesite=strict"} <= parts
+        assert ("secure" in parts) == (scheme == "https")
+    assert "You rate as <strong>anna" in browser.get("/").text
+    letter = client(folder, headers={"Accept": "text/html", "Sec-Fetch-Site": "cross-site"})
+    onward = letter.get(f"/enter?key={tokens['anna']}")
+    assert "url=/" in onward.text  # a redirect would lead on without the cookie
+    Ratings(folder).renew("anna")
+    assert browser.get("/").status_code == 401
+    asked = browser.get("/sheet/1-1", headers={"Accept": "text/html"})
+    assert "Open the address that you were given" in browser.get(asked.headers["location"]).text
 
-    asyncio.run(app.create_app(folder, Reach.build("testserver"))(scope, receive, send))
-    assert (sent[0]["status"], len(read)) == (status, reads)
-    assert (b"connection", b"close") in sent[0]["headers"]
+
+def test_raters_are_let_in_while_an_answer_waits_for_the_disk(begun: tuple[Path, dict[str, str]]) -> None:
+    folder, tokens = begun
+    program = client(folder, tokens["anna"])
+    with closing(sqlite3.connect(folder / FILE)) as file, ThreadPoolExecutor() as pool:
+        file.execute("BEGIN IMMEDIATE")
+        saving = pool.submit(give, program, storm__interest="3")
+        assert client(folder).get("/api/next").status_code == 401
+        assert program.get("/static/raters.css").status_code == 200
+        assert not saving.done()
+        file.rollback()
+        assert saving.result().status_code == 200
 
 
 def test_a_rater_cannot_fill_the_disk(begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,15 +182,14 @@ def test_a_new_address_replaces_the_old_one_and_no_token_is_in_the_file(begun: t
 
 def test_other_sites_and_other_names_of_the_server_are_refused(begun: tuple[Path, dict[str, str]]) -> None:
     folder, tokens = begun
-    browser = client(folder, cookies={"storm-rater": tokens["anna"]})
+    browser = client(folder)
+    browser.get(f"/enter?key={tokens['anna']}")
     form = {"storm.interest": "3", "do": "stay"}
     assert browser.post("/sheet/1-1", data=form).status_code == 403  # neither a page's nor a program's
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert browser.post("/sheet/1-1", data=form, headers=headers).status_code == 403
     assert browser.get("/", headers={"Host": "evil.example"}).status_code == 403
     assert Ratings(folder).answers() == []
-    for path in (f"/enter/{tokens['anna']}", "/"):  # by a link in a letter
-        assert browser.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
     own = {"Origin": "http://testserver"}
     assert browser.post("/sheet/1-1", data=form, headers=own, follow_redirects=False).status_code == 303
     assert [one.value for one in Ratings(folder).answers()] == ["3"]
@@ -184,7 +199,7 @@ def test_other_sites_and_other_names_of_the_server_are_refused(begun: tuple[Path
 def test_a_form_works_without_scripts(begun: tuple[Path, dict[str, str]]) -> None:
     folder, tokens = begun
     browser = client(folder, headers={"Origin": "http://testserver"}, follow_redirects=False)
-    assert browser.get(f"/enter/{tokens['anna']}").headers["location"] == "/"
+    assert browser.get(f"/enter?key={tokens['anna']}").headers["location"] == "/"
     form = {"storm.interest": "3", "sentence": "2", "class": "irrelevant", "comment": "", "do": "stay"}
     assert browser.post(f"/sheet/{SHEET}", data=form).headers["location"] == f"/sheet/{SHEET}"
     page = browser.post(f"/sheet/{SHEET}", data=form | {"sentence": "", "do": "next"})

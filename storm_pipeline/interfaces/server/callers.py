@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -41,6 +42,19 @@ CALLER: ContextVar[Caller] = ContextVar("storm_caller")
 """The caller of the current request. Without a default, so that an unidentified request fails."""
 
 
+class KnownTokens(Protocol):
+    """The callers of tokens, such as :class:`Tokens`."""
+
+    required: bool
+
+    def by_digest(self, sha256: str) -> Caller | None:
+        """Return the caller with a token of this hash; None if there is none."""
+
+    def find(self, token: str) -> Caller | None:
+        """Return the caller with a token; None as for :meth:`by_digest`."""
+        return self.by_digest(digest(token))
+
+
 class Token(BaseModel):
     """A stored token: only its hash."""
 
@@ -56,7 +70,7 @@ class Token(BaseModel):
 _TOKENS = TypeAdapter(tuple[Token, ...])
 
 
-class Tokens:
+class Tokens(KnownTokens):
     """The named tokens of the server whose runs are in a folder. Thread-safe.
 
     They are stored in ``tokens.json`` of the folder of its records; a running server reads it again after changes. A
@@ -113,12 +127,8 @@ class Tokens:
                 raise SettingsError(f"{self._path} cannot be read as a list of tokens: restore or delete it") from error
             return self._known
 
-    def find(self, token: str) -> Caller | None:
-        """Return the caller with a token; None if the token is invalid, or the file cannot be read."""
-        return self.by_digest(digest(token))
-
     def by_digest(self, sha256: str) -> Caller | None:
-        """Return the caller with a token of this hash; None as for :meth:`find`."""
+        """Return the caller with a token of this hash; None if there is none, or the file cannot be read."""
         return next((Caller(token.name, token.budget) for token in self._valid() if token.sha256 == sha256), None)
 
     def by_name(self, name: str) -> Caller | None:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.server.callers import CALLER, OWNER, STRANGER, Caller, Tokens
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, STRANGER, Caller, KnownTokens, Tokens
 from storm_pipeline.interfaces.server.documents import FILE_BYTES, SET_BYTES
 from storm_pipeline.interfaces.server.errors import (
     BusyError,
@@ -76,25 +76,27 @@ class Gate:
         of_session: returns the caller of a browser's session from its cookies; browsers without one are sent to
             ``/login``.
         open_pages: beginnings of the paths of pages that need no session.
+        problem: renders the page of a refusal, from the request, its status and the reason.
     """
 
     def __init__(
         self,
         app: App,
         token: str,
-        tokens: Tokens,
+        tokens: KnownTokens,
         reach: Reach | None = None,
         *,
         open_path: str = "",
         of_session: Callable[[Scope, str], Caller | None] | None = None,
         open_pages: tuple[str, ...] = (),
+        problem: Callable[[Any, int, str], Any] | None = None,
     ) -> None:
-        self._app = app
+        self._app = Turns(app)
         self._token = token.encode()
         self._tokens = tokens
         self._reach = reach or Reach()
         self._open_path, self._open_pages = open_path, open_pages
-        self._of_session = of_session
+        self._of_session, self._problem = of_session, problem
         self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
         self._strangers = make_places("requests without a token", _MOST_OF_ONE)  # by address
         self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
@@ -112,21 +114,21 @@ class Gate:
         is_entry = (scope["method"], scope["path"]) == ("GET", _ENTRY)  # a file of `storm web` leads there
         origin = headers | {"sec-fetch-site": "none"} if is_entry else headers
         if reason := self._reach.refusal(origin, scope.get("server")):
-            await _refuse(scope, send, 403, reason)
+            await self._refuse(scope, send, 403, reason)
             return
         caller = self._caller(headers.get("authorization", ""))
         if "authorization" not in headers or (caller == OWNER and not self._token):  # it is not a token
             in_session = self._of_session and self._of_session(scope, headers.get("cookie", ""))
             is_own = is_own_page(headers)
             if scope["method"] not in _SAFE and (is_own is False or (in_session and not is_own)):
-                await _refuse(scope, send, 403, "only pages of this server may change something in a session")
+                await self._refuse(scope, send, 403, "only pages of this server may change something in a session")
                 return
             caller = in_session or caller
         if caller is None and scope["path"] != self._open_path and not scope["path"].startswith(self._open_pages):
             if self._of_session and "text/html" in headers.get("accept", ""):
                 await _redirect_to_login(scope, send)
             else:
-                await _refuse(scope, send, 401, "the token is missing or wrong")
+                await self._refuse(scope, send, 401, "the token is missing or wrong")
             return
         if scope["path"] == self._open_path:  # answered at once without reading its body
             await self._pass(scope, {}, _nothing, send, caller)
@@ -139,7 +141,7 @@ class Gate:
                 for places in self._places(scope, headers) if caller else (self._strangers,):
                     held.enter_context(places.hold(client))
             except BusyError as error:
-                await _refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
+                await self._refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
             else:
                 has_body = caller or (scope["method"], scope["path"]) == ("POST", _LOGIN)
                 await self._pass(scope, headers, receive if has_body else _nothing, send, caller or STRANGER)
@@ -166,7 +168,7 @@ class Gate:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await read_body(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
         except (EncodingError, SlowBodyError, TooLargeError) as error:
-            await _refuse(scope, send, _STATUSES[type(error)], str(error))
+            await self._refuse(scope, send, _STATUSES[type(error)], str(error))
             return
         before = CALLER.set(caller) if caller else None
         of_files = read_for.set(caller.name if caller else "")
@@ -185,6 +187,17 @@ class Gate:
             return OWNER
         token = self._tokens.find(sent.decode())
         return OWNER if token is None and not self._token and not self._tokens.required else token
+
+    async def _refuse(self, scope: Scope, send: Send, status: int, message: str) -> None:
+        from starlette.requests import Request  # needs an extra
+        from starlette.responses import JSONResponse, Response
+
+        answer: Response = JSONResponse({"error": message, "kind": "Refused"}, status)
+        if self._problem and "text/html" in (request := Request(scope)).headers.get("accept", ""):
+            answer = self._problem(request, status, message)
+        answer.headers.update({"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"})
+        answer.headers.update({"Retry-After": "5"} if status in (429, 503) else {})
+        await answer(scope, _nothing, send)
 
 
 class Turns:
@@ -232,20 +245,6 @@ def _is_small(headers: dict[str, str]) -> bool:
     """Return whether the headers announce a small body."""
     size = announced_size(headers)
     return size is not None and size <= _MOST_BYTES
-
-
-async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
-    from starlette.requests import Request  # needs an extra
-    from starlette.responses import JSONResponse, Response
-
-    from storm_pipeline.interfaces.web.page import error_page
-
-    answer: Response = JSONResponse({"error": message, "kind": "Refused"}, status)
-    if "text/html" in (request := Request(scope)).headers.get("accept", ""):
-        answer = error_page(request, status, message)
-    answer.headers.update({"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"})
-    answer.headers.update({"Retry-After": "5"} if status in (429, 503) else {})
-    await answer(scope, _nothing, send)
 
 
 async def _redirect_to_login(scope: Scope, send: Send) -> None:

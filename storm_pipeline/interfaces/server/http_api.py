@@ -25,7 +25,7 @@ from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, 
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
-from storm_pipeline.interfaces.server.gate import Gate, Turns, announced_size
+from storm_pipeline.interfaces.server.gate import Gate, announced_size
 from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
@@ -42,13 +42,13 @@ from storm_pipeline.interfaces.server.remote_settings import (
 from storm_pipeline.interfaces.server.run_folders import RUN, RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
 from storm_pipeline.interfaces.server.setup import Setup
-from storm_pipeline.interfaces.web.entrance import Sessions
+from storm_pipeline.interfaces.web.entrance import OPEN_PAGES, Sessions
 from storm_pipeline.interfaces.web.page import error_page
 from storm_pipeline.output.export.formats import ArticleFormat
 from storm_pipeline.types import Article
 
 _HEALTH = "/health"
-_SHARED, _OPEN_PAGES = "/shared/", ("/login", "/enter", "/static/")
+_SHARED = "/shared/"
 _ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
@@ -121,10 +121,18 @@ def create_app(
     describe(app, service.remote, lambda: bool(token) or service.tokens.required)
     app.router.routes += mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])]
     handle_errors(app, service.redactor.text, error_page if has_pages else None)
-    of_session, open_pages = (sessions.find, _OPEN_PAGES) if has_pages else (None, ())
+    of_session, open_pages = (sessions.find, OPEN_PAGES) if has_pages else (None, ())
     open_paths = (_SHARED, *open_pages)
-    app.add_middleware(Turns)
-    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, of_session=of_session, open_pages=open_paths)
+    return Gate(
+        app,
+        token,
+        service.tokens,
+        reach,
+        open_path=_HEALTH,
+        of_session=of_session,
+        open_pages=open_paths,
+        problem=error_page,
+    )
 
 
 class Health(BaseModel):

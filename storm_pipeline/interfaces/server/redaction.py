@@ -29,7 +29,7 @@ class Redactor:
         return self._text(text, redact)
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record, such as an event, with every text redacted, including nested ones."""
+        """Return a record, such as an event, with every text redacted, including nested ones and names."""
         hidden: dict[str, Any] = self._value(record, redaction())
         return hidden
 
@@ -43,7 +43,7 @@ class Redactor:
         if isinstance(value, str):
             return self._text(value, hide)
         if isinstance(value, Mapping):
-            return {name: self._value(inner, hide) for name, inner in value.items()}
+            return {self._value(name, hide): self._value(inner, hide) for name, inner in value.items()}
         return [self._value(element, hide) for element in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:

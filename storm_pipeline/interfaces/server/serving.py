@@ -20,6 +20,7 @@ from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import engines
 
 if TYPE_CHECKING:
+    from uvicorn import Config
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from storm_pipeline.interfaces.server.run_service import RunService
@@ -91,27 +92,34 @@ def serve_api(
                 await asyncio.to_thread(service.close, _SAVE_SECONDS)
                 os._exit(0)
 
-    config = uvicorn.Config(
-        create_app(service, token, known, check, key=key),
-        host=host,
-        port=port,
-        http=_protocol(),
-        ws="none",
-        limit_concurrency=_MOST_CONNECTIONS,
-        proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
-        forwarded_allow_ips=list(map(str, known.proxies)),
-        timeout_graceful_shutdown=_TASK_SECONDS,
-        server_header=False,
-        log_config=_logging(uvicorn.config.LOGGING_CONFIG),
-    )
+    server = Server(server_config(create_app(service, token, known, check, key=key), host, port, known))
     logging.getLogger("uvicorn.access").addFilter(lambda record: "/alive" not in (record.args or ()))
-    server = Server(config)
     server.run(list(listening) or None)
     if not server.started:
         raise SystemExit(3)  # the reason is logged
     if not service.close(_SAVE_SECONDS):
         logger.warning("runs whose model has not answered are interrupted: resume them")
         os._exit(0)  # their threads would be waited for
+
+
+def server_config(app: Any, host: str, port: int, reach: Reach, *, access_log: bool = True) -> "Config":
+    """Return uvicorn's configuration for an application behind a gate, with limits, and no secrets in logs."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=_protocol(),
+        ws="none",
+        limit_concurrency=_MOST_CONNECTIONS,
+        proxy_headers=bool(reach.proxies),  # the client is then the last address that no proxy of these wrote
+        forwarded_allow_ips=list(map(str, reach.proxies)),
+        timeout_graceful_shutdown=_TASK_SECONDS,
+        server_header=False,
+        access_log=access_log,
+        log_config=_logging(uvicorn.config.LOGGING_CONFIG),
+    )
 
 
 def _protocol() -> type["H11Protocol"]:

@@ -12,11 +12,11 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from storm_pipeline.interfaces.server.callers import OWNER, Caller, Tokens, digest
+from storm_pipeline.interfaces.server.callers import OWNER, Caller, KnownTokens, digest
 
+OPEN_PAGES = ("/login", "/enter", "/static/")  # beginnings of the paths that need no session
 _MOST, _MOST_OF_ONE = 1000, 20  # sessions, of all tokens and of one
-_IDLE_SECONDS = 12 * 3600.0  # without a request, after which a session ends
-_KEY_SECONDS = 600.0  # within which the one-time address works
+_IDLE_SECONDS, _KEY_SECONDS = 12 * 3600.0, 600.0  # of a session without a request; of the one-time address
 _USED = "this address was used, or is too old: start `storm web` again, at once if it was not you who used it"
 _ONWARD = '<!doctype html><title>storm</title><meta http-equiv="refresh" content="0;url=/">'
 Page = Callable[..., Response]
@@ -31,7 +31,7 @@ class Sessions:
     ``token``: the owner's, empty if callers need none; ``key``: the one-time key of the owner's address, or empty.
     """
 
-    def __init__(self, tokens: Tokens, token: str = "", key: str = "") -> None:
+    def __init__(self, tokens: KnownTokens, token: str = "", key: str = "") -> None:
         self._tokens = tokens
         self._owner = digest(token) if token else ""
         self._key, self._key_ends = (digest(key) if key else ""), time.monotonic() + _KEY_SECONDS

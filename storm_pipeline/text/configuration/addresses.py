@@ -6,7 +6,9 @@ is used. So no file of a run contains it, and a resumed run can read it again.
 
 import json
 import re
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from html import escape
 from urllib.parse import quote, quote_plus, urlsplit
 
 from storm_pipeline.errors import SettingsError
@@ -25,15 +27,14 @@ _VALUE = re.compile(
 """A query parameter with the name of a secret, and its value."""
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
-_FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
-"""Forms of a secret in texts: as it is, in addresses, and in JSON."""
 
 
 def redact(text: str, *secrets: str) -> str:
     """Replace passwords and keys in a text by ``***``; ``${NAME}`` stays. Idempotent.
 
     Hides user names, passwords and keys in addresses, values of variables named like secrets
-    (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
+    (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets; also as addresses, JSON, Python, HTML and base64 have
+    them.
 
     ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
     characters stay, since words contain them.
@@ -45,8 +46,8 @@ def redaction(*secrets: str) -> Callable[[str], str]:
     """Return :func:`redact` for many texts: the variables are read once."""
     variable_secrets = (value for name, value in variables().items() if names_secret(name))
     plain = {value.strip() for value in (*variable_secrets, *secrets)}
-    hidden = {form(value) for value in plain for form in _FORMS}
-    longest_first = sorted((value for value in hidden if len(value) >= _SHORTEST_SECRET), key=len, reverse=True)
+    hidden = {form for value in plain if len(value) >= _SHORTEST_SECRET for form in _forms(value)}
+    longest_first = sorted(hidden, key=len, reverse=True)
 
     def hide(text: str) -> str:
         for value in longest_first:
@@ -54,6 +55,15 @@ def redaction(*secrets: str) -> Callable[[str], str]:
         return _without_credentials(text)
 
     return hide
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield the forms of a secret in texts; in base64 without the characters that depend on what is around it."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    yield from (secret, quote(raw), quote_plus(raw), json.dumps(secret)[1:-1], repr(secret)[1:-1], escape(secret))
+    for before, mixed in enumerate((0, 2, 3)):
+        encoded = b64encode(bytes(before) + raw)[mixed : (before + len(raw)) * 8 // 6].decode()
+        yield from (encoded, encoded.replace("+", "-").replace("/", "_"))
 
 
 def _without_credentials(text: str) -> str:

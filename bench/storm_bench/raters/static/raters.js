@@ -16,13 +16,15 @@
       const body = JSON.stringify({ page: form.dataset.page, answers });
       const answer = await fetch("/api/answers", { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const told = await answer.json();
-      if (answer.ok || answer.status < 500) for (const name in answers) if (unsaved[name] === answers[name]) delete unsaved[name];
+      const isTaken = answer.status < 500 && ![401, 408, 429].includes(answer.status);  // or refused for good
+      if (isTaken) for (const name in answers) if (unsaved[name] === answers[name]) delete unsaved[name];
       if (answer.ok) {
         say("Saved", false);
         progress.textContent = `${told.done} of ${told.of} pages complete`;
         document.querySelector(".where progress").value = told.done;
-      } else say(`Not saved: ${told.error || answer.status}`, true);
-      if (answer.status < 500) pause = 0;
+      } else if (answer.status === 401) say("Not saved yet: open the address that you were given in another tab. It is tried again.", true);
+      else say(`Not saved: ${told.error || answer.status}`, true);
+      if (isTaken) pause = 0;
     } catch {
       say("Not saved yet: the server does not answer. It is tried again.", true);
     }
