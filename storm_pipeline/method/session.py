@@ -84,12 +84,17 @@ def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
     Raises SettingsError: a key or a price is missing.
     """
     require_model_keys(settings)
-    prices = parse_prices(settings.prices)
-    named = [name for name in settings.models if not is_object(name)]
-    if settings.max_cost is not None:
-        require_prices(settings.max_cost, {name: price_of(full_name(name, settings), prices) for name in named})
+    require_known_prices(settings, settings.max_cost)
     if not own_engine and settings.search != "auto":
         require_engine_keys(settings.search)
+
+
+def require_known_prices(settings: Settings, max_cost: float | None) -> None:
+    """Check that a cap on dollars can be kept, if there is one. Raises SettingsError: a price is unknown."""
+    prices = parse_prices(settings.prices)
+    named = [name for name in settings.models if not is_object(name)]
+    if max_cost is not None:
+        require_prices(max_cost, {name: price_of(full_name(name, settings), prices) for name in named})
 
 
 @contextmanager

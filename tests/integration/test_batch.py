@@ -247,6 +247,47 @@ def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
     assert 2 <= server.most <= 3
 
 
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_path: Path, at_once: int) -> None:
+    def dollars(report: BatchReport) -> float:
+        return sum(row.cost or 0 for row in report.rows)
+
+    with FakeModel(answers()) as server:
+        given = options(server, tmp_path) | {"open_storm": offline, "at_once": at_once}
+        with pytest.raises(SettingsError, match="a cap on dollars needs prices"):
+            write_batch(TOPICS[:3], **given, batch_max_cost=1)
+        assert not list((tmp_path / "runs").iterdir())
+        given |= {"prices": ["openai/fake=10/10"]}
+        whole = write_batch(TOPICS[:3], **given)
+        asked = len(server.asked)
+        capped = write_batch(TOPICS[:3], **given, batch_max_cost=0.6 * dollars(whole))
+        assert 0.2 * dollars(whole) < dollars(capped) <= 0.6 * dollars(whole)
+        assert {row.state for row in capped.rows} <= {"written", "stopped", "waiting"}
+        assert (capped.all_written, capped.stopped) == (False, False)
+        assert f"all {saved(capped.folder)['max_cost']:g} dollars of the batch are spent" in capped.refused[0]
+        del given["out"]
+        in_all = len(server.asked)
+        kept = resume_batch(capped.folder, **given)  # the cap is still the batch's
+        assert kept.refused == capped.refused
+        assert dollars(kept) <= 0.6 * dollars(whole)
+        assert in_all <= len(server.asked) <= in_all + 3
+        again = resume_batch(capped.folder, **given, batch_max_cost=2 * dollars(whole))
+        assert again.all_written
+        assert len(server.asked) == 2 * asked
+    assert texts(again) == texts(whole)
+
+
+@pytest.mark.parametrize("cap", [0, -1, float("nan"), float("inf")])
+def test_impossible_caps_of_a_batch_are_refused(tmp_path: Path, cap: float) -> None:
+    with pytest.raises(SettingsError, match="dollars on the batch is out of range"):
+        write_batch(["Jade"], open_storm=stubbed, out=tmp_path, batch_max_cost=cap)
+    report = write_batch(["Bad"], open_storm=stubbed, out=tmp_path)
+    state = saved(report.folder) | {"max_cost": cap}
+    (report.folder / "batch.json").write_text(json.dumps(state))
+    with pytest.raises(RunError, match="max_cost is not a number above 0"):
+        resume_batch(report.folder)
+
+
 def test_crashes_are_rows_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     report = write_batch(["Jade", "Crash", "Bad", "Silk"], open_storm=stubbed, out=tmp_path)
     assert [row.state for row in report.rows] == ["written", "failed", "failed", "written"]
@@ -360,7 +401,7 @@ def test_the_command_writes_and_tells(tmp_path: Path) -> None:
     topics = tmp_path / "roads.csv"
     topics.write_text("topic,max_sections\nSilk Road,2\nAmber Road,\n", "utf-8")
     with FakeModel(answers()) as server:
-        result = storm("batch", topics, *flags(server, tmp_path))
+        result = storm("batch", topics, *flags(server, tmp_path), "--price", "openai/fake=1/1", "--batch-max-cost", 9)
     assert result.exit_code == 0, result.stderr
     head, *rows, where = result.stdout.splitlines()
     assert head.split()[:3] == ["topic", "state", "sections"]
@@ -382,6 +423,8 @@ def test_the_command_ends_with_1_where_a_topic_failed_and_resume_goes_on(tmp_pat
     assert f"storm resume {folder}" in result.stderr
     assert "1 repeated topics were written once" in result.stderr
     assert "the model is down" in result.stdout
+    single = storm("resume", folder / "none", "--batch-max-cost", 1)
+    assert (single.exit_code, "cap a run with --max-cost" in single.stderr) == (2, True)
     again = storm("resume", folder)
     assert again.exit_code == 0, again.stderr
     assert "2 topics: 2 written" in again.stderr

@@ -1,6 +1,7 @@
 """A batch's folder: its topics and their status; locked by one process at a time."""
 
 import json
+import math
 import re
 import shutil
 import time
@@ -43,13 +44,14 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.rows: list[TopicStatus] = list(state["topics"])
         self.settings: dict[str, Any] = self._state["settings"]  # explicit ones, as JSON values
         self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
+        self.max_cost: float | None = self._state.get("max_cost")  # cap on the dollars of all topics
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
         self._closed = self._discarded = False
         self.is_new = False  # whether this object made the folder
 
     @classmethod
     def create(cls, root: Path, name: str, rows: Sequence[TopicStatus], **facts: Any) -> "BatchStore":
-        """Make a new folder ``<name>-<time>`` below ``root``; ``facts``: ``settings``, ``outline`` and ``repeated``.
+        """Make a new folder ``<name>-<time>`` below ``root``; ``facts``: ``settings``, ``repeated`` and the like.
 
         Raises RunError: it cannot be made or written; SettingsError: it would be too large to read.
         """
@@ -126,6 +128,9 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: topics.{where}: {first['msg'].lower()}") from error
     if [row.number for row in rows] != list(range(1, len(rows) + 1)):
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
+    cap = state.get("max_cost")
+    if cap is not None and not (isinstance(cap, int | float) and 0 < cap < math.inf):
+        raise RunError(f"{path} is damaged: max_cost is not a number above 0: restore the file")
     for row in rows:
         if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):  # another folder, or impossible counts
             what = f"the folder or the usage of topic {row.number} cannot be"

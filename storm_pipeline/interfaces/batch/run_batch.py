@@ -1,6 +1,7 @@
 """Writing a batch: topics are written concurrently, each in its own run, and fail independently."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,11 +17,13 @@ from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, require_some_keys
 from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
+from storm_pipeline.method.session import require_known_prices
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
-from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
+from storm_pipeline.run.integrity import JOURNAL, LoggedEvents, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.limits import Limits, within
 from storm_pipeline.settings import CONTENT, ROLES, Settings, discarded_settings, option_name
 from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.languages import length_in_words
@@ -37,9 +40,10 @@ _LOG = logging.getLogger(__name__)
 class Batch(AbstractContextManager["Batch"]):
     """Topics to write about and their folder; :meth:`run` writes them. Use it in ``with``.
 
-    Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. Topics with
-    equal settings share one :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the
-    embedder is shared by name. No article is kept in memory.
+    Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. When the dollars
+    of ``batch_max_cost`` are spent, the runs stop and no further topic is started. Topics with equal settings share one
+    :class:`storm_pipeline.storm.Storm`, so that search engine and models are opened once; the embedder is shared by
+    name. No article is kept in memory.
 
     Args:
         store: the batch's folder.
@@ -65,6 +69,7 @@ class Batch(AbstractContextManager["Batch"]):
         self._store = store
         self._shared = store.settings if settings is None else settings
         self._overrides = dict(overrides or {})
+        self._max_cost = store.max_cost
         self._left_out = discarded_settings({"lm"} & self._overrides.keys())
         self._accept_damage, self._at_once = accept_damage, at_once
         self._sinks = tuple(sinks)
@@ -84,18 +89,19 @@ class Batch(AbstractContextManager["Batch"]):
         name: str = "batch",
         outline: Outline | Path | str | None = None,
         at_once: int = AT_ONCE,
+        batch_max_cost: float | None = None,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
         """Create a batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
-            SettingsError: an unknown setting, no requests, an unusable outline, ``at_once`` out of range, or missing
-                keys for every topic.
+            SettingsError: an unknown setting, no requests, an unusable outline, ``at_once`` or ``batch_max_cost`` out
+                of range, or missing keys for every topic.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
-        _check_at_once(at_once)
+        _check_ranges(at_once, batch_max_cost)
         plain = [TopicRequest(request).plain() if isinstance(request, str) else request.plain() for request in requests]
         distinct: dict[str, TopicRequest] = {}
         for request in plain:
@@ -107,8 +113,8 @@ class Batch(AbstractContextManager["Batch"]):
         sections = None if outline is None else read_outline(outline, "")
         if open_storm is None:
             require_some_keys(given, list(distinct.values()))
-        repeated = len(plain) - len(rows)
-        store = BatchStore.create(settings.out, name, rows, settings=given, outline=sections, repeated=repeated)
+        facts = {"outline": sections, "repeated": len(plain) - len(rows), "max_cost": batch_max_cost}
+        store = BatchStore.create(settings.out, name, rows, settings=given, **facts)
         return cls(store, at_once=at_once, sinks=sinks, open_storm=open_storm)
 
     @classmethod
@@ -120,6 +126,7 @@ class Batch(AbstractContextManager["Batch"]):
         user: Settings | None = None,
         allow: Iterable[str] = (),
         at_once: int = AT_ONCE,
+        batch_max_cost: float | None = None,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -132,15 +139,17 @@ class Batch(AbstractContextManager["Batch"]):
                 non-default settings must be given again, as for :meth:`storm_pipeline.storm.Storm.resume`.
             user: as for :meth:`storm_pipeline.storm.Storm.resume`.
             allow: settings that its topics may have in addition to content settings.
+            batch_max_cost: as for :func:`write_batch`; None: as before.
             at_once, accept_damage, sinks, open_storm: as for the class.
 
         Raises:
-            SettingsError: ``at_once`` is out of range, or settings of the batch must be given again; the message names
-                them.
+            SettingsError: ``at_once`` or ``batch_max_cost`` is out of range, or settings of the batch must be given
+                again; the message names them.
             RunError: not a batch's folder, damaged, or locked by another process.
         """
-        _check_at_once(at_once)
+        _check_ranges(at_once, batch_max_cost)
         store = BatchStore.open(Path(folder))
+        store.max_cost = batch_max_cost or store.max_cost
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
             shared = _shared_settings(store, settings or Settings(), user, {*overrides, *allow})
@@ -177,12 +186,17 @@ class Batch(AbstractContextManager["Batch"]):
         start = time.monotonic()
         store = self._store
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
-        store.save(status="running")
+        store.save(status="running", max_cost=self._max_cost)
+        spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
+        self._limits = Limits(self._max_cost, spent)
         try:
-            self._write_all([row for row in store.rows if row.state != "written"])
+            with within(self._limits):
+                self._write_all([row for row in store.rows if row.state != "written"])
         finally:
             rows, stopped = tuple(store.rows), self._halt.is_set()
             seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused_keys.values()))
+            if self._limits.is_spent:
+                refused += (f"all {self._max_cost:g} dollars of the batch are spent: raise --batch-max-cost",)
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
                 store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
@@ -219,7 +233,7 @@ class Batch(AbstractContextManager["Batch"]):
             return False  # reported when the topic is written
 
     def _write(self, row: TopicStatus) -> None:
-        if self._halt.is_set() or self._has_refused_key(row):
+        if self._halt.is_set() or self._limits.is_spent or self._has_refused_key(row):
             return
         start, ledger = time.monotonic(), Ledger()
         row = replace(row, state="running", error="")
@@ -253,15 +267,32 @@ class Batch(AbstractContextManager["Batch"]):
         values = {n: v for n, v in {**shared, **row_settings}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
-    def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
-        storm = self._storm(self._settings(row))
-        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
-        # by name only, so that a path in a damaged file cannot escape the batch's folder
+    def _spent_on(self, row: TopicStatus) -> float:
+        """Return the dollars of a topic's earlier sessions, also of a process that was killed."""
+        try:
+            return row.cost or 0.0 if row.state == "written" else Ledger().restore(self._earlier_events(row)).dollars
+        except RunError:  # reported when the topic is written
+            return row.cost or 0.0
+
+    def _earlier_events(self, row: TopicStatus) -> LoggedEvents:
+        folder = self._folder_of(row)
+        return with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)) if folder else ()
+
+    def _folder_of(self, row: TopicStatus) -> Path | None:
+        """Return the folder of a topic's run, by name only, so that a damaged file cannot lead out of the batch's."""
         folder = self.folder / Path(row.folder).name
-        if not row.folder or not folder.is_dir():
+        return folder if row.folder and folder.is_dir() else None
+
+    def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
+        settings = self._settings(row)
+        require_known_prices(settings, self._max_cost)
+        storm = self._storm(settings)
+        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
+        folder = self._folder_of(row)
+        if folder is None:
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=self._halt)
-        ledger.restore(with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)))
+        ledger.restore(self._earlier_events(row))
         article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=self._halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
@@ -312,9 +343,11 @@ def _shared_settings(store: BatchStore, given: Settings, user: Settings | None, 
     return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}
 
 
-def _check_at_once(at_once: int) -> None:
+def _check_ranges(at_once: int, max_cost: float | None) -> None:
     if not 1 <= at_once <= MAX_WORKERS:
         raise SettingsError(f"{at_once} articles at once is out of range: 1 to {MAX_WORKERS} are allowed")
+    if max_cost is not None and not 0 < max_cost < math.inf:
+        raise SettingsError(f"a cap of {max_cost:g} dollars on the batch is out of range: give more than 0")
 
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
@@ -327,6 +360,7 @@ def write_batch(
     name: str = "batch",
     outline: Outline | Path | str | None = None,
     at_once: int = AT_ONCE,
+    batch_max_cost: float | None = None,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
     **settings: Any,
@@ -338,6 +372,8 @@ def write_batch(
         name: prefix of the folder's name.
         outline: the sections of every article, as for :meth:`storm_pipeline.storm.Storm.write`.
         at_once: articles written concurrently, 1 to 64.
+        batch_max_cost: cap on the dollars of all topics together, also when the batch is resumed; ``max_cost`` is that
+            of each topic.
         sinks: receive all events, see :class:`storm_pipeline.interfaces.batch.BatchSink`.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
         **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's settings take
@@ -347,9 +383,8 @@ def write_batch(
     :meth:`Batch.create`.
     """
     given = Settings.build(settings)
-    with Batch.create(
-        requests, given, name=name, outline=outline, at_once=at_once, sinks=sinks, open_storm=open_storm
-    ) as batch:
+    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "sinks": sinks, "open_storm": open_storm}
+    with Batch.create(requests, given, name=name, outline=outline, at_once=at_once, **more) as batch:
         return batch.run()
 
 
@@ -358,6 +393,7 @@ def resume_batch(
     *,
     allow: Iterable[str] = (),
     at_once: int = AT_ONCE,
+    batch_max_cost: float | None = None,
     accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -368,9 +404,8 @@ def resume_batch(
     Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """
     given = Settings.build(settings)
-    with Batch.open(
-        folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm
-    ) as batch:
+    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "sinks": sinks, "open_storm": open_storm}
+    with Batch.open(folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, **more) as batch:
         return batch.run()
 
 

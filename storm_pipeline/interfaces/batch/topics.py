@@ -247,7 +247,7 @@ class BatchReport:
     stopped: bool  # whether the user stopped it
     repeated: int  # number of duplicate requests dropped
     seconds: float  # wall time of this session
-    # errors of endpoints that refused their key; topics with the same models and key are waiting
+    # why topics are waiting: an endpoint refused its key, or the batch's dollars are spent
     refused: tuple[str, ...] = ()
 
     @property

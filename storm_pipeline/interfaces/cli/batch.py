@@ -10,7 +10,7 @@ import typer
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import AtOnce, OutlineFile, Quiet, argument, flag
+from storm_pipeline.interfaces.cli.options import AtOnce, BatchMaxCost, OutlineFile, Quiet, argument, flag
 from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
 from storm_pipeline.text.formatting import amount, clock, dollars, printable, with_noun
 
@@ -29,6 +29,7 @@ def batch(
     *,
     headings: OutlineFile = None,
     at_once: AtOnce = 2,
+    batch_max_cost: BatchMaxCost = None,
     quiet: Quiet = False,
     json_events: Annotated[
         bool, flag("--json-events", "Print events as JSON lines; 'order' is the number of the topic.")
@@ -45,8 +46,8 @@ def batch(
     from storm_pipeline.interfaces.batch import Batch, read_topics
 
     requests = read_topics(topics_file)
-    create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
-    _run(create, guard, shown)
+    options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost}
+    _run(partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, **options), guard, shown)
 
 
 def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output, **options: Any) -> None:

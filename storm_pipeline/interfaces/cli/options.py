@@ -47,6 +47,8 @@ def argument(metavar: str, text: str) -> Any:
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
 AtOnce = Annotated[int, option("--at-once", "K", "Articles of a batch written concurrently, 1 to 64.")]
+_BATCH_COST = "Cap on the dollars of all topics together, earlier sessions included; --max-cost is that of each."
+BatchMaxCost = Annotated[float | None, option("--batch-max-cost", "DOLLARS", _BATCH_COST)]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]

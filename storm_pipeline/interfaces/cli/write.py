@@ -4,13 +4,23 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import AtOnce, JsonEvents, OutlineFile, Quiet, Topic, argument, flag, option
+from storm_pipeline.interfaces.cli.options import (
+    AtOnce,
+    BatchMaxCost,
+    JsonEvents,
+    OutlineFile,
+    Quiet,
+    Topic,
+    argument,
+    flag,
+    option,
+)
 from storm_pipeline.interfaces.cli.output import (
     EventLines,
     Output,
@@ -111,6 +121,7 @@ def resume(
     run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
     *,
     at_once: AtOnce = 2,
+    batch_max_cost: BatchMaxCost = None,
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -130,8 +141,11 @@ def resume(
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
-        resume_batch(run, Settings.build(ctx.obj), guard, shown, at_once=at_once, accept_damage=yes)
+        options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "accept_damage": yes}
+        resume_batch(run, Settings.build(ctx.obj), guard, shown, **options)
         return
+    if batch_max_cost is not None:
+        raise SettingsError(f"{run} is not a batch's folder: cap a run with --max-cost")
     if (run / "run.json").exists():
         guard.folder = run
 
