@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -94,6 +95,11 @@ def create_app(folder: Path, reach: Reach) -> Any:
     @app.exception_handler(HTTPException)
     async def refuse(request: Request, error: HTTPException) -> Response:
         return _problem(request, error.status_code, error.detail)
+
+    @app.exception_handler(RequestValidationError)
+    async def correct(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        return _problem(request, 422, f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}")
 
     @app.exception_handler(RatingError)
     async def reject(request: Request, error: RatingError) -> Response:

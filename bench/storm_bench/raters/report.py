@@ -132,5 +132,10 @@ def _table(kind: type, rows: Iterable[Mean | Rating]) -> str:
     writer.writeheader()
     for row in rows:
         values = row._asdict() | {"shown": " | ".join(row.shown)} if isinstance(row, Rating) else asdict(row)
-        writer.writerow(values)
+        writer.writerow({name: _as_cell(value) for name, value in values.items()})
     return text.getvalue()
+
+
+def _as_cell(value: object) -> object:
+    """Return a value as a cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

@@ -97,6 +97,14 @@ def test_an_answer_that_does_not_fit_is_refused_whole(
     assert Ratings(folder).answers() == []
 
 
+@pytest.mark.parametrize("body", [b'{"page": ["\\ud800"]}', b'{"page": NaN}', b"\xff", b"[" * 60_000, b"[]"])
+def test_no_body_is_too_odd_to_refuse(begun: tuple[Path, dict[str, str]], body: bytes) -> None:
+    folder, tokens = begun
+    program = client(folder, tokens["anna"])
+    answer = program.post("/api/answers", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code in (400, 422), list(answer.json())) == (True, ["error"])
+
+
 def test_strangers_get_nothing(begun: tuple[Path, dict[str, str]]) -> None:
     folder, _ = begun
     for token in ("", "wrong"):
@@ -223,6 +231,14 @@ def test_a_closed_round_says_so_and_keeps_what_it_has(begun: tuple[Path, dict[st
     assert [one.value for one in Ratings(folder).answers()] == ["3"]
     Ratings(folder).set_open(is_open=True)
     assert give(program, storm__interest="4").status_code == 200
+
+
+def test_a_comment_is_not_a_formula_for_a_spreadsheet(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    folder, tokens = begun
+    give(client(folder, tokens["anna"]), comment='=HYPERLINK("http://evil.example")')
+    write_report(tmp_path / "report", Results.of(Ratings(folder)))
+    with (tmp_path / "report" / "ratings.csv").open(encoding="utf-8", newline="") as lines:
+        assert [row["value"] for row in csv.DictReader(lines)] == ['\'=HYPERLINK("http://evil.example")']
 
 
 def test_a_second_round_never_replaces_one(begun: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

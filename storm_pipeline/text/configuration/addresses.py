@@ -67,7 +67,8 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _without_credentials(text: str) -> str:
-    return _VALUE.sub(lambda match: f"{match[1]}={_hide_unless_named(match[2])}", _without_users(text))
+    text = _without_users(text) if "@" in text else text  # most texts are short, and have neither
+    return _VALUE.sub(lambda match: f"{match[1]}={_hide_unless_named(match[2])}", text) if "=" in text else text
 
 
 def _without_users(text: str) -> str:
