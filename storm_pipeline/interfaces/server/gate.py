@@ -91,7 +91,7 @@ class Gate:
         open_pages: tuple[str, ...] = (),
         problem: Callable[[Any, int, str], Any] | None = None,
     ) -> None:
-        self._app = Turns(app)
+        self._app = app
         self._token = token.encode()
         self._tokens = tokens
         self._reach = reach or Reach()

@@ -25,7 +25,7 @@ from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, 
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
-from storm_pipeline.interfaces.server.gate import Gate, announced_size
+from storm_pipeline.interfaces.server.gate import Gate, Turns, announced_size
 from storm_pipeline.interfaces.server.pieces import RunPieces
 from storm_pipeline.interfaces.server.problems import answers, handle_errors, header
 from storm_pipeline.interfaces.server.reach import Reach
@@ -123,6 +123,7 @@ def create_app(
     handle_errors(app, service.redactor.text, error_page if has_pages else None)
     of_session, open_pages = (sessions.find, OPEN_PAGES) if has_pages else (None, ())
     open_paths = (_SHARED, *open_pages)
+    app.add_middleware(Turns)
     return Gate(
         app,
         token,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fastapi import FastAPI
 
 from storm_pipeline.interfaces.server.callers import Caller, KnownTokens
-from storm_pipeline.interfaces.server.gate import Gate
+from storm_pipeline.interfaces.server.gate import Gate, Turns
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.web.entrance import OPEN_PAGES, Page, Sessions, entrance
 
@@ -41,4 +41,5 @@ def behind_links(app: FastAPI, name_of: Callable[[str], str | None], reach: Reac
     tokens = LinkTokens(name_of)
     sessions = LinkSessions(tokens)
     app.include_router(entrance(sessions, page))
+    app.add_middleware(Turns)
     return Gate(app, "", tokens, reach, of_session=sessions.find, open_pages=OPEN_PAGES, problem=problem)
