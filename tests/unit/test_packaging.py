@@ -139,7 +139,7 @@ def test_only_the_bench_asks_for_an_old_transformers() -> None:
 def test_the_manual_says_what_every_extra_adds(page: str, project: dict[str, Any]) -> None:
     manual = (ROOT / page).read_text("utf-8")
     table = manual.partition("| extra | what it adds |\n|---|---|\n")[2].partition("\n\n")[0]
-    named = [name for row in table.splitlines() for name in re.findall(r"`([a-z]+)`", row.split("|")[1])]
+    named = [name for row in table.splitlines() for name in re.findall(r"`([a-z0-9]+)`", row.split("|")[1])]
     assert named == list(dict.fromkeys(named))
     assert set(named) == set(project["project"]["optional-dependencies"])
 

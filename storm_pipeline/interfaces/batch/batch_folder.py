@@ -45,6 +45,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.settings: dict[str, Any] = self._state["settings"]  # explicit ones, as JSON values
         self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
         self.max_cost: float | None = self._state.get("max_cost")  # cap on the dollars of all topics
+        self.to: str | None = self._state.get("to")  # where finished articles are copied
         self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
         self._closed = self._discarded = False
         self.is_new = False  # whether this object made the folder
@@ -131,6 +132,8 @@ def read_batch(folder: Path) -> dict[str, Any]:
     cap = state.get("max_cost")
     if cap is not None and not (isinstance(cap, int | float) and 0 < cap < math.inf):
         raise RunError(f"{path} is damaged: max_cost is not a number above 0: restore the file")
+    if not isinstance(state.get("to"), str | None):
+        raise RunError(f"{path} is damaged: to is not an address: restore the file")
     for row in rows:
         if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):  # another folder, or impossible counts
             what = f"the folder or the usage of topic {row.number} cannot be"

@@ -78,7 +78,8 @@ class BatchProgress(Display):
             case "running":
                 return f"{where} in {row.folder} ..." if row.folder and not self.is_live else ""
             case "written":
-                return f"{where} written ({took}, {row.sections} sections, {row.references} references)"
+                facts = f"{where} written ({took}, {row.sections} sections, {row.references} references)"
+                return f"{facts}, but {printable(row.error)}" if row.error else facts
             case "failed":
                 return f"{where} failed ({took}): {printable(row.error)}"
         return f"{where} {row.state} ({took})"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
+from storm_pipeline.interfaces.batch.copies import Copies
 from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, require_some_keys
 from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
@@ -53,6 +54,7 @@ class Batch(AbstractContextManager["Batch"]):
         accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
+        copies: where finished articles are copied, if anywhere.
     """
 
     def __init__(
@@ -65,11 +67,12 @@ class Batch(AbstractContextManager["Batch"]):
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
+        copies: Copies | None = None,
     ) -> None:
         self._store = store
         self._shared = store.settings if settings is None else settings
         self._overrides = dict(overrides or {})
-        self._max_cost = store.max_cost
+        self._max_cost, self._copies = store.max_cost, copies
         self._left_out = discarded_settings({"lm"} & self._overrides.keys())
         self._accept_damage, self._at_once = accept_damage, at_once
         self._sinks = tuple(sinks)
@@ -90,18 +93,20 @@ class Batch(AbstractContextManager["Batch"]):
         outline: Outline | Path | str | None = None,
         at_once: int = AT_ONCE,
         batch_max_cost: float | None = None,
+        to: str | None = None,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> "Batch":
         """Create a batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
         Raises:
-            SettingsError: an unknown setting, no requests, an unusable outline, ``at_once`` or ``batch_max_cost`` out
-                of range, or missing keys for every topic.
+            SettingsError: an unknown setting, no requests, an unusable outline or address, ``at_once`` or
+                ``batch_max_cost`` out of range, or missing keys for every topic.
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
         _check_ranges(at_once, batch_max_cost)
+        copies = Copies(to) if to else None
         plain = [TopicRequest(request).plain() if isinstance(request, str) else request.plain() for request in requests]
         distinct: dict[str, TopicRequest] = {}
         for request in plain:
@@ -113,9 +118,9 @@ class Batch(AbstractContextManager["Batch"]):
         sections = None if outline is None else read_outline(outline, "")
         if open_storm is None:
             require_some_keys(given, list(distinct.values()))
-        facts = {"outline": sections, "repeated": len(plain) - len(rows), "max_cost": batch_max_cost}
+        facts = {"outline": sections, "repeated": len(plain) - len(rows), "max_cost": batch_max_cost, "to": to}
         store = BatchStore.create(settings.out, name, rows, settings=given, **facts)
-        return cls(store, at_once=at_once, sinks=sinks, open_storm=open_storm)
+        return cls(store, at_once=at_once, sinks=sinks, open_storm=open_storm, copies=copies)
 
     @classmethod
     def open(
@@ -127,6 +132,7 @@ class Batch(AbstractContextManager["Batch"]):
         allow: Iterable[str] = (),
         at_once: int = AT_ONCE,
         batch_max_cost: float | None = None,
+        to: str | None = None,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -140,6 +146,7 @@ class Batch(AbstractContextManager["Batch"]):
             user: as for :meth:`storm_pipeline.storm.Storm.resume`.
             allow: settings that its topics may have in addition to content settings.
             batch_max_cost: as for :func:`write_batch`; None: as before.
+            to: as for :func:`write_batch`; must be given again, or be "none".
             at_once, accept_damage, sinks, open_storm: as for the class.
 
         Raises:
@@ -148,15 +155,17 @@ class Batch(AbstractContextManager["Batch"]):
             RunError: not a batch's folder, damaged, or locked by another process.
         """
         _check_ranges(at_once, batch_max_cost)
+        copies = Copies(to) if to and to != "none" else None
         store = BatchStore.open(Path(folder))
         store.max_cost = batch_max_cost or store.max_cost
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
+            _require_destination(store, to)
             shared = _shared_settings(store, settings or Settings(), user, {*overrides, *allow})
         except SettingsError:
             store.close()
             raise
-        more: dict[str, Any] = {"overrides": overrides, "sinks": sinks, "open_storm": open_storm}
+        more: dict[str, Any] = {"overrides": overrides, "sinks": sinks, "open_storm": open_storm, "copies": copies}
         return cls(store, shared, at_once=at_once, accept_damage=accept_damage, **more)
 
     @property
@@ -186,10 +195,13 @@ class Batch(AbstractContextManager["Batch"]):
         start = time.monotonic()
         store = self._store
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
-        store.save(status="running", max_cost=self._max_cost)
+        to = self._copies.address if self._copies else None
+        store.save(status="running", max_cost=self._max_cost, to=to)
         spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
         self._limits = Limits(self._max_cost, spent)
         try:
+            for row in [row for row in store.rows if row.state == "written" and self._copies]:
+                self._save(row)
             with within(self._limits):
                 self._write_all([row for row in store.rows if row.state != "written"])
         finally:
@@ -199,7 +211,8 @@ class Batch(AbstractContextManager["Batch"]):
                 refused += (f"all {self._max_cost:g} dollars of the batch are spent: raise --batch-max-cost",)
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
-                store.save(status="finished" if report.all_written else "stopped" if stopped else "failed")
+                done = report.all_written and not report.uncopied
+                store.save(status="finished" if done else "stopped" if stopped else "failed")
         has_row_settings = any(row.request.settings for row in rows)
         if store.is_new and not has_row_settings and len(self._wrong_settings) == len(rows):
             store.discard()
@@ -308,6 +321,8 @@ class Batch(AbstractContextManager["Batch"]):
         self._notify(lambda sink: sink.event(row.number, event))
 
     def _save(self, row: TopicStatus) -> None:
+        if self._copies and row.state == "written":
+            row = self._copies.add(self.folder, row)
         row = replace(row, error=redact(row.error))
         with self._lock:
             try:
@@ -343,6 +358,13 @@ def _shared_settings(store: BatchStore, given: Settings, user: Settings | None, 
     return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}
 
 
+def _require_destination(store: BatchStore, to: str | None) -> None:
+    """Raise SettingsError if articles were to be copied to an address that is not given: the folder may be foreign."""
+    known = store.to
+    if known and to is None and any(row.state != "written" or row.copied != known for row in store.rows):
+        raise SettingsError(f"articles of {store.folder} were copied to {known}: give --to {known}, or --to none")
+
+
 def _check_ranges(at_once: int, max_cost: float | None) -> None:
     if not 1 <= at_once <= MAX_WORKERS:
         raise SettingsError(f"{at_once} articles at once is out of range: 1 to {MAX_WORKERS} are allowed")
@@ -361,6 +383,7 @@ def write_batch(
     outline: Outline | Path | str | None = None,
     at_once: int = AT_ONCE,
     batch_max_cost: float | None = None,
+    to: str | None = None,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
     **settings: Any,
@@ -374,6 +397,7 @@ def write_batch(
         at_once: articles written concurrently, 1 to 64.
         batch_max_cost: cap on the dollars of all topics together, also when the batch is resumed; ``max_cost`` is that
             of each topic.
+        to: address such as ``s3://bucket/prefix`` (extra ``s3``) to which each finished article is copied.
         sinks: receive all events, see :class:`storm_pipeline.interfaces.batch.BatchSink`.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
         **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's settings take
@@ -383,7 +407,7 @@ def write_batch(
     :meth:`Batch.create`.
     """
     given = Settings.build(settings)
-    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "sinks": sinks, "open_storm": open_storm}
+    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "to": to, "sinks": sinks, "open_storm": open_storm}
     with Batch.create(requests, given, name=name, outline=outline, at_once=at_once, **more) as batch:
         return batch.run()
 
@@ -394,6 +418,7 @@ def resume_batch(
     allow: Iterable[str] = (),
     at_once: int = AT_ONCE,
     batch_max_cost: float | None = None,
+    to: str | None = None,
     accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
     open_storm: "Callable[[Settings], Storm] | None" = None,
@@ -404,7 +429,7 @@ def resume_batch(
     Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """
     given = Settings.build(settings)
-    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "sinks": sinks, "open_storm": open_storm}
+    more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "to": to, "sinks": sinks, "open_storm": open_storm}
     with Batch.open(folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, **more) as batch:
         return batch.run()
 

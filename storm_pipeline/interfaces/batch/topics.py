@@ -227,7 +227,8 @@ class TopicStatus:
     request: TopicRequest  # topic and settings
     state: State = "waiting"  # ``running`` also if its process was killed; ``stopped`` if the user stopped it
     folder: str = ""  # name of its run's folder inside the batch's folder; empty before it starts
-    error: str = ""  # the reason of a failure, in one sentence; else empty
+    error: str = ""  # the reason of a failure, in one sentence; of a written article, why it is not copied
+    copied: str = ""  # address to which the article was copied, if any
     calls: int = 0  # replies received
     tokens_in: int = 0  # prompt tokens
     tokens_out: int = 0  # completion tokens
@@ -254,6 +255,11 @@ class BatchReport:
     def all_written(self) -> bool:
         """Whether every topic has its article."""
         return all(row.state == "written" for row in self.rows)
+
+    @property
+    def uncopied(self) -> tuple[str, ...]:
+        """Errors of the articles that could not be copied."""
+        return tuple(row.error for row in self.rows if row.state == "written" and row.error)
 
 
 class BatchSink(Protocol):

@@ -1,6 +1,5 @@
 """``storm batch``, and resuming a batch."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import AtOnce, BatchMaxCost, OutlineFile, Quiet, argument, flag
+from storm_pipeline.interfaces.cli.options import AtOnce, BatchMaxCost, CopyTo, OutlineFile, Quiet, argument, flag
 from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
 from storm_pipeline.text.formatting import amount, clock, dollars, printable, with_noun
 
@@ -30,6 +29,7 @@ def batch(
     headings: OutlineFile = None,
     at_once: AtOnce = 2,
     batch_max_cost: BatchMaxCost = None,
+    to: CopyTo = None,
     quiet: Quiet = False,
     json_events: Annotated[
         bool, flag("--json-events", "Print events as JSON lines; 'order' is the number of the topic.")
@@ -46,7 +46,7 @@ def batch(
     from storm_pipeline.interfaces.batch import Batch, read_topics
 
     requests = read_topics(topics_file)
-    options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost}
+    options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "to": to}
     _run(partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, **options), guard, shown)
 
 
@@ -57,7 +57,7 @@ def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output
     _run(partial(Batch.open, folder, settings, user=load_settings(folder=None), **options), guard, shown)
 
 
-def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
+def _run(make: "partial[Batch]", guard: Guard, shown: Output) -> None:
     """Run the batch with progress or events, then print its report; the first interruption stops it gracefully."""
     with ExitStack() as stack:
         sinks: list[BatchSink] = [EventLines("batch")] if shown.json_events else []
@@ -66,7 +66,7 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
 
             sinks.append(stack.enter_context(BatchProgress()))
         work = stack.enter_context(make(sinks=sinks))
-        guard.folder = work.folder
+        guard.folder, guard.copied_to = work.folder, make.keywords["to"]
         stack.enter_context(stop_on_interrupt(work))
         report = work.run()
 
@@ -77,6 +77,10 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Output) -> None:
         tell(f"{table}\n{summary}" if shown.json_events else summary)
     if report.stopped and not report.all_written:
         raise StoppedError("stopped; what was finished is saved")
+    if report.all_written and report.uncopied:
+        what = f"{len(report.uncopied)} of {len(report.rows)} articles are {report.uncopied[0]}"
+        tell(f"error: {printable(what)}; resume with: {guard.resume_command}")
+        raise typer.Exit(1)
     if not report.all_written:
         without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
         cause = "; ".join(report.refused) or "fix the cause"
@@ -94,7 +98,7 @@ def _cells(row: "TopicStatus") -> tuple[str, ...]:
         str(row.calls),
         clock(row.seconds),
         dollars(row.cost),
-        row.folder if row.state == "written" else printable(row.error) or "-",
+        ", ".join(filter(None, [row.folder if row.state == "written" else "", printable(row.error)])) or "-",
     )
 
 

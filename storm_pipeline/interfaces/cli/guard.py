@@ -7,6 +7,7 @@ import functools
 import inspect
 import logging
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -47,6 +48,7 @@ class Guard:
         self._options = options or {}  # settings from the command's options
         self._silenced = ExitStack()
         self.folder: Path | None = None
+        self.copied_to: str | None = None
 
     def emit(self, event: Event) -> None:
         """Record the run's folder, if it exists."""
@@ -60,7 +62,8 @@ class Guard:
         """The command that resumes the run, with the options that must be given again."""
         from storm_pipeline.method.saved_settings import as_options
 
-        return " ".join(filter(None, [f"storm resume {self.folder}", as_options(self._options)]))
+        copy = f"--to {shlex.quote(self.copied_to)}" if self.copied_to else ""
+        return " ".join(filter(None, [f"storm resume {self.folder}", as_options(self._options), copy]))
 
     def __enter__(self) -> Self:
         if not self._debug:

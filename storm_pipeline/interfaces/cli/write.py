@@ -13,6 +13,7 @@ from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_g
 from storm_pipeline.interfaces.cli.options import (
     AtOnce,
     BatchMaxCost,
+    CopyTo,
     JsonEvents,
     OutlineFile,
     Quiet,
@@ -122,6 +123,7 @@ def resume(
     *,
     at_once: AtOnce = 2,
     batch_max_cost: BatchMaxCost = None,
+    to: CopyTo = None,
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -141,11 +143,11 @@ def resume(
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
-        options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "accept_damage": yes}
-        resume_batch(run, Settings.build(ctx.obj), guard, shown, **options)
+        options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "to": to}
+        resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes, **options)
         return
-    if batch_max_cost is not None:
-        raise SettingsError(f"{run} is not a batch's folder: cap a run with --max-cost")
+    if batch_max_cost is not None or to is not None:
+        raise SettingsError(f"{run} is not a batch's folder: cap a run with --max-cost, and copy it yourself")
     if (run / "run.json").exists():
         guard.folder = run
 
