@@ -35,8 +35,9 @@ class _Call:
     calls: int
     per_minute: int | None
     owner: str
-    state: Literal["waiting", "granted", "reserved", "lapsed"] = "waiting"  # granted: its caller does not know it yet
-    at: float = 0.0  # since when its tokens count
+    turn: threading.Condition  # notified when it is decided
+    state: Literal["waiting", "reserved", "lapsed"] = "waiting"
+    at: float = 0.0  # when it was reserved
 
 
 @dataclass
@@ -44,20 +45,7 @@ class _Endpoint:
     in_flight: int = 0
     tokens: int = 0  # of the last minute
     queue: deque[_Call] = field(default_factory=deque)  # oldest first
-    minute: dict[_Call, None] = field(default_factory=dict)  # calls that count in ``tokens``, oldest first
-
-    def count(self, call: _Call, now: float) -> None:
-        """Count the tokens of a call for a minute from now."""
-        self.drop(call)
-        call.at = now
-        self.minute[call] = None
-        self.tokens += call.tokens
-
-    def drop(self, call: _Call) -> None:
-        """Count the tokens of a call no longer."""
-        if call in self.minute:
-            del self.minute[call]
-            self.tokens -= call.tokens
+    minute: dict[_Call, None] = field(default_factory=dict)  # reserved within the last minute, also if settled
 
     def fits(self, call: _Call) -> bool:
         """Return whether a call may begin; one of more tokens than a minute has begins in an empty minute."""
@@ -70,14 +58,15 @@ class Endpoints:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.now = now
-        self.changed = threading.Condition()
+        self.lock = threading.Lock()
         self.table: dict[str, _Endpoint] = defaultdict(_Endpoint)
 
     def grant(self) -> None:
-        """Grant what fits to the calls that wait, in the order in which they came."""
+        """Reserve what fits for the calls that wait, in the order in which they came."""
         for endpoint in self.table.values():
             while (oldest := next(iter(endpoint.minute), None)) and oldest.at <= self.now() - MINUTE:
-                endpoint.drop(oldest)
+                del endpoint.minute[oldest]
+                endpoint.tokens -= oldest.tokens
             while endpoint.queue:
                 call = endpoint.queue[0]
                 fits = endpoint.fits(call)
@@ -85,10 +74,11 @@ class Endpoints:
                     break
                 endpoint.queue.popleft()
                 if fits:
-                    call.state = "granted"
+                    call.state, call.at = "reserved", self.now()
                     endpoint.in_flight += 1
-                    endpoint.count(call, self.now())
-                self.changed.notify_all()
+                    endpoint.tokens += call.tokens
+                    endpoint.minute[call] = None
+                call.turn.notify()
 
 
 _PROCESS = Endpoints()
@@ -139,29 +129,26 @@ class Limits:
             "reserved"; "wait": not yet, ask again; "spent": the dollars do not suffice, also when all calls in flight
             are settled.
         """
-        with self._endpoints.changed:
+        with self._endpoints.lock:
             self._hear(owner)
             known = self._calls.get(call)
             if known is None or known.state == "lapsed":
-                place = self._endpoints.table[endpoint]
-                known = self._calls[call] = _Call(self, place, tokens, dollars, calls, per_minute, owner)
+                place, turn = self._endpoints.table[endpoint], threading.Condition(self._endpoints.lock)
+                known = self._calls[call] = _Call(self, place, tokens, dollars, calls, per_minute, owner, turn)
                 place.queue.append(known)
-            if not self._endpoints.changed.wait_for(lambda: self._is_decided(known), patience):
+            if not known.turn.wait_for(lambda: self._is_decided(known), patience):
                 return "wait"
             if known.state == "waiting":
                 self._forget(call)
-                return "spent"
-            if known.state == "granted":
-                known.state = "reserved"
-                known.endpoint.count(known, self._endpoints.now())
-            return "reserved"
+            return "spent" if known.state == "waiting" else "reserved"
 
     def settle(self, call: str, tokens: int, dollars: float) -> None:
         """End a call, with the tokens and dollars that it used; a call that waits is withdrawn."""
-        with self._endpoints.changed:
+        with self._endpoints.lock:
             known = self._forget(call)
             if known is not None:
-                known.endpoint.tokens += (tokens - known.tokens) * (known in known.endpoint.minute)
+                if known in known.endpoint.minute:
+                    known.endpoint.tokens += tokens - known.tokens
                 known.tokens = tokens
                 self.spent += dollars
                 self._hear(known.owner)
@@ -169,36 +156,35 @@ class Limits:
 
     def renew(self, owner: str) -> None:
         """Keep the reservations of an owner."""
-        with self._endpoints.changed:
+        with self._endpoints.lock:
             self._hear(owner)
 
     def has_dollars(self, dollars: float) -> bool:
         """Return whether the dollars of a call are left."""
         if self.max_cost is None or self.is_spent:
             return not self.is_spent
-        reserved = sum(call.dollars for call in self._calls.values() if call.state in ("granted", "reserved"))
+        reserved = sum(call.dollars for call in self._calls.values() if call.state == "reserved")
         fits = self.spent + reserved + dollars <= self.max_cost
         self.is_spent = not fits and not reserved
         return fits
 
     def _is_decided(self, call: _Call) -> bool:
-        late = self._endpoints.now() - MINUTE
-        for owner in [owner for owner, at in self._heard.items() if at <= late]:
-            del self._heard[owner]
-            self._let_lapse(owner)
+        self._let_lapse()
         self._endpoints.grant()
         return self.is_spent or call.state != "waiting"
 
-    def _let_lapse(self, owner: str) -> None:
-        for name, call in [*self._calls.items()]:
-            if call.owner == owner and call.state != "lapsed":
-                self._forget(name)
-                if call.state == "reserved":  # if it is settled after all, it has used something
-                    self._calls[name], call.state = call, "lapsed"
+    def _let_lapse(self) -> None:
+        late = self._endpoints.now() - MINUTE
+        gone = {owner for owner, at in self._heard.items() if at <= late}
+        self._heard = {owner: at for owner, at in self._heard.items() if owner not in gone}
+        for name in [name for name, call in self._calls.items() if call.owner in gone] if gone else ():
+            call = self._forget(name)
+            if call and call.state != "waiting":  # if it is settled after all, it has used something
+                self._calls[name], call.state = call, "lapsed"
 
     def _forget(self, name: str) -> _Call | None:
         call = self._calls.pop(name, None)
-        if call is not None and call.state in ("granted", "reserved"):
+        if call is not None and call.state == "reserved":
             call.endpoint.in_flight -= 1
         elif call is not None and call in call.endpoint.queue:
             call.endpoint.queue.remove(call)

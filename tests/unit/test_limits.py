@@ -40,6 +40,7 @@ STEPS = st.lists(
         st.tuples(st.just("ask"), st.integers(0, 150), st.floats(0, 4)),
         st.tuples(st.just("settle"), st.integers(0, 5), st.floats(0, 1)),
         st.tuples(st.just("pass"), st.floats(0, 70), st.just(0.0)),
+        st.tuples(st.just("withdraw"), st.integers(0, 5), st.just(0.0)),
     ),
     max_size=60,
 )
@@ -82,6 +83,8 @@ def test_no_limit_is_passed_and_every_call_has_its_turn(steps: list[tuple[str, f
             waiting.append(Asked(str(number), int(amount), share))
         elif step == "settle" and in_flight:
             settle(in_flight[int(amount) % len(in_flight)], share)
+        elif step == "withdraw" and waiting:
+            shared.settle(waiting.pop(int(amount) % len(waiting)).name, 7, 0.0)
         elif step == "pass":
             clock.now += amount
         look()
@@ -158,13 +161,3 @@ def test_reservations_of_a_process_that_is_gone_lapse() -> None:
     assert shared.spent == 0.25
     shared.settle("mine", 1, 0.1)
     assert [ask(shared, Asked(f"new {n}", 1, 0.2)) for n in range(CALLS)] == ["reserved"] * CALLS
-
-
-def test_a_call_that_is_withdrawn_leaves_its_place() -> None:
-    clock = Clock()
-    shared = Limits(endpoints=Endpoints(clock))
-    calls = [Asked(str(number), 50, 0) for number in range(4)]
-    assert [ask(shared, call) for call in calls] == ["reserved", "reserved", "wait", "wait"]
-    shared.settle("2", 0, 0)
-    clock.now = MINUTE
-    assert ask(shared, calls[3]) == "reserved"
