@@ -266,6 +266,9 @@ def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_pat
         assert (capped.all_written, capped.stopped) == (False, False)
         assert f"all {saved(capped.folder)['max_cost']:g} dollars of the batch are spent" in capped.refused[0]
         del given["out"]
+        unpriced = resume_batch(capped.folder, **(given | {"prices": []}))
+        assert "a cap on dollars needs prices" in " ".join(row.error for row in unpriced.rows)
+        assert dollars(unpriced) == pytest.approx(dollars(capped))
         in_all = len(server.asked)
         kept = resume_batch(capped.folder, **given)  # the cap is still the batch's
         assert kept.refused == capped.refused

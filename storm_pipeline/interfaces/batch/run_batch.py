@@ -297,6 +297,7 @@ class Batch(AbstractContextManager["Batch"]):
         return folder if row.folder and folder.is_dir() else None
 
     def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
+        ledger.restore(self._earlier_events(row))  # at once, so that no failure loses it
         settings = self._settings(row)
         require_known_prices(settings, self._max_cost)
         storm = self._storm(settings)
@@ -305,7 +306,6 @@ class Batch(AbstractContextManager["Batch"]):
         if folder is None:
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
             return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=self._halt)
-        ledger.restore(self._earlier_events(row))
         article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=self._halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
