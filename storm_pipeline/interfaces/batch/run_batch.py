@@ -195,13 +195,14 @@ class Batch(AbstractContextManager["Batch"]):
         start = time.monotonic()
         store = self._store
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
-        to = self._copies.address if self._copies else None
+        to = self._copies.address if self._copies else ""
         store.save(status="running", max_cost=self._max_cost, to=to)
         spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
         self._limits = Limits(self._max_cost, spent)
         try:
-            for row in [row for row in store.rows if row.state == "written" and self._copies]:
-                self._save(row)
+            for row in [row for row in store.rows if row.state == "written"]:
+                if row.error or (to and row.copied != to):
+                    self._save(replace(row, error=""))
             with within(self._limits):
                 self._write_all([row for row in store.rows if row.state != "written"])
         finally:
