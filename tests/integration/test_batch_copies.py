@@ -80,8 +80,8 @@ def test_what_a_reader_needs_is_copied_once(s3: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bucket", "endpoint", "reason"),
     [
-        ("nowhere", True, "not copied to s3://nowhere: The specified bucket does not exist"),
-        ("shelf", False, "not copied to s3://shelf: Could not connect to the endpoint URL"),
+        ("nowhere", True, "The specified bucket does not exist"),
+        ("shelf", False, "Could not connect to the endpoint URL"),
     ],
 )
 def test_a_copy_that_fails_is_a_row_and_is_made_when_the_batch_is_resumed(
@@ -92,8 +92,7 @@ def test_a_copy_that_fails_is_a_row_and_is_made_when_the_batch_is_resumed(
             patch.setenv("AWS_ENDPOINT_URL", dead)
         report = write_batch(["Jade", "Silk"], open_storm=filed, out=tmp_path, to=f"s3://{bucket}")
     assert states(report) == [("written", "")] * 2
-    assert all(row.error.startswith(reason) for row in report.rows)
-    assert len(report.uncopied) == 2
+    assert [error.startswith(f"not copied to s3://{bucket}: {reason}") for error in report.uncopied] == [True] * 2
     assert saved(report.folder)["status"] == "failed"
     assert (report.folder / "Jade" / "article.md").read_text() == "article.md of Jade"
     with pytest.raises(SettingsError, match=f"copied to s3://{bucket}: give --to s3://{bucket}, or --to none"):
@@ -149,8 +148,7 @@ def test_the_command_copies_and_says_what_it_could_not(tmp_path: Path, monkeypat
     (tmp_path / "shelf").write_text("in the way", "utf-8")
     to = f"file://{tmp_path}/shelf"
     result = storm("batch", tmp_path / "t.txt", "--out", tmp_path / "runs", "--to", to)
-    (folder,) = (tmp_path / "runs").iterdir()
-    *_, error = result.stderr.splitlines()
+    (folder,), error = (tmp_path / "runs").iterdir(), result.stderr.splitlines()[-1]
     assert error.startswith(f"error: 2 of 2 articles are not copied to {to}: ")
     assert (result.exit_code, error.endswith(f"; resume with: storm resume {folder} --to {to}")) == (1, True)
     (tmp_path / "shelf").unlink()
