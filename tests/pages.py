@@ -29,6 +29,7 @@ class Page(HTMLParser):
         self.streams: list[str] = []
         self.faults: list[str] = []
         self.alerts = 0
+        self._marked: list[tuple[str, str, int]] = []  # attribute, name of its element, and place in the text
         self._labels: set[str] = set()
         self._controls: list[dict[str, str]] = []
         self._open: list[str] = []
@@ -50,6 +51,7 @@ class Page(HTMLParser):
             self.faults.append(f"inline {tag}")
         if tag not in _VOID:
             self._open.append(tag)
+        self._marked += [(name, attrs.get("name", ""), len(self.text)) for name in attrs]
         self.ids += [attrs["id"]] if "id" in attrs else []
         self.streams += [attrs["hx-sse:connect"].partition("?")[0]] if "hx-sse:connect" in attrs else []
         self.alerts += attrs.get("role") == "alert"
@@ -85,6 +87,10 @@ class Page(HTMLParser):
         if self._open and self._open[-1] == "title" and "svg" not in self._open:
             self.title += data
         self.text += data
+
+    def at(self, attribute: str) -> list[str]:
+        """What has an attribute: names of controls, or the texts of other elements."""
+        return [name or self.text[place:].split("\n")[0] for one, name, place in self._marked if one == attribute]
 
     def form(self, action: str) -> Form:
         """The form with this address."""

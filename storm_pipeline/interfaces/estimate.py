@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.evidence.evidence import words_asked
 from storm_pipeline.method.context import parse_pieces, read_outline
 from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, reasons_by_default
@@ -123,7 +123,7 @@ def estimate(
     """
     topic = " ".join(topic.split())
     if not topic:
-        raise SettingsError("the topic is empty: say what the article should be about")
+        raise InvalidSettingError("the topic is empty: say what the article should be about", "topic")
     known: Mapping[str, object] = OUTLINES if outline_only else RECIPES
     if recipe not in known:
         raise SettingsError(no_such_recipe(recipe, known))

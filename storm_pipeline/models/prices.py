@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.settings import Role, Settings, is_embedded
 from storm_pipeline.text.configuration.variables import model_and_endpoint
 from storm_pipeline.text.identity import host_of
@@ -97,9 +97,10 @@ def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -
     """Check that each model has a price if dollars are capped. Raises SettingsError: a price is unknown."""
     unpriced = [name for name, price in prices.items() if price is None]
     if max_cost is not None and unpriced:
-        raise SettingsError(
+        raise InvalidSettingError(
             f"a cap on dollars needs prices, and that of {unpriced[0]} is unknown: cap tokens (--max-tokens), or "
-            f"give it with --price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens)"
+            f"give it with --price {unpriced[0].partition('@')[0]}=IN/OUT (dollars per million tokens)",
+            "max_cost",
         )
 
 

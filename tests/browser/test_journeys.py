@@ -89,9 +89,7 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
         expect(page.locator("[data-seconds]")).not_to_have_text(before)  # although nothing happens
         address = page.url
         again = visitor.another()
-        again.route(
-            "**/hx-sse.js*", lambda route: (again.wait_for_function("self.htmx"), route.continue_())
-        )  # it is late
+        again.route("**/hx-sse.js*", lambda it: (again.wait_for_function("self.htmx"), it.continue_()))  # late
         page.close()
         again.goto(address)
         expect(again.locator("aside .headings")).to_contain_text("History")
@@ -132,9 +130,8 @@ def test_a_run_goes_on_before_the_readers_eyes_when_its_server_was_killed(visit:
             expect(page.get_by_text("It is finished")).to_be_visible()
             expect(page.locator("[data-lost]")).to_be_hidden()
             expect(library.locator("[data-lost]")).to_be_hidden()
-            expect(page.locator(".stages")).to_contain_text(
-                "Writing the sections 4 of 4"
-            )  # not 8, with those of before
+            stages = page.locator(".stages")
+            expect(stages).to_contain_text("Writing the sections 4 of 4")  # not 8, with those of before
             page.get_by_role("link", name="Read the article").click()
             expect(page.get_by_role("heading", level=1)).to_have_text("Silk Road")
 
@@ -150,6 +147,9 @@ def test_an_outline_is_edited_before_the_article_is_written_and_nothing_is_paid_
     page.go_back()
     expect(page.get_by_role("heading", name="What it will take")).to_be_visible()
     page.go_forward()
+    page.get_by_role("link", name="Edit the outline and go on").click()
+    page.get_by_role("button", name="Move History down").click()
+    page.go_back()
     page.get_by_role("link", name="Edit the outline and go on").click()
     expect(page.get_by_label("Heading 1", exact=True)).to_have_value("History")
     page.get_by_role("button", name="Move History down").click()
@@ -226,6 +226,9 @@ def test_a_question_is_answered_and_a_link_is_given_and_taken_back(visit: Any, r
     expect(stranger).to_have_url(re.compile("/login"))
     page.get_by_role("button", name="Stop sharing").click()
     expect(page.get_by_role("button", name="Make a read-only address")).to_be_visible()
+    passage_of_first_sentence(page, "point")  # the rest of the page is as it was
+    page.go_back()
+    expect(page.get_by_role("heading", name="Who used the road?")).to_be_visible()
     stranger.goto(path)
     expect(stranger.get_by_role("heading", level=1)).to_have_text("Nothing is here")
 
@@ -264,3 +267,15 @@ def test_everything_needed_works_without_scripts(visit: Any, site: Any) -> None:
     entry.locator("summary", has_text="Delete").click()
     entry.get_by_role("button", name="Delete it for good").click()
     expect(page.locator(f"a[href='/read/{run}']")).to_have_count(0)
+
+
+def test_back_leads_to_the_library_although_the_run_was_stopped(visit: Any, site: Any) -> None:
+    site.may_write.clear()
+    active = site.start("Stone Road", recipe="storm")
+    page = visit("/library").page
+    page.locator(f"a[href='/watch/{active}']").first.click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopping")).to_be_visible()
+    site.may_write.set()
+    page.go_back()
+    expect(page).to_have_url(re.compile("/library$"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,18 +51,21 @@ def found(address: str) -> tuple[str, dict[str, str]]:
     return f"http://127.0.0.1:{match[2]}{match[3]}", {"Host": match[1]}
 
 
+def entered(client: httpx.Client, printed: str) -> tuple[str, str]:
+    """The address that opened a session of a client, and the site's."""
+    address, headers = found(printed)
+    client.headers.update(headers)
+    for _ in range(100):
+        with suppress(httpx.TransportError):
+            assert client.get(address).status_code == 303
+            return address, address.partition("/enter")[0]
+        time.sleep(0.1)
+    raise AssertionError("the server does not begin")
+
+
 def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -> None:
     with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
-        address, client.headers["host"] = (parts := found(printed))[0], parts[1]["Host"]
-        site = address.partition("/enter")[0]
-        for _ in range(100):
-            try:
-                entered = client.get(address)
-            except httpx.TransportError:
-                time.sleep(0.1)
-            else:
-                break
-        assert entered.status_code == 303
+        address, site = entered(client, printed)
         assert client.get(f"{site}/runs").json() == []
         setup = client.get(f"{site}/doctor").json()
         assert setup["writes"] is None
@@ -78,15 +81,7 @@ def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -
 def test_no_run_is_paid_for_before_somebody_asks_for_it(tmp_path: Path) -> None:
     run = prepare(Storm(out=tmp_path / "runs", cache=tmp_path / "cache"), "Silk Road")
     with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
-        address, client.headers["host"] = (parts := found(printed))[0], parts[1]["Host"]
-        for _ in range(100):
-            try:
-                client.get(address)
-            except httpx.TransportError:
-                time.sleep(0.1)
-            else:
-                break
-        (view,) = client.get(f"{address.partition('/enter')[0]}/runs").json()
+        (view,) = client.get(f"{entered(client, printed)[1]}/runs").json()
     assert (view["run"], view["state"], view["sessions"]) == (run.name, "interrupted", 0)
     assert "1 run of an earlier server is interrupted or waiting: the library" in (tmp_path / "log").read_text()
 

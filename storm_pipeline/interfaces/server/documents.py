@@ -237,11 +237,12 @@ def _require_readable(part: Path, file: str) -> None:
     beginning = _BEGINNINGS.get(suffix := Path(file).suffix.lower(), b"")
     with part.open("rb") as opened:
         if beginning not in opened.read(1024):
-            raise ContradictionError(f"{file} is not a {suffix} file: its content is of another format")
+            raise ContradictionError(f"{file} was not added: it is not {suffix}, whatever its name says; save it anew")
     items = list(read_documents(part)) if suffix in READERS else []
-    reasons = [item.reason for item in items if isinstance(item, Unreadable)]
-    if reasons and not any(isinstance(item, Document) for item in items):
-        raise ContradictionError(reasons[0].replace(str(part), file))
+    unread = [item for item in items if isinstance(item, Unreadable)]
+    if unread and not any(isinstance(item, Document) for item in items):
+        reason = unread[0].reason.replace(str(part), "it").partition(": ocrmypdf")[0].rstrip(".")
+        raise ContradictionError(f"{file} was not added: {reason}")
 
 
 def _read(folder: Path) -> DocumentSet:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.interfaces.server.documents import ID
 from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.method.context import MOST_SECTIONS
@@ -68,7 +68,7 @@ class Order(BaseModel, extra="forbid"):
             return cls(**values)
         except ValidationError as error:
             first = error.errors()[0]
-            raise SettingsError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+            raise InvalidSettingError(f"{first['loc'][0]}: {first['msg']}", str(first["loc"][0])) from None
 
 
 def _few_lines(outline: str) -> str:
@@ -252,10 +252,10 @@ class RemoteSettings:
                 raise SettingsError(f"callers of this server may not choose {name!r}; they may choose {choices}")
             if not self.is_allowed(name, value):
                 known = ", ".join(sorted(self.allowed[name] or ()))
-                raise SettingsError(f"callers of this server may choose {name!r} from: {known}")
+                raise InvalidSettingError(f"callers of this server may choose {name!r} from: {known}", name)
             cap = getattr(self.owner, name) if name in CAPS and name not in self.allowed else None
             if cap is not None and getattr(Settings.build({name: value}), name) > cap:
-                raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
+                raise InvalidSettingError(f"setting {name!r} may be at most {cap:g} on this server", name)
         try:
             self._chosen.model_validate_json(json.dumps(values))
         except ValidationError as error:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from pydantic import Field
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.interfaces.listing import RunEntry, list_runs, run_entry, run_state, safe_entry
+from storm_pipeline.interfaces.listing import RunEntry, run_entry, run_state, safe_entry
 from storm_pipeline.interfaces.server.callers import OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords
@@ -123,12 +123,9 @@ class RunFolders:
         return run_state(self.path(name))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Return the names of waiting and interrupted runs, oldest first.
-
-        Raises RunError: the folder cannot be read.
-        """
-        left = [entry for entry in self._entries() if entry.state in ("queued", "interrupted")]
-        return tuple(entry.folder.name for entry in reversed(left))
+        """Return the names of waiting and interrupted runs, oldest first, or raise RunError as :meth:`names`."""
+        known = sorted(self.names().values(), key=_creation_time)
+        return tuple(folder.name for folder in known if run_state(folder) in ("queued", "interrupted"))
 
     def end(self, name: str, status: str, reason: str) -> None:
         """Record that a waiting run will not begin, and the reason; no effect on other runs.
@@ -200,10 +197,6 @@ class RunFolders:
             documents=record.documents,
             shared=bool(record.shared),
         )
-
-    def _entries(self) -> list[RunEntry]:
-        mine = set(self.names().values())
-        return [run for run in list_runs(self._root) if run.folder in mine]
 
     def names(self) -> dict[str, Path]:
         """Return the folders by name, without links, hidden ones and names with control characters.

@@ -17,19 +17,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.errors import ContradictionError, SettingsError, StormError
+from storm_pipeline.interfaces.server import remote_settings as orders
 from storm_pipeline.interfaces.server.callers import CALLER, digest
 from storm_pipeline.interfaces.server.documents import DocumentSet
 from storm_pipeline.interfaces.server.estimates import expected_calls
 from storm_pipeline.interfaces.server.pieces import RunPieces, changes_of_outline
-from storm_pipeline.interfaces.server.remote_settings import (
-    ContinueOrder,
-    QuestionOrder,
-    RunOrder,
-    article_as,
-    article_format,
-    article_formats,
-)
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.server.setup import offered_model
 from storm_pipeline.interfaces.web.entrance import Sessions, entrance
@@ -43,6 +36,7 @@ from storm_pipeline.types import Article
 
 _pages = APIRouter(include_in_schema=False)
 _Row = tuple[str, str]  # of a form: level and heading, or name and focus
+_Kept = tuple[DocumentSet | None, list[str]]  # what was added to a form, and why some files were not
 _MOST_RUNS, _NEWEST, _FIELDS = 500, 20, 2000  # in the library; of those looked at for interrupted ones; of a form
 _MOST_ANSWERS, _LONGEST = 500, 8000  # answers that are kept; characters of an address
 _ANSWERS: dict[tuple[str, str], Article] = {}  # of a run, by a random key, the oldest first
@@ -109,9 +103,9 @@ class _Book:
     def page(self, request: Request, template: str = "read.html", status: int = 200, **more: Any) -> Response:
         """Return a page of the article."""
         said_of = {revision.after: revision for revision in self.article.revisions if revision.after}
-        shown = vars(self) | {"title": self.article.title, "link": "", "problem": "", "said_of": said_of}
+        shown = vars(self) | {"title": self.article.title, "link": "", "problem": "", "given": {}, "said_of": said_of}
         values = page_values(self.article) | shown | more
-        return page(request, template, status, formats=article_formats(self.is_shared), **values)
+        return page(request, template, status, formats=orders.article_formats(self.is_shared), **values)
 
     def part(self, request: Request, part: str, format: str, citation_style: str) -> Response:  # noqa: A002
         """Return the page of a part: the article itself, a file of it, how it was made, or its map."""
@@ -122,9 +116,11 @@ class _Book:
                 try:
                     return self.file(format, citation_style.strip() or None)
                 except SettingsError as error:  # such as a style that nobody has
-                    return self.page(request, status=400, problem=str(error))
+                    given = {"format": format, "citation_style": citation_style}
+                    return self.page(request, status=400, problem=str(error), given=given)
             case "wikitext":
-                return self.page(request, "wikitext.html", wikitext=article_as(self.article, "wikitext").decode())
+                text = orders.article_as(self.article, "wikitext").decode()
+                return self.page(request, "wikitext.html", wikitext=text)
             case "made" if self.pieces:
                 return self.page(request, "made.html", pieces=self.pieces())
             case "map" if self.pieces:
@@ -133,8 +129,8 @@ class _Book:
 
     def file(self, format: str, citation_style: str | None) -> Response:  # noqa: A002
         """Return the article as a file to save."""
-        chosen = article_format(format, of_shared=self.is_shared)
-        content = article_as(self.article, chosen.name, citation_style=citation_style)
+        chosen = orders.article_format(format, of_shared=self.is_shared)
+        content = orders.article_as(self.article, chosen.name, citation_style=citation_style)
         name = re.sub(r"[\W_]+", "-", self.article.title).strip("-")[:80] or "article"
         headers = {
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name + chosen.suffix)}",
@@ -178,7 +174,7 @@ def _add_book(path: str, find: Callable[..., _Book]) -> None:
 @_pages.get("/example/watch")
 def _watch_recording(request: Request) -> Response:
     progress = Progress.of(recorded_events())
-    shown = {"progress": progress, "pieces": recorded_pieces(), "view": None, "share": None, "left": ""}
+    shown = {"progress": progress, "pieces": recorded_pieces(), "view": None, "expected": 0, "left": ""}
     return _recorded().page(request, "watch.html", 200, elapsed=progress.elapsed(), **shown)
 
 
@@ -196,9 +192,14 @@ def _share(request: Request, service: _Service, run: _Run) -> Response:
 
 
 @_pages.post("/read/{run}/ask")
-def _ask(service: _Service, run: _Run, form: _Form) -> Response:
+def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
     """Answer a question, at an address to come back to."""
-    answer = service.ask(run, QuestionOrder.of(question=form.get("question", [""])[0]).question)
+    given = {"question": form.get("question", [""])[0]}
+    try:
+        answer = service.ask(run, orders.QuestionOrder.of(**given).question)
+    except StormError as error:
+        problem = service.redactor.text(str(error))
+        return _book(service, run).page(request, status=400, problem=problem, given=given)
     _ANSWERS[run, key := secrets.token_urlsafe(12)] = answer
     for oldest in [*_ANSWERS][:-_MOST_ANSWERS]:
         _ANSWERS.pop(oldest, None)
@@ -215,8 +216,8 @@ def _answer(request: Request, run: _Run, key: str) -> Response:
 # Writing and watching
 
 _SETTINGS = ("lm", "search", "length", "article_language", "about", "style", "max_cost", "max_tokens")
+# button that starts an order → the choices that it changes
 _STARTS = {"start": {}, "start-extract": {"outline_first": ""}, "start-embedded": {"lm": "embedded:1.5b"}}
-"""Button that starts an order → the choices that it changes."""
 
 
 @_pages.get("/write")
@@ -224,14 +225,15 @@ def _write(request: Request, service: _Service) -> Response:
     given = dict(request.query_params)
     if given.get("do", "").startswith("estimate"):
         return _take_order(request, service, given, ())
-    return _order_page(request, service, given, documents=_keep(service, given, ()))
+    documents, refused = _keep(service, given, ())
+    return _order_page(request, service, given, documents=documents, refused=refused)
 
 
 def _order_page(request: Request, service: RunService, given: dict[str, str], **more: Any) -> Response:
     settings, choices = service.remote.owner, set(service.remote.choices())
     allowed = {name: sorted(service.remote.allowed.get(name) or ()) for name in ("lm", "search")}
-    status = 400 if more.get("problem") else 200
-    values = {"estimate": None, "problem": "", "documents": None, "form": "", "is_new": False} | more
+    status = 400 if more.get("problem") or more.get("refused") else 200
+    values = {"estimate": None, "problem": "", "field": "", "refused": (), "form": "", "is_new": False} | more
     known = {"settings": settings, "choices": choices, "allowed": allowed, "readable": sorted(FORMATS)}
     known["offered"] = offered_model(settings) or ""
     return page(request, "write.html", status, given=given, **known, **values)
@@ -253,10 +255,11 @@ async def _order(request: Request, service: _Service) -> Response:
 
 def _take_order(request: Request, service: RunService, given: dict[str, str], files: Sequence[UploadFile]) -> Response:
     """Start an order, or lead to the address of its estimate, to which Back leads as well."""
-    documents: DocumentSet | None = None
+    given |= {"documents": ""} if given.pop("without", "") else {}
+    documents, refused = _keep(service, given, files)
+    if refused:
+        return _order_page(request, service, given, documents=documents, refused=refused)
     try:
-        given |= {"documents": ""} if given.pop("without", "") else {}
-        documents = _keep(service, given, files)
         order = _parse_order(given, service.remote.choices(), documents)
         shown, do = digest(repr((order, documents and documents.files))), given.get("do", "")
         if do in _STARTS and given.get("form", shown) == shown:
@@ -267,51 +270,61 @@ def _take_order(request: Request, service: RunService, given: dict[str, str], fi
             return RedirectResponse(f"/write?{query}", 303)
         estimate = service.estimate(order, CALLER.get())
     except (StormError, ValueError) as error:
-        problem, documents = service.redactor.text(str(error)), documents or _keep(service, given, ())
-        return _order_page(request, service, given, problem=problem, documents=documents)
+        problem = service.redactor.text(str(error))
+        field = "outline" if isinstance(error, ContradictionError) else getattr(error, "setting", "")
+        return _order_page(request, service, given, problem=problem, field=field, documents=documents)
     new: dict[str, Any] = {"estimate": estimate, "form": shown, "is_new": do not in ("", "estimate")}
     return _order_page(request, service, given, documents=documents, **new)
 
 
-def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> RunOrder:
+def _parse_order(given: dict[str, str], choices: Iterable[str], documents: DocumentSet | None) -> orders.RunOrder:
     chosen = {name: given[name] for name in _SETTINGS if given.get(name) and name in choices}
-    settings = {name: float(value) if name.startswith("max_") else value for name, value in chosen.items()}
+    settings = {name: float(v) if v.replace(".", "", 1).isdecimal() else v for name, v in chosen.items()}
     makes, outline = "outline" if given.get("outline_first") else "article", given.get("outline") or None
-    name = documents.documents if documents and documents.files else None
-    return RunOrder.of(topic=given.get("topic", ""), makes=makes, outline=outline, settings=settings, documents=name)
+    if outline and makes == "outline":
+        raise ContradictionError("your own outline is used as it is: leave it out, or do not ask for one to change")
+    topic, name = given.get("topic", ""), documents.documents if documents and documents.files else None
+    return orders.RunOrder.of(topic=topic, makes=makes, outline=outline, settings=settings, documents=name)
 
 
-def _keep(service: RunService, given: dict[str, str], files: Sequence[UploadFile]) -> DocumentSet | None:
-    """Put files into the set of documents of a form, or into a new one; return it, None without any."""
-    sets, caller = service.documents, CALLER.get()
-    if not given.get("documents") and not files:
-        return None
-    name = given["documents"] = given.get("documents") or sets.create(caller).documents
+def _keep(service: RunService, given: dict[str, str], files: Sequence[UploadFile]) -> _Kept:
+    """Put files into the set of documents of a form, or into a new one; return it, and why some are not in it."""
+    sets, caller, refused = service.documents, CALLER.get(), list[str]()
+    kept, name = None, given.get("documents")
+    try:
+        kept = sets.view(caller, name) if name else None
+    except StormError:
+        refused.append("The files that you added earlier are no longer here: add them again")
     for file in files:
-        with sets.upload(caller, name, file.filename or "", file.size) as upload:
-            while piece := file.file.read(1 << 20):
-                upload.write(piece)
-            upload.commit()
-    return sets.view(caller, name)
+        name = file.filename or ""
+        try:
+            kept = kept or sets.create(caller)
+            with sets.upload(caller, kept.documents, name, file.size) as upload:
+                while piece := file.file.read(1 << 20):
+                    upload.write(piece)
+                upload.commit()
+        except StormError as error:
+            problem = service.redactor.text(str(error))
+            refused.append(problem if problem.startswith(name) else f"{name} was not added: {problem}")
+    given["documents"] = kept.documents if kept else ""
+    return (sets.view(caller, kept.documents) if kept else None), refused
 
 
 @_pages.get("/watch/{run}")
-@_pages.get("/watch/{run}/{part}")
-def _watch(request: Request, service: _Service, run: _Run, part: str = "") -> Response:
-    """Show a run under way; ``part``: ``now``, what changes of it."""
-    if part not in ("", "now"):
-        raise HTTPException(404)
+@_pages.get("/watch/{run}/now")
+def _watch(request: Request, service: _Service, run: _Run) -> Response:
+    """Show a run under way, or the part of its page that changes."""
     view, pieces = service.view(run), service.pieces(run)
     progress = Progress.of(event for event in takewhile(bool, service.events(run)) if event)
     expected = expected_calls(service.folders.path(run), view.topic, view.recipe)
     expected = expected if view.state in ("running", "queued") else 0
     values: dict[str, Any] = {"view": view, "pieces": pieces, "progress": progress, "title": view.topic, "run": run}
     now = time.time() if view.state == "running" else 0.0
-    values |= {"share": progress.share(expected), "left": progress.left(expected), "elapsed": progress.elapsed(now)}
+    values |= {"expected": expected, "left": progress.left(expected), "elapsed": progress.elapsed(now)}
     if view.state in ("stopped", "failed", "interrupted"):
         values["remote"] = service.remote
         values["again"] = {"topic": view.topic, "documents": view.documents or ""} | service.choices_of(run)
-    template = "watch_now.html" if part else "watch.html"
+    template = "watch_now.html" if request.url.path.endswith("/now") else "watch.html"
     return page(request, template, base=f"/watch/{quote(run)}", is_stopping=service.queue.is_stopping(run), **values)
 
 
@@ -367,21 +380,26 @@ def _edit_outline(request: Request, service: _Service, run: _Run, form: _Form) -
     headings = list(zip(form.get("level", []), form.get("heading", []), strict=False))
     perspectives = list(zip(form.get("name", []), form.get("focus", []), strict=False))
     what, how, place = [*form.get("do", ["go"])[0].split("-"), "", ""][:3]
+    problem = ""
     if what == "heading":
         headings = _moved(headings, how, place, ("1", ""))
     elif what == "perspective":
         perspectives = _moved(perspectives, how, place, ("", ""))
     else:
-        if any(level not in ("1", "2", "3") for level, _ in headings):
-            raise SettingsError("a heading has a level of 1, 2 or 3")
-        outline = "\n".join(f"{'#' * int(level)} {title.strip()}" for level, title in headings if title.strip())
-        asked = [{"name": name.strip(), "focus": focus.strip()} for name, focus in perspectives if name.strip()]
-        if not outline:
-            raise SettingsError("the outline is empty: write a heading for each section")
-        known = [{"name": asker.name, "focus": asker.focus} for asker in service.pieces(run).perspectives]
-        order = ContinueOrder.of(outline=outline, perspectives=None if asked == known else asked)
-        return _go("watch", service.continue_from(run, caller=CALLER.get(), **order.model_dump()))
-    return page(request, "outline.html", run=run, view=service.view(run), headings=headings, perspectives=perspectives)
+        try:
+            if any(level not in ("1", "2", "3") for level, _ in headings):
+                raise SettingsError("a heading has a level of 1, 2 or 3")
+            outline = "\n".join(f"{'#' * int(level)} {title.strip()}" for level, title in headings if title.strip())
+            if not outline:
+                raise SettingsError("the outline is empty: write a heading for each section")
+            asked = [{"name": name.strip(), "focus": focus.strip()} for name, focus in perspectives if name.strip()]
+            known = [{"name": asker.name, "focus": asker.focus} for asker in service.pieces(run).perspectives]
+            order = orders.ContinueOrder.of(outline=outline, perspectives=None if asked == known else asked)
+            return _go("watch", service.continue_from(run, caller=CALLER.get(), **order.model_dump()))
+        except StormError as error:
+            problem = service.redactor.text(str(error))
+    shown = {"run": run, "view": service.view(run), "headings": headings, "perspectives": perspectives}
+    return page(request, "outline.html", 400 if problem else 200, problem=problem, **shown)
 
 
 def _moved(rows: list[_Row], how: str, place: str, empty: _Row) -> list[_Row]:

@@ -23,11 +23,6 @@ class Question:
         """The places of the sections that use its findings, from 0, each with how many."""
         return sorted(Counter(place for _, place in self.findings if place is not None).items())
 
-    @property
-    def used(self) -> int:
-        """How many of its findings the article uses."""
-        return sum(many for _, many in self.threads)
-
 
 @dataclass(frozen=True)
 class Asker:
@@ -35,11 +30,7 @@ class Asker:
 
     perspective: Perspective
     questions: tuple[Question, ...]
-
-    @property
-    def is_reader(self) -> bool:
-        """Whether it asked after the interviews."""
-        return self.perspective.focus in READERS
+    is_reader: bool  # whether it asked after the interviews
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ def research_map(article: Article) -> ResearchMap:
             for place, turn in enumerate(turns, number + 1)
         )
         number += len(turns)
-        askers += [Asker(talk.perspective, questions)] if questions else []
+        askers += [Asker(talk.perspective, questions, talk.perspective.focus in READERS)] if questions else []
     return ResearchMap(tuple(askers), tuple(section.heading for section in article.sections))
 
 

@@ -85,10 +85,6 @@ class Progress:
         """Return the seconds of all sessions, the current one until its last event, or until ``now``."""
         return self.seconds + (max(self.last, now) - self.began if self.began else 0.0)
 
-    def share(self, expected: int) -> float | None:
-        """Return the share of the expected calls that were made, below 1; None if nothing is expected."""
-        return min(0.98, self.calls / expected) if expected else None
-
     def left(self, expected: int) -> str:
         """Return about how long the run will take from here, in words; empty if that cannot be said yet."""
         if not expected or self.calls < expected / 10 or self.calls >= expected:

@@ -241,8 +241,7 @@ def _look_up(ctx: RunContext) -> Subject:
     if not sentences:
         raise nothing_found(
             ctx,
-            f"no page of {ctx.search.name} is about {topic!r} or names it; name another engine with --search "
-            "(`storm search engines` lists them)",
+            f"no page of {ctx.search.name} is about {topic!r} or names it; choose another engine (--search)",
         )
     if sentences < _LITTLE:
         ctx.events.degraded(

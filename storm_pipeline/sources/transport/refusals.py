@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _QUERY_STATUSES = frozenset({400, 404, 413, 414, 422})
 _REMEDIES = {
     400: "the query was rejected; report it if it looks valid",
-    402: "the account has no credit left; top it up or choose another engine (`storm search engines` lists them)",
+    402: "the account has no credit left; top it up or choose another engine",
     404: "check the engine's address",
     429: "too many requests; lower the number of searches at once or wait",
 }

@@ -1,15 +1,36 @@
 (() => {
   const later = (seconds, work) => setTimeout(work, 1000 * seconds);
 
-  for (const button of document.querySelectorAll("[data-copy-from]")) {
-    const area = document.getElementById(button.dataset.copyFrom);
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      area.select();
-      const done = await navigator.clipboard?.writeText(area.value).then(() => true, () => false) || document.execCommand("copy");
-      button.textContent = done ? "Copied" : "Press Ctrl+C to copy";
-    });
-  }
+  const offerCopies = () => {
+    for (const button of document.querySelectorAll("[data-copy-from][hidden]")) {
+      const area = document.getElementById(button.dataset.copyFrom);
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        area.select();
+        const done = await navigator.clipboard?.writeText(area.value).then(() => true, () => false) || document.execCommand("copy");
+        button.textContent = done ? "Copied" : "Press Ctrl+C to copy";
+      });
+    }
+  };
+  offerCopies();
+
+  document.addEventListener("submit", async event => {
+    const form = event.target, button = event.submitter, { busy, stay } = form.dataset;
+    if (busy && button) later(0, () => { [button.disabled, button.textContent] = [true, busy]; });
+    if (stay === undefined) return;
+    event.preventDefault();  // a form that changes its own page: Back leads to the page before it
+    const address = new URL(button?.getAttribute("formaction") ?? form.action, form.action);
+    const body = new URLSearchParams(new FormData(form, button));
+    const answer = await fetch(address, { method: "POST", body, headers: { Accept: "text/html" } }).catch(() => null);
+    if (!answer) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = stay && page.getElementById(stay);
+    if (answer.redirected && !fresh) return location.assign(answer.url);
+    if (fresh) document.getElementById(stay).replaceWith(fresh);
+    else document.querySelector("main").replaceWith(page.querySelector("main"));
+    document.getElementById(address.hash.slice(1))?.focus();
+    offerCopies();
+  });
 
   const local = () => {
     for (const time of document.querySelectorAll("time[datetime*=T]")) {
@@ -117,7 +138,7 @@
       without.querySelector("input").checked = false;
     });
     const say = (line, text) => { line.textContent = text; };
-    const problem = async answer => answer.status === 422 ? "its name or format cannot be used" : (await answer.json().catch(() => ({}))).error || `the server answered ${answer.status}`;
+    const problem = async answer => answer.status === 422 ? "its name or format cannot be used; save it as PDF, Word or text" : (await answer.json().catch(() => ({}))).error || `the server answered ${answer.status}`;
     const keep = async files => {
       input.disabled = true;
       for (const file of files) {
@@ -134,7 +155,8 @@
           say(line, `${file.name} ✓`);
           without.hidden = false;
         } catch (error) {
-          say(line, error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`);
+          say(line, error.message.startsWith(file.name) ? error.message : `${file.name} was not added: ${error.message}`);
+          line.className = "refused";
         }
       }
       input.value = "";
