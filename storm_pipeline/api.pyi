@@ -6,6 +6,7 @@ from storm_pipeline.evidence.retrieval.model_files import (
     loading as loading, local_folder as local_folder, options_without_code as options_without_code,
 )  # fmt: skip
 from storm_pipeline.evidence.run_search import open_engine as open_engine
+from storm_pipeline.interfaces.batch.executors import job_halt as job_halt, workplace as workplace
 from storm_pipeline.interfaces.cli.guard import Guard as Guard, stop_on_interrupt as stop_on_interrupt
 from storm_pipeline.interfaces.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.interfaces.cli.output import say as say, tell as tell
@@ -25,11 +26,10 @@ from storm_pipeline.optimize.metrics import soft_recall as soft_recall
 from storm_pipeline.output.render.html import page_values as page_values
 from storm_pipeline.run.article_json import from_json as from_json
 from storm_pipeline.run.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalogue as catalogue, fetch as fetch
-from storm_pipeline.run.concurrency import (
-    Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
-)  # fmt: skip
+from storm_pipeline.run.concurrency import parallel_map as parallel_map, torch_threads as torch_threads
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import lock_folder as lock_folder, read_state as read_state
+from storm_pipeline.run.replica import current_disk as current_disk
 from storm_pipeline.sources.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.sources.reliable.ground_truth import (
     GroundTruth as GroundTruth, wikipedia_article as wikipedia_article,

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_bench.experiments.executors import job_halt
+from storm_pipeline.interfaces.batch.executors import job_halt
 from storm_pipeline.run.concurrency import parallel_map
 
 

@@ -132,11 +132,10 @@ def session(
     ]
     with ExitStack() as stack:
         log = LogSink(run.folder)
-        stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
         run.begin(settings, given.chosen_by)
         # At once, so that a user who knows the folder can resume.
-        events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        events.emit(RunStarted("run", run.topic, str(run.home), run.state["sessions"]))
         is_set_up = False
         try:
             with events.in_stage("set-up"):
@@ -153,7 +152,7 @@ def session(
                 events.noted(problem)
             if unused := run.journal.unused("reply"):
                 events.noted(f"{unused} recorded replies were not reused, since their requests have changed")
-            events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
+            events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.home)))
             run.end("finished")
         except BaseException as error:
             _end_early(run, events, error, round(time.monotonic() - start, 1), is_set_up=is_set_up)
@@ -178,9 +177,8 @@ def question_session(
     settings = fit_to_window(settings)
     with ExitStack() as stack:
         log = LogSink(run.folder)
-        stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
-        events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
+        events.emit(RunStarted("run", run.topic, str(run.home), run.state["sessions"]))
         try:
             parts = open_parts(_download_progress(events, control), control.check)
             ctx = _context(run, settings, parts, UserPieces(), events=events, ledger=ledger, control=control)
@@ -188,7 +186,7 @@ def question_session(
             yield ctx
         finally:
             with suppress(RunError):  # the log's disk is full, which the question's error reports
-                events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.folder)))
+                events.emit(RunFinished("run", round(time.monotonic() - start, 1), str(run.home)))
 
 
 def _end_early(run: RunStore, events: Events, error: BaseException, seconds: float, *, is_set_up: bool) -> None:

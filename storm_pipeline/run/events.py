@@ -210,16 +210,21 @@ class CallbackSink:
         self._callback(event)
 
 
+def json_line(event: Event) -> str:
+    """Return an event as a line of JSON: ``{"event": name, "at": seconds since 1970, …}``."""
+    record = {"event": type(event).__name__, "at": round(time.time(), 3)}
+    return json.dumps(record | vars(event), ensure_ascii=False) + "\n"
+
+
 class JsonLinesSink:
-    """Sink that writes each event as one JSON line: ``{"event": name, "at": seconds since 1970, …}``."""
+    """Sink that writes each event as one line, see :func:`json_line`."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def emit(self, event: Event) -> None:
         """Write and flush one line."""
-        record = {"event": type(event).__name__, "at": round(time.time(), 3)}
-        self._stream.write(json.dumps(record | vars(event), ensure_ascii=False) + "\n")
+        self._stream.write(json_line(event))
         self._stream.flush()
 
 

@@ -16,14 +16,14 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.run import integrity, locking
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.journal import Journal, copy_records
-from storm_pipeline.run.locking import lock_folder, new_folder
+from storm_pipeline.run.locking import lock_folder
+from storm_pipeline.run.replica import RUN_LOCK, current_disk
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
-from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
+from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """Pieces that a user may edit and continue from → their files."""
-_LOCK = "run.lock"
 SavedSettings = Mapping[str, Any]
 """Content of ``settings.json``: names and values of settings, possibly of another version."""
 
@@ -42,7 +42,8 @@ class RunStore:
         self.state = dict(state)
         self.is_new = False  # whether this object made the folder
         self._discarded = False
-        self._lock = lock_folder(folder, _LOCK)
+        self._disk = current_disk()
+        self._lock = lock_folder(folder, RUN_LOCK)
         try:
             self.journal = Journal(folder / integrity.JOURNAL)
             logged = integrity.logged_events(folder)
@@ -69,7 +70,7 @@ class RunStore:
 
         Raises RunError: the folder cannot be made.
         """
-        folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
+        folder = current_disk().new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}")
         state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {})}
         store = cls(folder, state | {"sessions": 0, "created": round(time.time(), 3)})
         store.is_new = True
@@ -116,6 +117,11 @@ class RunStore:
         if recorded := integrity.recorded_content(self.journal, integrity.SETTINGS):
             return recorded
         raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
+
+    @property
+    def home(self) -> Path:
+        """The folder for the user: of a run in a worker, on the machine of the driver."""
+        return self._disk.home(self.folder)
 
     @property
     def topic(self) -> str:
@@ -193,7 +199,7 @@ class RunStore:
         try:
             if path.parent != self.folder:  # do not recreate a run's folder that was deleted
                 path.parent.mkdir(exist_ok=True)
-            write_atomically(path, text)
+            self._disk.write(path, text)
         except OSError as error:
             raise RunError(f"{cannot_write(path, error)} or choose --out") from error
 
@@ -210,7 +216,7 @@ class RunStore:
         self.journal.close()
         self._lock.release()
         if self._discarded:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._disk.delete(self.folder)
 
     def __enter__(self) -> "RunStore":
         return self
@@ -235,7 +241,7 @@ class RunStore:
                     continue
                 names = (path.with_name(f"{path.name}.{number}.changed") for number in itertools.count(1))
                 aside = next(name for name in names if not name.exists())
-                path.rename(aside)
+                self._disk.rename(path, aside)
                 yield name, aside.name
             except FileNotFoundError:
                 yield name, ""
@@ -271,7 +277,7 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 def is_held(folder: Path) -> bool:
     """Return whether a process holds a run's folder; False if that cannot be determined."""
-    return locking.is_held(folder, _LOCK)
+    return locking.is_held(folder, RUN_LOCK)
 
 
 def _sum(data: bytes) -> str:

@@ -5,10 +5,8 @@ paid for twice, and nothing stale is reused: the key of a record is its request 
 and the scope of the call in the run. Unusable records are marked and not served again.
 """
 
-import errno
 import hashlib
 import json
-import os
 import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.run.replica import current_disk
 from storm_pipeline.text.files import cannot_write, read_records
 
 
@@ -75,7 +74,7 @@ class Journal:
         self.own_calls: list[Any] = []
         self.is_empty = True  # whether the file held no intact record when it was opened
         self.damaged: tuple[int, ...] = ()
-        self._descriptor: int | None = None
+        self._disk, self._is_open = current_disk(), False
         if path is None:
             return
         if not read_only:
@@ -104,19 +103,12 @@ class Journal:
 
         Raises RunError: the disk is full or read-only, or the folder was deleted.
         """
-        if self._descriptor is None or self._path is None:
+        if not self._is_open or self._path is None:
             return
         line = _line(kind, key, value)
         with self._lock:
             try:
-                if not self._path.exists():
-                    raise FileNotFoundError(errno.ENOENT, "it was deleted")
-                size = os.fstat(self._descriptor).st_size
-                try:
-                    _write_all(self._descriptor, line)
-                except OSError:
-                    os.ftruncate(self._descriptor, size)  # remove the partial line
-                    raise
+                self._disk.append(self._path, line)
             except OSError as error:
                 raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
@@ -139,10 +131,7 @@ class Journal:
         with suppress(RunError):  # on a full disk the records remain and will be rejected again
             while self._rejected:
                 self.add(_REJECTED, *self._rejected.popleft())
-        with self._lock:
-            descriptor, self._descriptor = self._descriptor, None
-            if descriptor is not None:
-                os.close(descriptor)
+        self._is_open = False
 
     def __enter__(self) -> Self:
         return self
@@ -154,9 +143,8 @@ class Journal:
         try:
             lines = read_records(path, times=times) if path.exists() else [b""]
             self._read(lines)
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            if lines[-1]:
-                _write_all(self._descriptor, b"\n")
+            self._disk.append(path, b"\n" if lines[-1] else b"", create=True)
+            self._is_open = True
         except OSError as error:
             raise RunError(f"cannot open {path}: {error.strerror}; choose another folder with --out") from error
 
@@ -273,9 +261,3 @@ def _is_readable(kind: object, key: object, value: object) -> bool:
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         return False
     return value.keys() == {"kind", "value"} if kind == _REJECTED else len(value) <= 1
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
-    os.fsync(descriptor)

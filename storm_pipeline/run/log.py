@@ -5,13 +5,13 @@ A record carries the event and the name of the run's folder as its attributes ``
 
 import logging
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.run import events
 from storm_pipeline.run.events import Event
 from storm_pipeline.run.integrity import EVENTS
+from storm_pipeline.run.replica import current_disk
 from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.text.files import cannot_write
 
@@ -55,27 +55,19 @@ class LogSink:
     """Sink that appends a run's events to its ``events.jsonl``. Raises RunError in :meth:`emit`: the disk is full."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / EVENTS
+        self._path, self._disk = folder / EVENTS, current_disk()
         try:
             unterminated = self._path.exists() and _last_byte(self._path) not in (b"", b"\n")
-            self._file = self._path.open("a", encoding="utf-8")
-            if unterminated:
-                self._file.write("\n")
+            self._disk.append(self._path, b"\n" if unterminated else b"", create=True, sync=False)
         except OSError as error:
             raise RunError(f"cannot open {self._path}: {error.strerror}") from error
-        self._lines = events.JsonLinesSink(self._file)
 
     def emit(self, event: Event) -> None:
-        """Write and flush one line."""
+        """Append one line."""
         try:
-            self._lines.emit(event)
+            self._disk.append(self._path, events.json_line(event).encode("utf-8"), create=True, sync=False)
         except OSError as error:
             raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
-
-    def close(self) -> None:
-        """Close the file."""
-        with suppress(OSError):  # emit raised it before
-            self._file.close()
 
 
 def _last_byte(path: Path) -> bytes:

@@ -172,7 +172,7 @@ def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
         raise OSError(errno.ELOOP, f"{path.name} is a link or no file, which a lock never is: delete it", str(path))
     if path.exists() and path.stat().st_size:
         raise OSError(errno.EEXIST, f"{path.name} holds something, which a lock never does: delete it", str(path))
-    lock = FileLock(path, is_singleton=False)
+    lock = FileLock(path, is_singleton=False, thread_local=False)
     lock.acquire(timeout=timeout)
     return lock
 

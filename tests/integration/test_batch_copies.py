@@ -102,6 +102,8 @@ def test_a_copy_that_fails_is_a_row_and_is_made_when_the_batch_is_resumed(
     assert states(again) == [("written", "s3://shelf")] * 2
     assert (again.uncopied, len(keys(s3)), saved(report.folder)["status"]) == ((), 8, "finished")
     resume_batch(report.folder, open_storm=refused)  # nothing is left to copy
+    assert states(resume_batch(report.folder, open_storm=refused, to="s3://elsewhere")) == states(again)
+    assert resume_batch(report.folder, open_storm=refused, to="none").uncopied == ()
 
 
 @pytest.mark.parametrize(

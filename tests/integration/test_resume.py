@@ -223,12 +223,12 @@ def test_a_folder_that_is_deleted_stays_deleted(steady: FakeModel, tmp_path: Pat
     ("number", "remedy"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "make the disk writable again")]
 )
 def test_a_full_or_read_only_disk_is_named(steady: FakeModel, tmp_path: Path, number: int, remedy: str) -> None:
-    def refused(descriptor: int, data: bytes) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
     def break_disk(event: Event) -> None:
         if isinstance(event, StageAdvanced):
-            patch.setattr("storm_pipeline.run.journal._write_all", refused)
+            patch.setattr("storm_pipeline.run.replica.Disk.append", refused)
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(RunError, match=f"cannot write .*{remedy}, then"):
         storm(steady, tmp_path, sinks=[CallbackSink(break_disk)]).write("Silk Road")

@@ -38,7 +38,6 @@ def a_run(root: Path, topic: str, *events: Event, status: str = "", created: flo
         log = LogSink(run.folder)
         for event in (RunStarted("run", topic, str(run.folder)), *events):
             log.emit(event)
-        log.close()
         run.update_state(created=created or time.time())
         if status:
             run.end(status)
@@ -131,7 +130,7 @@ def a_batch(root: Path, created: float) -> Path:
 def test_a_run_that_ends_while_looked_at_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.create(tmp_path, "Jade", "storm") as run:
         run.begin(Settings.build({}))
-        LogSink(run.folder).close()
+        LogSink(run.folder)
 
         def held(folder: Path) -> bool:
             run.end("stopped")
@@ -278,7 +277,6 @@ def test_a_session_begins_its_events_on_a_line_of_their_own(tmp_path: Path, befo
     (tmp_path / "events.jsonl").write_bytes(before)
     log = LogSink(tmp_path)
     log.emit(Noted("run", "later"))
-    log.close()
     lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
     assert lines[:-1] == before.splitlines()
     assert json.loads(lines[-1])["detail"] == "later"

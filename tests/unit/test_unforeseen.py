@@ -14,7 +14,7 @@ FOR_PROGRAMMERS = {
     "storm_pipeline/interfaces/server/problems.py",  # the documented field `kind`
     "storm_pipeline/sources/documents/isolated.py",  # what another process raised, by which it is raised here
     "bench/storm_bench/experiments/own_code.py",  # a module of one's own
-    "bench/storm_bench/experiments/executors.py",  # what a lost worker raised
+    "storm_pipeline/interfaces/batch/executors.py",  # what a lost worker raised
 }
 
 

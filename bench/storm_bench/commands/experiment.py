@@ -31,7 +31,8 @@ _Size = Annotated[str, typer.Option("--size", metavar="NAME", help="full, or a s
 _Topics = Annotated[int | None, typer.Option("--topics", metavar="N", min=1, help="Use the first N topics only.")]
 _Executor = Annotated[Literal["local", "ray"], typer.Option("--executor", help="Where the articles are written.")]
 _Address = Annotated[str, typer.Option("--address", help="Address of a Ray cluster; default: Ray on this machine.")]
-_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles written concurrently.")]
+_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, help="Articles written concurrently.")]
+_Processes = Annotated[int, typer.Option("--processes", metavar="N", min=1, help="Local processes that write them.")]
 _Judge = Annotated[
     str | None,
     typer.Option(
@@ -56,6 +57,7 @@ def run(
     executor: _Executor = "local",
     address: _Address = "",
     at_once: _AtOnce = 1,
+    processes: _Processes = 1,
     judge: _Judge = None,
     judge_lm: _JudgeLm = None,
     allow_code: _AllowCode = False,
@@ -70,15 +72,16 @@ def run(
     interrupted experiment. Settings given here override those of CONFIG.
     """
     with Guard(debug=debug):
-        from storm_bench.experiments import Experiment, open_executor
+        from storm_bench.experiments import Experiment
         from storm_bench.experiments.forecast import forecast
         from storm_bench.reporting import write_report
+        from storm_pipeline.interfaces.batch import open_executor
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         log = (lambda _: None) if quiet else tell
         with (
-            open_executor(executor, at_once=at_once, address=address) as work,
+            open_executor(executor, at_once=max(at_once, processes), processes=processes, address=address) as work,
             Experiment(chosen, folder, work, cache=cache, on_progress=log) as experiment,
         ):
             log(f"{chosen.title}: {folder}")

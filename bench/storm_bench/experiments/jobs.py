@@ -20,7 +20,6 @@ from storm_bench.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable, SearchTable
 from storm_bench.experiments.data import engine_of, pool_of, topics_of
-from storm_bench.experiments.executors import job_halt
 from storm_bench.experiments.own_code import is_own, own_metric, own_recipe, run_name, source_hash
 from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written
 from storm_bench.metrics.base import Metric
@@ -28,7 +27,7 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
-from storm_pipeline.api import fingerprint, from_json, read_plain, write_atomically
+from storm_pipeline.api import current_disk, fingerprint, from_json, job_halt, read_plain, workplace
 from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
 
 ARTICLE = "article.json"
@@ -53,9 +52,9 @@ def write_article(job: ArticleJob) -> Written:
     """Write or resume one article; failures are returned, never raised."""
     start = time.monotonic()
     try:
-        article = _produce_article(job, job_halt())
-        job.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(job.folder / ARTICLE, article.to_json())
+        with workplace(job.task) as place:
+            article = _produce_article(job, place.folder, job_halt())
+            current_disk().write(place.folder / ARTICLE, article.to_json())
     except StoppedError:
         return Written(stopped=True, seconds=time.monotonic() - start)
     except StormError as error:
@@ -74,7 +73,8 @@ def score_article(job: ScoreJob) -> Scored:
         config = config_of(job.config)
         metric = metric_of(config, job.cache, job.metric)
         method = config.method(job.unit.method)
-        case = Case(_topic(config, job.unit), load_article(job.folder), method.system)
+        with workplace(job.task) as place:
+            case = Case(_topic(config, job.unit), load_article(place.folder), method.system)
         values = metric.score([case])[0]
         if method.human:
             values = {name: None if name in _UNKNOWN_OF_HUMANS else value for name, value in values.items()}
@@ -172,7 +172,7 @@ def _pool_fingerprint(data: DataTable) -> str:
     return fingerprint(*map(topic_fingerprint, pool_of(data)))
 
 
-def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
+def _produce_article(job: ArticleJob, folder: Path, halt: threading.Event) -> Article:
     config = config_of(job.config)
     topic, method = _topic(config, job.unit), config.method(job.unit.method)
     if method.recorded:
@@ -196,16 +196,16 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     if config.code and is_own(recipe):
         recipe, own = run_name(recipe), {run_name(recipe): own_recipe(recipe, config.code)}
     storm = Storm(settings, search=engine, recipes=own, progress=False)
-    if started := _runs(job.folder):
+    if started := runs_of(folder):
         made = storm.resume(started[-1], halt=halt)
     elif config.writes == "outline":
         made = storm.outline(topic.title, method.recipe, halt=halt)
     else:
         made = storm.write(topic.title, recipe, halt=halt)
-    return made if isinstance(made, Article) else _outline_only_article(made, topic, _runs(job.folder)[-1])
+    return made if isinstance(made, Article) else _outline_only_article(made, topic, runs_of(folder)[-1])
 
 
-def _runs(folder: Path) -> list[Path]:
+def runs_of(folder: Path) -> list[Path]:
     """Return the runs of a unit; one is made only where there is none."""
     return sorted(path.parent for path in folder.glob("*/run.json") if not path.parent.is_symlink())
 

@@ -1,16 +1,15 @@
 """Running an experiment: writes the missing articles, then computes the missing scores."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.data import data_problems, topics_of
-from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor
 from storm_bench.experiments.experiment_folder import ExperimentStore
 from storm_bench.experiments.provenance import is_unjudged, metric_facts, provenance_of
 from storm_bench.experiments.results import results_of, score_fingerprint
@@ -20,6 +19,10 @@ from storm_bench.reporting import ExperimentResults
 from storm_bench.types import Topic
 from storm_pipeline import Settings
 from storm_pipeline.api import choose, pinned_engine
+from storm_pipeline.interfaces.batch import Executor, JobLost, open_executor
+
+J = TypeVar("J", bound=ArticleJob)
+_MOST_JUDGED = 64  # articles judged concurrently, in this process
 
 
 class Experiment:
@@ -43,7 +46,8 @@ class Experiment:
         on_progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._executor, self._judging = executor, LocalExecutor(executor.at_once)
+        self._executor, self._judging = executor, open_executor(at_once=min(executor.at_once, _MOST_JUDGED))
+        self._judging.recorder = executor.recorder
         self._cache = (cache or Settings.build({}).cache).absolute()
         self._on_progress = on_progress
         self._running = threading.Event()
@@ -98,8 +102,6 @@ class Experiment:
     def stop(self) -> None:
         """Stop running jobs cleanly and start no more; may be called from any thread or signal handler."""
         self._stopping.set()
-        self._executor.stop()
-        self._judging.stop()
 
     def run(self) -> ExperimentResults:
         """Compute whatever is missing and return the results. Raises RunError: the folder cannot be written."""
@@ -148,8 +150,9 @@ class Experiment:
     def _write(self) -> None:
         folder = self._store.article_folder
         wanted = [ArticleJob(self._config_json, self._cache, folder(unit), unit) for unit in self.missing]
-        done = self._executor.run(jobs.write_article, self._mark_started(wanted))
+        done = self._executor.run(jobs.write_article, self._mark_started(wanted), halt=self._stopping)
         for number, (job, result) in enumerate(done, 1):
+            self._executor.recorder.finish(job.task)
             written = Written(f"its worker was lost: {result.reason}") if isinstance(result, JobLost) else result
             self._store.put_article(job.unit, self._fingerprints[job.unit], written)
             outcome = "stopped" if written.stopped else written.failure or "written"
@@ -159,6 +162,13 @@ class Experiment:
         """Yield the jobs, each recorded as started before it runs, with the settings it runs under."""
         for job in wanted:
             self._store.begin(job.unit, self._fingerprints[job.unit])
+            job.folder.mkdir(parents=True, exist_ok=True)
+            yield from self._placed([job])
+
+    def _placed(self, wanted: Iterable[J]) -> Iterator[J]:
+        for job in wanted:
+            own = set() if isinstance(job, ScoreJob) else {run.name for run in jobs.runs_of(job.folder)}
+            self._executor.recorder.place(job.task, job.folder, {jobs.ARTICLE} | own)
             yield job
 
     def _score(self) -> None:
@@ -168,8 +178,12 @@ class Experiment:
         paid = {name for name in self._metrics if name in METRICS and asks(METRICS[name].needs)}
         judged = [job for job in wanted if job.metric in paid]  # in this process, where one account counts
         others = [job for job in wanted if job.metric not in paid]
-        done = chain(self._executor.run(jobs.score_article, others), self._judging.run(jobs.score_article, judged))
+        done = chain(
+            self._executor.run(jobs.score_article, self._placed(others), halt=self._stopping),
+            self._judging.run(jobs.score_article, self._placed(judged), halt=self._stopping),
+        )
         for job, result in done:
+            self._executor.recorder.finish(job.task)
             scored = Scored(failure=f"its worker was lost: {result.reason}") if isinstance(result, JobLost) else result
             if scored.stopped:
                 continue

@@ -36,12 +36,22 @@ class ArticleJob:
     folder: Path  # contains the article's run folder and, once written, ``article.json``
     unit: Unit  # which article
 
+    @property
+    def task(self) -> str:
+        """Its name at the executor's recorder."""
+        return self.unit.id
+
 
 @dataclass(frozen=True)
 class ScoreJob(ArticleJob):
     """A job that scores one article by one metric."""
 
     metric: str
+
+    @property
+    def task(self) -> str:
+        """Its name at the executor's recorder."""
+        return f"{self.unit.id}|{self.metric}"
 
 
 @dataclass(frozen=True)

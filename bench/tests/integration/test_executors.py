@@ -1,4 +1,4 @@
-"""Executors: threads and a real Ray of two workers on this machine do the same."""
+"""Executors: threads, processes and a real Ray of two workers on this machine do the same."""
 
 import os
 import signal
@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 from executor_jobs import Done, Job, pid, work
 
-from storm_bench.experiments.executors import Executor, JobLost, LocalExecutor
-from storm_bench.experiments.opening import open_executor
-from storm_bench.experiments.ray_executor import RayExecutor
 from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.interfaces.batch import Executor, JobLost, open_executor
+from storm_pipeline.interfaces.batch.ray_executor import RayExecutor
 
 SECRET = "sk-5b1d-very-hidden"
 
@@ -29,25 +28,27 @@ def session() -> Iterator[tuple[RayExecutor, Path]]:
         patch.setenv("RAY_TMPDIR", folder)
         patch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 3)  # else Ray leaves one in the home folder
         patch.setenv("STORM_TEST_KEY", SECRET)
-        with RayExecutor(at_once=2, max_retries=1) as executor:
+        with RayExecutor(at_once=2) as executor:
             before = signal.getsignal(signal.SIGTERM)
             assert list(executor.run(work, [])) == []
             assert signal.getsignal(signal.SIGTERM) is before
             yield executor, Path(folder)
 
 
-def test_workers_import_no_module_of_the_current_folder(tmp_path: Path) -> None:
-    for name in ("storm_bench", "executor_jobs", "json"):
+@pytest.mark.parametrize("place", [("ray", "1"), ("local", "2")], ids=lambda place: place[0])
+def test_workers_import_no_module_of_the_current_folder(tmp_path: Path, place: tuple[str, str]) -> None:
+    for name in ("storm_pipeline", "executor_jobs", "json"):
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w').close()", "utf-8")
     program = """
+import sys
 from executor_jobs import Job, work
-from storm_bench.experiments.opening import open_executor
-with open_executor("ray", at_once=1) as executor:
+from storm_pipeline.interfaces.batch import open_executor
+with open_executor(sys.argv[1], processes=int(sys.argv[2]), at_once=2) as executor:
     ((_, done),) = executor.run(work, [Job("square", 3)])
 print(done.number, done.folder)
 """
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program],
+        [sys.executable, "-P", "-c", program, *place],
         cwd=tmp_path,
         env={
             **{name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"},
@@ -65,12 +66,13 @@ print(done.number, done.folder)
     assert not (tmp_path / "home" / ".ray").exists(), "others of this machine could read Ray's token there"
 
 
-@pytest.fixture(params=["local", "ray"])
+@pytest.fixture(params=["threads", "processes", "ray"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """An executor of its own with two places; Ray is shared by all."""
     if request.param == "ray":
         request.getfixturevalue("session")
-    with open_executor(request.param, at_once=2) as made:
+    name, processes = {"processes": ("local", 2)}.get(request.param, (request.param.replace("threads", "local"), 1))
+    with open_executor(name, at_once=2, processes=processes) as made:
         yield made
 
 
@@ -113,13 +115,15 @@ def test_jobs_are_taken_when_a_slot_is_free(executor: Executor) -> None:
 def test_stopped_in_the_middle(executor: Executor, tmp_path: Path) -> None:
     jobs = (Job("wait", number, str(tmp_path)) for number in range(5))
 
+    halt = threading.Event()
+
     def stop_when_two_run() -> None:
         wait_for(lambda: notes(tmp_path, "begun") == 2)
-        executor.stop()
+        halt.set()
 
     stopper = threading.Thread(target=stop_when_two_run)
     stopper.start()
-    results = dict(executor.run(work, jobs))
+    results = dict(executor.run(work, jobs, halt=halt))
     stopper.join()
     assert {(job.number, done.how) for job, done in results.items() if isinstance(done, Done)} == {
         (0, "halted"),
@@ -127,7 +131,7 @@ def test_stopped_in_the_middle(executor: Executor, tmp_path: Path) -> None:
     }
     assert len(results) == 2
     assert next(jobs).number == 2
-    assert list(executor.run(work, [Job("square", 3)])) == []
+    assert list(executor.run(work, [Job("square", 3)], halt=halt)) == []
 
 
 def test_closing_early_stops_running_jobs_cleanly(executor: Executor, tmp_path: Path) -> None:
@@ -154,21 +158,20 @@ def test_an_error_in_the_job_iterator_stops_running_jobs(executor: Executor, tmp
     assert notes(tmp_path, "ended") == 1
 
 
-def test_a_job_is_retried_when_its_worker_dies_and_lost_if_it_always_does(
-    session: tuple[RayExecutor, Path], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("executor", ["processes", "ray"], indirect=True)
+def test_a_job_is_retried_when_its_worker_dies_and_lost_if_it_always_does(executor: Executor, tmp_path: Path) -> None:
     once, always, sound = Job("die once", 3, str(tmp_path)), Job("die"), Job("square", 4)
-    results = dict(session[0].run(work, [once, always, sound]))
+    results = dict(executor.run(work, [once, always, sound]))
     lost = results.pop(always)
     assert isinstance(lost, JobLost)
-    assert lost.reason.startswith("WorkerCrashedError: The worker died")
+    assert lost.reason.startswith(("WorkerCrashedError: The worker died", "its worker process died 4 times (-9)"))
     assert results == {once: Done(9, "die once", str(Path.cwd())), sound: Done(16, "square", str(Path.cwd()))}
 
 
 CLIENT = """
 import sys
 from executor_jobs import Job, work
-from storm_bench.experiments.opening import open_executor
+from storm_pipeline.interfaces.batch import open_executor
 with open_executor("ray", at_once=2, address=sys.argv[1]) as executor:
     print(sum(done.number for _, done in executor.run(work, [Job("square", 3), Job("square", 4)])))
 """
@@ -212,9 +215,10 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
     [
         (lambda: open_executor("dask"), "unknown executor 'dask': use 'local' or 'ray'"),
         (lambda: open_executor("local", address="auto"), "'local' takes no address"),
-        (lambda: LocalExecutor(0), "0 concurrent jobs is out of range"),
-        (lambda: RayExecutor(at_once=-1), "-1 concurrent jobs is out of range"),
-        (lambda: RayExecutor(max_retries=-1), "must be at least 0"),
+        (lambda: open_executor("ray", processes=2), "takes no number of processes"),
+        (lambda: open_executor(processes=0), "0 processes is out of range"),
+        (lambda: open_executor(at_once=0), "0 jobs at once is out of range"),
+        (lambda: RayExecutor(at_once=-1), "-1 jobs at once is out of range"),
     ],
 )
 def test_settings_that_are_not_allowed(make: Callable[[], Executor], message: str) -> None:
@@ -224,7 +228,7 @@ def test_settings_that_are_not_allowed(make: Callable[[], Executor], message: st
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'storm-bench\[scale\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'storm-pipeline\[cluster\]'"):
         open_executor("ray")
 
 

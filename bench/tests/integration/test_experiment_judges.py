@@ -1,11 +1,6 @@
 """What the judges of an experiment are opened with, and what is said when they cannot be."""
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,7 +10,7 @@ from servers import Reply
 from test_experiments import CACHE, JUDGING, command, config_file, data, described, run
 
 from storm_bench.experiments import Experiment, ExperimentConfig
-from storm_bench.experiments.executors import Executor
+from storm_pipeline.interfaces.batch import open_executor
 
 __all__ = ["data"]  # a fixture
 
@@ -51,17 +46,6 @@ def test_a_judge_that_is_also_the_writer_uses_the_same_endpoint(data: Path, tmp_
     assert article.values["interest"] == 3
 
 
-class Processes(Executor):
-    """Runs jobs in processes, as Ray does."""
-
-    name = "processes"
-
-    @contextmanager
-    def _starting(self, work: Callable[[Any], Any], _: threading.Event) -> Iterator[Callable[[Any], Future[Any]]]:
-        with ProcessPoolExecutor(self.at_once, mp_context=get_context("spawn")) as pool:
-            yield lambda job: pool.submit(work, job)
-
-
 def test_one_cap_holds_for_the_judges_of_all_processes_and_sessions(data: Path, tmp_path: Path) -> None:
     cap, method, words = 4000, {"human": True, "name": "human"}, 900
     long = json.dumps({"feedback": "Fine. " * words, "score": 3})
@@ -70,7 +54,10 @@ def test_one_cap_holds_for_the_judges_of_all_processes_and_sessions(data: Path, 
         config = described(model, "human", metrics=["rubric"], methods=[method], resources=resources)
         config = config.model_copy(update={"caps": {"max_tokens": cap}})
         for _ in range(2):
-            with Processes(2) as executor, Experiment(config, tmp_path / "out", executor, cache=CACHE) as experiment:
+            with (
+                open_executor(processes=2) as executor,
+                Experiment(config, tmp_path / "out", executor, cache=CACHE) as experiment,
+            ):
                 experiment.run()
                 assert experiment.unscored
         assert 1 < len(model.asked) <= cap // words

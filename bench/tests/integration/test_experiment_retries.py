@@ -14,8 +14,8 @@ from test_experiments import CACHE, data, described, model, run, topic
 
 from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig
-from storm_bench.experiments.executors import LocalExecutor
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.batch.executors import ThreadExecutor
 from storm_pipeline.run.article_json import from_json
 
 __all__ = ["data", "model"]  # fixtures
@@ -23,10 +23,10 @@ __all__ = ["data", "model"]  # fixtures
 REFUSED = Reply(status=400, body={"error": {"message": "no such model"}})
 
 
-class Killed(LocalExecutor):
+class Killed(ThreadExecutor):
     """Dies when the first job has begun."""
 
-    def run(self, work: Callable[[Any], Any], jobs: Iterable[Any]) -> NoReturn:
+    def run(self, work: Callable[[Any], Any], jobs: Iterable[Any], **_: Any) -> NoReturn:
         next(iter(jobs))
         raise KeyboardInterrupt
 

@@ -25,14 +25,14 @@ from wordnet_files import write_wordnet
 
 from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
-from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.experiments.forecast import forecast
-from storm_bench.experiments.opening import open_executor
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_bench.reporting import ExperimentResults, load_results
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_benchmarks.faults.disks import can_mount, small_disk
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
+from storm_pipeline.interfaces.batch import open_executor
+from storm_pipeline.interfaces.batch.executors import ThreadExecutor
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.run.article_json import from_json
 
@@ -90,7 +90,7 @@ def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) 
 
 def run(config: ExperimentConfig, folder: Path, told: list[str] | None = None) -> ExperimentResults:
     tell = told.append if told is not None else (lambda _: None)
-    with Experiment(config, folder, LocalExecutor(), cache=CACHE, on_progress=tell) as experiment:
+    with Experiment(config, folder, ThreadExecutor(), cache=CACHE, on_progress=tell) as experiment:
         return experiment.run()
 
 
@@ -139,7 +139,7 @@ def test_a_stopped_experiment_can_be_continued(data: Path, model: FakeModel, tmp
         if line.startswith("1/direct"):
             experiment.stop()
 
-    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE, on_progress=tell) as experiment:
+    with Experiment(config, tmp_path / "out", ThreadExecutor(), cache=CACHE, on_progress=tell) as experiment:
         results = experiment.run()
         assert len(results.results) == 1
         assert len(experiment.missing) == 3
@@ -217,7 +217,7 @@ def test_judging_matches_its_forecast(data: Path, tmp_path: Path) -> None:
     with FakeModel(JUDGING) as model:
         judges = {"judge": f"lm:{model.lm}", "judge_lm": model.lm}
         config = described(model, "rr storm", metrics=metrics, resources=judges)
-        with Experiment(config, tmp_path / "out", LocalExecutor(), cache=CACHE) as experiment:
+        with Experiment(config, tmp_path / "out", ThreadExecutor(), cache=CACHE) as experiment:
             foretold = forecast(config, experiment.topics, experiment.missing, experiment.unscored)
             experiment.run()
             left = forecast(config, experiment.topics, experiment.missing, experiment.unscored)

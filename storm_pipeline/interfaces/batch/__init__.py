@@ -9,10 +9,12 @@ A batch has one folder with ``batch.json`` and the folder of each topic's run.
 """
 
 from storm_pipeline.interfaces.batch.batch_folder import is_batch
+from storm_pipeline.interfaces.batch.executors import Executor, JobLost
+from storm_pipeline.interfaces.batch.opening import open_executor
 from storm_pipeline.interfaces.batch.run_batch import Batch, resume_batch, write_batch
 from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, read_topics
 
 __all__ = [
-    "Batch", "BatchReport", "BatchSink", "TopicRequest", "TopicStatus", "is_batch", "read_topics", "resume_batch",
-    "write_batch",
+    "Batch", "BatchReport", "BatchSink", "Executor", "JobLost", "TopicRequest", "TopicStatus", "is_batch",
+    "open_executor", "read_topics", "resume_batch", "write_batch",
 ]  # fmt: skip

@@ -1,41 +1,39 @@
 """Writing a batch: topics are written concurrently, each in its own run, and fail independently."""
 
-import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
+from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.copies import Copies
+from storm_pipeline.interfaces.batch.executors import AT_ONCE, Executor, JobLost, ThreadExecutor, require_importable
 from storm_pipeline.interfaces.batch.topics import BatchReport, BatchSink, TopicRequest, TopicStatus, require_some_keys
-from storm_pipeline.method.context import parse_pieces, read_outline
+from storm_pipeline.interfaces.batch.write_topic import (
+    Ended,
+    OpenStorm,
+    TopicJob,
+    events_of,
+    storm_pool,
+    with_usage,
+    write_topic,
+)
+from storm_pipeline.method.context import read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
-from storm_pipeline.method.session import require_known_prices
-from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
-from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
-from storm_pipeline.run.integrity import JOURNAL, LoggedEvents, logged_events, with_recorded_calls
-from storm_pipeline.run.journal import Journal
+from storm_pipeline.run.events import Event, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import Limits, within
 from storm_pipeline.settings import CONTENT, ROLES, Settings, discarded_settings, option_name
 from storm_pipeline.text.configuration.addresses import redact
-from storm_pipeline.text.languages import length_in_words
-from storm_pipeline.types import Article, Outline
+from storm_pipeline.types import Outline
 
-if TYPE_CHECKING:
-    from storm_pipeline.storm import Storm
-
-AT_ONCE = 2
 _IDLE_STORMS = 2  # idle ``Storm`` objects kept for topics that alternate between settings
-_LOG = logging.getLogger(__name__)
 
 
 class Batch(AbstractContextManager["Batch"]):
@@ -50,10 +48,11 @@ class Batch(AbstractContextManager["Batch"]):
         store: the batch's folder.
         settings: of all topics; default: those of the folder.
         overrides: override the settings of the batch and of its topics when it is resumed.
-        at_once: articles written concurrently; never that of the folder, which may be another's.
+        executor: where articles are written, and how many concurrently, whatever the folder says: it may be another's.
         accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
-        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
+        open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders; with an executor
+            of other processes, a function of a module that they can import.
         copies: where finished articles are copied, if anywhere.
     """
 
@@ -63,10 +62,10 @@ class Batch(AbstractContextManager["Batch"]):
         settings: Mapping[str, Any] | None = None,
         *,
         overrides: Mapping[str, Any] | None = None,
-        at_once: int = AT_ONCE,
+        executor: Executor,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
-        open_storm: "Callable[[Settings], Storm] | None" = None,
+        open_storm: OpenStorm | None = None,
         copies: Copies | None = None,
     ) -> None:
         self._store = store
@@ -74,9 +73,9 @@ class Batch(AbstractContextManager["Batch"]):
         self._overrides = dict(overrides or {})
         self._max_cost, self._copies = store.max_cost, copies
         self._left_out = discarded_settings({"lm"} & self._overrides.keys())
-        self._accept_damage, self._at_once = accept_damage, at_once
+        self._accept_damage, self._executor = accept_damage, executor
         self._sinks = tuple(sinks)
-        self._storm = storm_pool(open_storm, size=at_once + _IDLE_STORMS)
+        self._open_storm = storm_pool(open_storm, size=executor.at_once + _IDLE_STORMS) if executor.here else open_storm
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
         self._wrong_settings: list[SettingsError] = []
         self._halt = threading.Event()  # of all runs
@@ -92,10 +91,11 @@ class Batch(AbstractContextManager["Batch"]):
         name: str = "batch",
         outline: Outline | Path | str | None = None,
         at_once: int = AT_ONCE,
+        executor: Executor | None = None,
         batch_max_cost: float | None = None,
         to: str | None = None,
         sinks: Sequence[BatchSink] = (),
-        open_storm: "Callable[[Settings], Storm] | None" = None,
+        open_storm: OpenStorm | None = None,
     ) -> "Batch":
         """Create a batch in a folder ``<name>-<time>`` below ``settings.out``; duplicate requests are dropped.
 
@@ -105,7 +105,7 @@ class Batch(AbstractContextManager["Batch"]):
             RunError: the folder cannot be made.
         """
         settings = settings or Settings.build({})
-        _check_ranges(at_once, batch_max_cost)
+        executor = _checked(executor or ThreadExecutor(at_once), batch_max_cost, open_storm)
         copies = Copies(to) if to else None
         plain = [TopicRequest(request).plain() if isinstance(request, str) else request.plain() for request in requests]
         distinct: dict[str, TopicRequest] = {}
@@ -120,7 +120,7 @@ class Batch(AbstractContextManager["Batch"]):
             require_some_keys(given, list(distinct.values()))
         facts = {"outline": sections, "repeated": len(plain) - len(rows), "max_cost": batch_max_cost, "to": to}
         store = BatchStore.create(settings.out, name, rows, settings=given, **facts)
-        return cls(store, at_once=at_once, sinks=sinks, open_storm=open_storm, copies=copies)
+        return cls(store, executor=executor, sinks=sinks, open_storm=open_storm, copies=copies)
 
     @classmethod
     def open(
@@ -131,11 +131,12 @@ class Batch(AbstractContextManager["Batch"]):
         user: Settings | None = None,
         allow: Iterable[str] = (),
         at_once: int = AT_ONCE,
+        executor: Executor | None = None,
         batch_max_cost: float | None = None,
         to: str | None = None,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
-        open_storm: "Callable[[Settings], Storm] | None" = None,
+        open_storm: OpenStorm | None = None,
     ) -> "Batch":
         """Open an existing batch to resume it.
 
@@ -147,14 +148,15 @@ class Batch(AbstractContextManager["Batch"]):
             allow: settings that its topics may have in addition to content settings.
             batch_max_cost: as for :func:`write_batch`; None: as before.
             to: as for :func:`write_batch`; must be given again, or be "none".
-            at_once, accept_damage, sinks, open_storm: as for the class.
+            at_once, executor: as for :func:`write_batch`.
+            accept_damage, sinks, open_storm: as for the class.
 
         Raises:
             SettingsError: ``at_once`` or ``batch_max_cost`` is out of range, or settings of the batch must be given
                 again; the message names them.
             RunError: not a batch's folder, damaged, or locked by another process.
         """
-        _check_ranges(at_once, batch_max_cost)
+        executor = _checked(executor or ThreadExecutor(at_once), batch_max_cost, open_storm)
         copies = Copies(to) if to and to != "none" else None
         store = BatchStore.open(Path(folder))
         store.max_cost = batch_max_cost or store.max_cost
@@ -166,7 +168,7 @@ class Batch(AbstractContextManager["Batch"]):
             store.close()
             raise
         more: dict[str, Any] = {"overrides": overrides, "sinks": sinks, "open_storm": open_storm, "copies": copies}
-        return cls(store, shared, at_once=at_once, accept_damage=accept_damage, **more)
+        return cls(store, shared, executor=executor, accept_damage=accept_damage, **more)
 
     @property
     def folder(self) -> Path:
@@ -189,21 +191,26 @@ class Batch(AbstractContextManager["Batch"]):
         same models and key remain waiting.
 
         Raises:
-            SettingsError: no topic of a new batch can begin with its settings; the folder is deleted.
+            SettingsError: no topic of a new batch can begin with its settings or executor; the folder is deleted.
             RunError: the batch's folder can no longer be written; the active runs were stopped gracefully.
         """
         start = time.monotonic()
         store = self._store
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
-        to = self._copies.address if self._copies else None
+        to = self._copies.address if self._copies else ""
         store.save(status="running", max_cost=self._max_cost, to=to)
         spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
         self._limits = Limits(self._max_cost, spent)
         try:
-            for row in [row for row in store.rows if row.state == "written" and self._copies]:
-                self._save(row)
+            for row in [row for row in store.rows if row.state == "written"]:
+                if row.error or (to and row.copied != to):
+                    self._save(replace(row, error=""))
             with within(self._limits):
                 self._write_all([row for row in store.rows if row.state != "written"])
+        except SettingsError:  # of the executor
+            if store.is_new and not any(row.folder for row in store.rows):
+                store.discard()
+            raise
         finally:
             rows, stopped = tuple(store.rows), self._halt.is_set()
             seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused_keys.values()))
@@ -227,17 +234,47 @@ class Batch(AbstractContextManager["Batch"]):
         self.close()
 
     def _write_all(self, rows: Sequence[TopicStatus]) -> None:
-        with Tasks(self._at_once) as tasks:
-            futures: list[Future[None]] = []
-            try:
-                futures += [tasks.start(self._write, row) for row in rows]
-                for future in wait(futures, return_when=FIRST_EXCEPTION).done:
-                    future.result()
-            except BaseException as error:
-                self.stop()
-                if self.running or isinstance(error, Exception):
-                    wait(futures)  # until a second interruption
-                raise
+        executor = self._executor
+        done = executor.run(write_topic, self._jobs(rows), halt=self._halt, is_patient=lambda: self.running)
+        for job, result in done:
+            executor.recorder.finish(job.task)
+            ended = self._lost(job, result) if isinstance(result, JobLost) else result
+            if ended.fault == "key":
+                self._refused_keys[_models_and_key(self._settings(ended.row))] = ended.row.error
+            elif ended.fault == "settings":
+                self._wrong_settings.append(SettingsError(ended.row.error))
+            self._save(replace(ended.row, folder=self._store.rows[job.row.number - 1].folder))
+
+    def _jobs(self, rows: Sequence[TopicStatus]) -> Iterator[TopicJob]:
+        """Yield the jobs of topics, each placed when it is about to start."""
+        for waiting in rows:
+            if self._limits.is_spent or self._has_refused_key(waiting):
+                continue
+            row, folder = replace(waiting, state="running", error=""), self._folder_of(waiting)
+            job = TopicJob(
+                row,
+                self._values(row),
+                self.folder,
+                outline=self._store.outline,
+                max_cost=self._max_cost,
+                accept_damage=self._accept_damage,
+                open_storm=self._open_storm,
+            )
+            self._executor.recorder.place(
+                job.task,
+                self.folder,
+                {folder.name} if folder else set(),
+                on_start=partial(self._show, row),
+                on_event=partial(self._on_event, row),
+            )
+            yield job
+
+    def _lost(self, job: TopicJob, lost: JobLost) -> Ended:
+        """Return the status of a topic whose workers died, with the usage that they recorded."""
+        ledger, folder = Ledger(), self._folder_of(self._store.rows[job.row.number - 1])
+        ledger.restore(events_of(folder) if folder else ())
+        row = replace(job.row, state="failed", error=f"its worker was lost: {lost.reason}")
+        return Ended(with_usage(row, ledger.usage(0)))
 
     def _has_refused_key(self, row: TopicStatus) -> bool:
         try:
@@ -245,71 +282,27 @@ class Batch(AbstractContextManager["Batch"]):
         except SettingsError:
             return False  # reported when the topic is written
 
-    def _write(self, row: TopicStatus) -> None:
-        if self._halt.is_set() or self._limits.is_spent or self._has_refused_key(row):
-            return
-        start, ledger = time.monotonic(), Ledger()
-        row = replace(row, state="running", error="")
-        self._notify(lambda sink: sink.row(row))
-        try:
-            article = self._article(row, ledger)
-            words = sum(length_in_words(sentence.text) for sentence in article.sentences())
-            sections, references, usage = len(article.sections), len(article.references), article.usage
-            ended = replace(row, state="written", sections=sections, words=words, references=references)
-        except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
-            ended, usage = self._failed_row(row, error), ledger.usage(time.monotonic() - start)
-        used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
-        self._save(replace(ended, **used, folder=self._store.rows[row.number - 1].folder))
-
-    def _failed_row(self, row: TopicStatus, error: Exception) -> TopicStatus:
-        if isinstance(error, StoppedError):
-            return replace(row, state="stopped")
-        reason = str(error) if isinstance(error, StormError) else unforeseen(error)
-        if isinstance(error, ModelAuthError):
-            self._refused_keys[_models_and_key(self._settings(row))] = reason
-        elif isinstance(error, SettingsError):
-            reason = f"{row.request.place}: {reason}" if row.request.place else reason
-            self._wrong_settings.append(SettingsError(reason))
-        elif not isinstance(error, StormError):
-            _LOG.error("topic %d of %s crashed", row.number, self.folder, exc_info=error)
-        return replace(row, state="failed", error=reason)
-
-    def _settings(self, row: TopicStatus) -> Settings:
+    def _values(self, row: TopicStatus) -> dict[str, Any]:
         row_settings = row.request.settings
         shared = {n: v for n, v in self._shared.items() if n not in discarded_settings({"lm"} & row_settings.keys())}
         values = {n: v for n, v in {**shared, **row_settings}.items() if n not in self._left_out}
-        return Settings.build({**values, **self._overrides, "out": self.folder})
+        return {**values, **self._overrides}
+
+    def _settings(self, row: TopicStatus) -> Settings:
+        return Settings.build({**self._values(row), "out": self.folder})
 
     def _spent_on(self, row: TopicStatus) -> float:
         """Return the dollars of a topic's earlier sessions, also of a process that was killed."""
+        folder = None if row.state == "written" else self._folder_of(row)
         try:
-            return row.cost or 0.0 if row.state == "written" else Ledger().restore(self._earlier_events(row)).dollars
+            return Ledger().restore(events_of(folder)).dollars if folder else row.cost or 0.0
         except RunError:  # reported when the topic is written
             return row.cost or 0.0
-
-    def _earlier_events(self, row: TopicStatus) -> LoggedEvents:
-        folder = self._folder_of(row)
-        return with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)) if folder else ()
 
     def _folder_of(self, row: TopicStatus) -> Path | None:
         """Return the folder of a topic's run, by name only, so that a damaged file cannot lead out of the batch's."""
         folder = self.folder / Path(row.folder).name
         return folder if row.folder and folder.is_dir() else None
-
-    def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
-        ledger.restore(self._earlier_events(row))  # at once, so that no failure loses it
-        settings = self._settings(row)
-        require_known_prices(settings, self._max_cost)
-        storm = self._storm(settings)
-        sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
-        folder = self._folder_of(row)
-        if folder is None:
-            outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
-            return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=self._halt)
-        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=self._halt)
-        if not isinstance(article, Article):
-            raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
-        return article
 
     def _on_event(self, row: TopicStatus, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -330,7 +323,10 @@ class Batch(AbstractContextManager["Batch"]):
             except RunError:
                 self.stop()  # here, so that this thread begins no further topic
                 raise
-            self._notify(lambda sink: sink.row(row))
+            self._show(row)
+
+    def _show(self, row: TopicStatus) -> None:
+        self._notify(lambda sink: sink.row(row))
 
     def _notify(self, call: Callable[[BatchSink], None]) -> None:
         with self._lock:
@@ -365,11 +361,12 @@ def _require_destination(store: BatchStore, to: str | None) -> None:
         raise SettingsError(f"articles of {store.folder} were copied to {known}: give --to {known}, or --to none")
 
 
-def _check_ranges(at_once: int, max_cost: float | None) -> None:
-    if not 1 <= at_once <= MAX_WORKERS:
-        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {MAX_WORKERS} are allowed")
+def _checked(executor: Executor, max_cost: float | None, open_storm: OpenStorm | None) -> Executor:
+    if open_storm and not executor.here:
+        require_importable(open_storm, "open_storm")
     if max_cost is not None and not 0 < max_cost < math.inf:
         raise SettingsError(f"a cap of {max_cost:g} dollars on the batch is out of range: give more than 0")
+    return executor
 
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
@@ -382,10 +379,11 @@ def write_batch(
     name: str = "batch",
     outline: Outline | Path | str | None = None,
     at_once: int = AT_ONCE,
+    executor: Executor | None = None,
     batch_max_cost: float | None = None,
     to: str | None = None,
     sinks: Sequence[BatchSink] = (),
-    open_storm: "Callable[[Settings], Storm] | None" = None,
+    open_storm: OpenStorm | None = None,
     **settings: Any,
 ) -> BatchReport:
     """Write an article about each topic, in a folder ``<name>-<time>`` below ``out``.
@@ -395,6 +393,7 @@ def write_batch(
         name: prefix of the folder's name.
         outline: the sections of every article, as for :meth:`storm_pipeline.storm.Storm.write`.
         at_once: articles written concurrently, 1 to 64.
+        executor: where they are written, such as ``open_executor(processes=4)``; default: threads of this process.
         batch_max_cost: cap on the dollars of all topics together, also when the batch is resumed; ``max_cost`` is that
             of each topic.
         to: address such as ``s3://bucket/prefix`` (extra ``s3``) to which each finished article is copied.
@@ -408,7 +407,7 @@ def write_batch(
     """
     given = Settings.build(settings)
     more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "to": to, "sinks": sinks, "open_storm": open_storm}
-    with Batch.create(requests, given, name=name, outline=outline, at_once=at_once, **more) as batch:
+    with Batch.create(requests, given, name=name, outline=outline, at_once=at_once, executor=executor, **more) as batch:
         return batch.run()
 
 
@@ -417,11 +416,12 @@ def resume_batch(
     *,
     allow: Iterable[str] = (),
     at_once: int = AT_ONCE,
+    executor: Executor | None = None,
     batch_max_cost: float | None = None,
     to: str | None = None,
     accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
-    open_storm: "Callable[[Settings], Storm] | None" = None,
+    open_storm: OpenStorm | None = None,
     **settings: Any,
 ) -> BatchReport:
     """Resume a batch: keep finished articles, resume interrupted and failed topics, start the others.
@@ -430,21 +430,6 @@ def resume_batch(
     """
     given = Settings.build(settings)
     more: dict[str, Any] = {"batch_max_cost": batch_max_cost, "to": to, "sinks": sinks, "open_storm": open_storm}
-    with Batch.open(folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, **more) as batch:
+    more |= {"executor": executor, "accept_damage": accept_damage}
+    with Batch.open(folder, given, allow=allow, at_once=at_once, **more) as batch:
         return batch.run()
-
-
-def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -> "Callable[[Settings], Storm]":
-    """Return a thread-safe function from settings to a ``Storm``, with a cache of the last ``size`` ones.
-
-    An evicted object lives until its runs end. ``open_storm``: factory; None: the class itself.
-    """
-    from storm_pipeline.storm import Storm
-
-    kept, lock = lru_cache(size)(open_storm or Storm), threading.Lock()
-
-    def get(settings: Settings) -> "Storm":
-        with lock:  # one object for equal settings
-            return kept(settings)
-
-    return get

@@ -9,7 +9,18 @@ import typer
 
 from storm_pipeline.errors import StoppedError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
-from storm_pipeline.interfaces.cli.options import AtOnce, BatchMaxCost, CopyTo, OutlineFile, Quiet, argument, flag
+from storm_pipeline.interfaces.cli.options import (
+    Address,
+    AtOnce,
+    BatchMaxCost,
+    CopyTo,
+    ExecutorName,
+    OutlineFile,
+    Processes,
+    Quiet,
+    argument,
+    flag,
+)
 from storm_pipeline.interfaces.cli.output import EventLines, Output, choose_model, load_settings, say, table_text, tell
 from storm_pipeline.text.formatting import amount, clock, dollars, printable, with_noun
 
@@ -27,7 +38,10 @@ def batch(
     topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
     *,
     headings: OutlineFile = None,
-    at_once: AtOnce = 2,
+    at_once: AtOnce = None,
+    processes: Processes = 1,
+    executor: ExecutorName = "local",
+    address: Address = "",
     batch_max_cost: BatchMaxCost = None,
     to: CopyTo = None,
     quiet: Quiet = False,
@@ -43,11 +57,13 @@ def batch(
     """
     shown = Output(quiet, json_events)
     settings = choose_model(load_settings(ctx.obj), quiet=shown.nothing_else)
-    from storm_pipeline.interfaces.batch import Batch, read_topics
+    from storm_pipeline.interfaces.batch import Batch, open_executor, read_topics
 
     requests = read_topics(topics_file)
-    options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "to": to}
-    _run(partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, **options), guard, shown)
+    options: dict[str, Any] = {"outline": headings, "batch_max_cost": batch_max_cost, "to": to}
+    with open_executor(executor, at_once=at_once, processes=processes, address=address) as place:
+        create = partial(Batch.create, requests, settings, name=topics_file.stem, executor=place, **options)
+        _run(create, guard, shown)
 
 
 def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Output, **options: Any) -> None:

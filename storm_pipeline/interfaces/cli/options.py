@@ -46,7 +46,14 @@ def argument(metavar: str, text: str) -> Any:
 
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
 OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
-AtOnce = Annotated[int, option("--at-once", "K", "Articles of a batch written concurrently, 1 to 64.")]
+AtOnce = Annotated[int | None, option("--at-once", "K", "Articles of a batch written at once; default: 2 a process.")]
+Processes = Annotated[int, option("--processes", "N", "Processes that a batch is written by, 1 to 64.")]
+ExecutorName = Annotated[
+    Literal["local", "ray"], option("--executor", None, "Where a batch is written: on this machine or a Ray cluster.")
+]
+Address = Annotated[
+    str, option("--address", "HOST:PORT", "Ray cluster, or 'auto' for this machine's; default: a new Ray here.")
+]
 _BATCH_COST = "Cap on the dollars of all topics together, earlier sessions included; --max-cost is that of each."
 BatchMaxCost = Annotated[float | None, option("--batch-max-cost", "DOLLARS", _BATCH_COST)]
 _TO = "Copy each finished article (Markdown, HTML, JSON, sources) to an address such as s3://bucket/prefix."

@@ -11,11 +11,14 @@ import typer
 from storm_pipeline.errors import DamagedRunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import Guard, stop_on_interrupt, with_guard
 from storm_pipeline.interfaces.cli.options import (
+    Address,
     AtOnce,
     BatchMaxCost,
     CopyTo,
+    ExecutorName,
     JsonEvents,
     OutlineFile,
+    Processes,
     Quiet,
     Topic,
     argument,
@@ -121,7 +124,10 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
     *,
-    at_once: AtOnce = 2,
+    at_once: AtOnce = None,
+    processes: Processes = 1,
+    executor: ExecutorName = "local",
+    address: Address = "",
     batch_max_cost: BatchMaxCost = None,
     to: CopyTo = None,
     yes: _Yes = False,
@@ -136,15 +142,16 @@ def resume(
     again. In a batch, finished articles are kept, and all other topics are resumed or started. If files of the run were
     lost or changed, so that paid calls would be repeated, it asks first; without a terminal it needs --yes.
     """
-    from storm_pipeline.interfaces.batch import is_batch
+    from storm_pipeline.interfaces.batch import is_batch, open_executor
     from storm_pipeline.settings import Settings
 
     shown = Output(quiet, json_events)
     if is_batch(run):
         from storm_pipeline.interfaces.cli.batch import resume_batch
 
-        options: dict[str, Any] = {"at_once": at_once, "batch_max_cost": batch_max_cost, "to": to}
-        resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes, **options)
+        options: dict[str, Any] = {"batch_max_cost": batch_max_cost, "to": to, "accept_damage": yes}
+        with open_executor(executor, at_once=at_once, processes=processes, address=address) as place:
+            resume_batch(run, Settings.build(ctx.obj), guard, shown, executor=place, **options)
         return
     if batch_max_cost is not None or to is not None:
         raise SettingsError(f"{run} is not a batch's folder: cap a run with --max-cost, and copy it yourself")

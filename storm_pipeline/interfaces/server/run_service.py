@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, RunError, SettingsError, StormError
-from storm_pipeline.interfaces.batch.run_batch import storm_pool
+from storm_pipeline.interfaces.batch.write_topic import storm_pool
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from storm_bench.datasets.built import write_topics
 from storm_bench.experiments import Experiment, ExperimentConfig
-from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
+from storm_pipeline.interfaces.batch.executors import ThreadExecutor
 from storm_pipeline.run.article_json import from_json
 from storm_training.__main__ import app
 from storm_training.batches import encode
@@ -49,7 +49,7 @@ def described(lm):
 def row(lm, folder):
     """The row of the only topic, and the article's sentences with how many passages each cites."""
     cache = Path(__file__).resolve().parents[3] / "cache"
-    with Experiment(described(lm), folder, LocalExecutor(), cache=cache, on_progress=lambda _: None) as experiment:
+    with Experiment(described(lm), folder, ThreadExecutor(), cache=cache, on_progress=lambda _: None) as experiment:
         (found,) = experiment.run().results
     path = next(folder.rglob("article.json"))
     article = from_json(path.read_text(encoding="utf-8"))

@@ -5,8 +5,6 @@ import os
 import secrets
 import signal
 import socket
-import sys
-import sysconfig
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
@@ -14,9 +12,20 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from storm_bench.experiments.executors import POLL_SECONDS, Executor, one_line, run_with_halt
-from storm_pipeline import MissingExtraError, SettingsError
-from storm_pipeline.api import Tasks, tune_process
+from storm_pipeline.errors import RunError, SettingsError, needs_extra
+from storm_pipeline.interfaces.batch.exchange import Exchange, ExchangeLink, result_of
+from storm_pipeline.interfaces.batch.executors import (
+    AT_ONCE,
+    MAX_RETRIES,
+    POLL_SECONDS,
+    Executor,
+    JobLost,
+    Place,
+    import_path,
+    one_line,
+    run_at,
+)
+from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks, tune_process
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -28,47 +37,48 @@ _CONNECT_TIMEOUT = 10.0  # seconds to wait for a connection to the cluster's hea
 class RayExecutor(Executor):
     """Runs jobs in workers of a Ray cluster or of a new local Ray. A context manager.
 
-    Every machine of a cluster needs the same packages, checkout and folders under the same paths (a shared file
-    system), and the API keys in the environment of its ``ray start``: only the import path is sent to workers. A job
-    takes one CPU. One whose worker or machine dies is restarted and resumes from what it saved; workers that Ray kills
-    for memory do not count as retries. If this process already uses Ray, the executor shares it and leaves it running.
+    Every machine of a cluster needs the same packages, and the API keys in the environment of its ``ray start``: only
+    the import path is sent to workers. Files that jobs read, such as own documents, must be there under the same paths;
+    those that they write in a :func:`workplace` go to this machine through an actor on it. A job takes one CPU. One
+    whose worker or machine dies is restarted, at most three times; workers that Ray kills for memory do not count. If
+    this process already uses Ray, the executor shares it and leaves it running.
 
     A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
     the system's temporary folder).
 
     ``address``: of a running cluster, ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
-    new local Ray, with as many workers as jobs at once. ``max_retries``: restarts of a job whose worker died. Raises
+    new local Ray, with as many workers as jobs at once. ``at_once``: default: 64 on a cluster, else two. Raises
     SettingsError: a value is invalid; MissingExtraError: Ray is not installed.
     """
 
     name = "ray"
+    most = 10_000
 
-    def __init__(self, address: str = "", *, at_once: int = 1, max_retries: int = 3) -> None:
-        super().__init__(at_once)
-        if max_retries < 0:
-            raise SettingsError("max_retries of the executor 'ray' must be at least 0")
+    def __init__(self, address: str = "", *, at_once: int | None = None) -> None:
+        super().__init__(at_once if at_once is not None else MAX_WORKERS if address else AT_ONCE)
         self._address = _checked_address(address)
-        self._max_retries = max_retries
         self._started_ray = False
         self._ray = _import_ray()
+        self._exchange: Exchange | None = None
+        self._relay: Any = None
 
     @contextmanager
     def _starting(
         self,
         work: Callable[[J], R],
         halt: threading.Event,  # noqa: ARG002 - workers have one of their own
-    ) -> "Iterator[Callable[[J], Future[R]]]":
-        """Start jobs in workers that use this process's working directory.
+    ) -> "Iterator[Callable[[J], Future[R | JobLost]]]":
+        """Start jobs in workers that use this process's working directory, where there is one of that name.
 
         Raises SettingsError: Ray cannot be started, or no cluster answers.
         """
         self._connect()
-        task, folder = self._task(), str(Path.cwd())
+        task, folder = self._remote(_run_in_worker, max_retries=MAX_RETRIES, num_cpus=1), str(Path.cwd())
         self._refs: dict[Future[Any], Any] = {}
 
-        def begin(job: J) -> Future[R]:
-            ref = task.remote(work, job, folder)
-            future: Future[R] = ref.future()
+        def begin(job: J) -> Future[R | JobLost]:
+            ref = task.remote(work, job, folder, self._relay)
+            future: Future[R | JobLost] = ref.future()
             self._refs[future] = ref
             future.add_done_callback(lambda done: self._refs.pop(done, None))
             return future
@@ -84,7 +94,11 @@ class RayExecutor(Executor):
         return isinstance(error, self._ray.exceptions.TaskCancelledError)
 
     def close(self) -> None:
-        """Shut Ray down if this executor started it. May be called repeatedly."""
+        """End the actor, and Ray if this executor started it. May be called repeatedly."""
+        if self._exchange is not None:
+            self._ray.kill(self._relay)
+            self._exchange.close()
+            self._exchange = None
         if self._started_ray:
             self._started_ray = False
             self._ray.shutdown(wait_for_processes=True)
@@ -95,6 +109,13 @@ class RayExecutor(Executor):
                 _check_reachable(self._address)
             self._init()
             self._started_ray = True
+        if self._exchange is None:
+            self._exchange = Exchange(self.recorder.answer)
+            here = self._ray.get_runtime_context().get_node_id()
+            pinned = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
+            groups = {"waits": MAX_WORKERS, "writes": MAX_WORKERS}  # calls that wait for a limit must not delay others
+            options = {"concurrency_groups": groups, "num_cpus": 0, "scheduling_strategy": pinned}
+            self._relay = self._remote(_Relay, **options).remote(self._exchange.address, self._exchange.key)
 
     def _init(self) -> None:
         options: dict[str, Any] = {"address": self._address}
@@ -123,21 +144,46 @@ class RayExecutor(Executor):
             if on_main:  # Ray replaces the handler that stops a command cleanly
                 signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
-    def _task(self) -> Any:
-        path = os.pathsep.join(_import_path())
+    def _remote(self, made: Any, **options: Any) -> Any:
+        path = import_path()
         env = {"runtime_env": {"env_vars": {"PYTHONPATH": path}}} if path else {}
-        return self._ray.remote(max_retries=self._max_retries, num_cpus=1, **env)(_run_in_worker)
+        return self._ray.remote(**options, **env)(made)
 
 
-def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
+class _Relay:
+    """Passes calls of workers on to the driver; an actor on its machine."""
+
+    def __init__(self, address: Any, key: bytes) -> None:
+        self._link = ExchangeLink(address, key)
+
+    def ask(self, *call: Any) -> tuple[bool, Any]:
+        return self._link.ask(*call)
+
+
+def _link_to(relay: Any) -> Callable[..., Any]:
+    import ray
+
+    def call(*given: Any) -> Any:
+        try:
+            group = "waits" if given[0] == "reserve" else "writes"
+            answer = ray.get(relay.ask.options(concurrency_group=group).remote(*given))
+        except ray.exceptions.RayError as error:
+            raise RunError(f"the driver of this run cannot be reached ({one_line(error)[:200]})") from error
+        return result_of(answer)
+
+    return call
+
+
+def _run_in_worker(work: Callable[[J], R], job: J, folder: str, relay: Any) -> R:
     """Run a job in its worker; ``ray.cancel`` arrives as SIGINT, which sets the job's halt event."""
-    os.chdir(folder)
+    if Path(folder).is_dir():
+        os.chdir(folder)
     tune_process()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:
         with Tasks(1) as tasks:
-            future = tasks.start(run_with_halt, halt, work, job)
+            future = tasks.start(run_at, Place(halt, _link_to(relay)), work, job)
             while not future.done():
                 wait([future], timeout=POLL_SECONDS)  # Python handles the signal between waits; it interrupts none
         return future.result()
@@ -148,19 +194,10 @@ def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
 def _import_ray() -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # under `uv run` it would upload the whole folder
-    try:
+    with needs_extra("cluster", "the executor 'ray'"):
         import ray
-    except ImportError as error:
-        raise MissingExtraError(
-            "the executor 'ray' needs the extra 'scale': pip install 'storm-bench[scale]'"
-        ) from error
+        import ray.util.scheduling_strategies
     return ray
-
-
-def _import_path() -> list[str]:
-    """Return the entries of ``sys.path`` outside the installed packages, which a worker's own Python provides."""
-    installed = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return [path for path in sys.path if path and not any(Path(path).is_relative_to(place) for place in installed)]
 
 
 def _checked_address(address: str) -> str:
