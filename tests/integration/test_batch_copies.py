@@ -1,5 +1,6 @@
 """Finished articles of a batch copied elsewhere: to a bucket of a server of S3 on this machine, and to a folder."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import fsspec
 import pytest
 import requests
 from commands import run_storm as storm
+from fsspec.implementations.local import LocalFileSystem
 from servers import closed_port
 from test_batch import StubStorm, refused, saved, stubbed
 
@@ -140,6 +142,20 @@ def test_no_link_of_a_run_is_followed(tmp_path: Path) -> None:
     report = write_batch(["Jade"], open_storm=Linking, out=tmp_path / "runs", to=f"file://{tmp_path}/shelf")
     assert "is a link, which" in report.rows[0].error
     assert not [path for path in (tmp_path / "shelf").rglob("*") if path.is_file()]
+
+
+def test_the_next_article_does_not_wait_for_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, write = threading.Event(), FiledStorm.write
+    pipe_file = LocalFileSystem.pipe_file
+    monkeypatch.setattr(LocalFileSystem, "pipe_file", lambda *file: begun.wait(60) and pipe_file(*file))
+    monkeypatch.setattr(
+        FiledStorm, "write", lambda *run, **more: (run[1] == "Silk" and begun.set()) or write(*run, **more)
+    )
+    report = write_batch(["Jade", "Silk"], at_once=1, open_storm=filed, out=tmp_path, to=f"file://{tmp_path}/shelf")
+    assert [len(list((tmp_path / "shelf" / report.folder.name / row.folder).iterdir())) for row in report.rows] == [
+        4,
+        4,
+    ]
 
 
 def test_the_command_copies_and_says_what_it_could_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

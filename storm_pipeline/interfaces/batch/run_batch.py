@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,7 @@ from storm_pipeline.interfaces.batch.write_topic import (
 )
 from storm_pipeline.method.context import read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
+from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.run.events import Event, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import Limits, within
@@ -202,11 +204,10 @@ class Batch(AbstractContextManager["Batch"]):
         spent = 0.0 if self._max_cost is None else sum(map(self._spent_on, store.rows))
         self._limits = Limits(self._max_cost, spent)
         try:
-            for row in [row for row in store.rows if row.state == "written"]:
-                if row.error or (to and row.copied != to):
-                    self._save(replace(row, error=""))
+            written = [row for row in store.rows if row.state == "written"]
+            self._save_all(replace(row, error="") for row in written if row.error or (to and row.copied != to))
             with within(self._limits):
-                self._write_all([row for row in store.rows if row.state != "written"])
+                self._save_all(self._write_all([row for row in store.rows if row.state != "written"]))
         except SettingsError:  # of the executor
             if store.is_new and not any(row.folder for row in store.rows):
                 store.discard()
@@ -233,7 +234,20 @@ class Batch(AbstractContextManager["Batch"]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _write_all(self, rows: Sequence[TopicStatus]) -> None:
+    def _save_all(self, rows: Iterable[TopicStatus]) -> None:
+        """Save the status of topics as they come, while the articles of others are copied."""
+        with Tasks(8) as tasks:
+            copied: list[Future[None]] = []
+            for row in rows:
+                if self._copies and row.state == "written":
+                    copied.append(tasks.start(self._save, row))
+                else:
+                    self._save(row)
+            for saved in copied:
+                saved.result()
+
+    def _write_all(self, rows: Sequence[TopicStatus]) -> Iterator[TopicStatus]:
+        """Write articles, and yield the status of each topic when it ends."""
         executor = self._executor
         done = executor.run(write_topic, self._jobs(rows), halt=self._halt, is_patient=lambda: self.running)
         for job, result in done:
@@ -243,7 +257,7 @@ class Batch(AbstractContextManager["Batch"]):
                 self._refused_keys[_models_and_key(self._settings(ended.row))] = ended.row.error
             elif ended.fault == "settings":
                 self._wrong_settings.append(SettingsError(ended.row.error))
-            self._save(replace(ended.row, folder=self._store.rows[job.row.number - 1].folder))
+            yield replace(ended.row, folder=self._store.rows[job.row.number - 1].folder)
 
     def _jobs(self, rows: Sequence[TopicStatus]) -> Iterator[TopicJob]:
         """Yield the jobs of topics, each placed when it is about to start."""
