@@ -14,7 +14,19 @@ from typing import Any
 
 import pytest
 from llm import FakeModel
-from test_batch import FEW, TOPICS, Watch, answers, child, offline, options, requests, saved, texts
+from test_batch import (
+    FEW,
+    TOPICS,
+    CountingModel,
+    Watch,
+    answers,
+    child,
+    offline,
+    options,
+    requests,
+    saved,
+    texts,
+)  # fmt: skip
 
 import storm_pipeline
 from storm_pipeline import Storm
@@ -87,6 +99,15 @@ def test_processes_write_what_threads_write(whole: BatchReport, tmp_path: Path) 
     assert resume_batch(report.folder, open_storm=offline).all_written
 
 
+def test_limits_hold_over_all_processes(tmp_path: Path) -> None:
+    with CountingModel() as server:
+        report = spread(server, tmp_path, process_workers=2, prices=["openai/fake=10/10"], batch_max_cost=0.06)
+        assert server.most <= 2
+    assert 0 < sum(row.cost or 0 for row in report.rows) <= 0.06
+    assert report.refused == ("all 0.06 dollars of the batch are spent: raise --batch-max-cost",)
+    assert {row.state for row in report.rows} <= {"written", "stopped", "waiting"}
+
+
 def test_a_killed_worker_is_replaced_and_its_topic_goes_on(whole: BatchReport, tmp_path: Path) -> None:
     def kill() -> None:
         for pid in pids(tmp_path):
@@ -105,8 +126,9 @@ DRIVER = """
     sys.path[:0] = [{tests!r}, {tests!r} + "/integration"]
     from test_batch_workers import FEW, known
     from storm_pipeline.interfaces.batch import open_executor, write_batch
-    lm, out, cache, *topics = sys.argv[1:]
-    with open_executor(processes=2, at_once=2) as executor:
+    address, lm, out, cache, *topics = sys.argv[1:]
+    place = dict(name="ray", address=address) if address else dict(processes=2)
+    with open_executor(**place, at_once=2) as executor:
         write_batch(topics, open_storm=known, executor=executor, lm=lm, out=out, cache=cache, **FEW)
 """
 
@@ -123,18 +145,22 @@ def test_workers_end_with_a_killed_driver_and_the_batch_goes_on(whole: BatchRepo
 
     with FakeModel(at("Salt Road", check_and_kill)) as server:
         folders = tmp_path / "runs", tmp_path / "cache"
-        driver = child(DRIVER, server.lm, *folders, *TOPICS[:3])
+        driver = child(DRIVER, "", server.lm, *folders, *TOPICS[:3])
         _, complaint = driver.communicate(timeout=120)
         assert driver.returncode == -signal.SIGKILL, complaint
-        end = time.monotonic() + 20
-        while any(is_alive(pid) for pid in pids(tmp_path)):
-            assert time.monotonic() < end, "workers outlive their driver"
-            time.sleep(0.05)
+        require_end(pids(tmp_path))
         (folder,) = (tmp_path / "runs").iterdir()
         assert saved(folder)["status"] == "running"
         report = resume_batch(folder, open_storm=offline, lm=server.lm)
         assert 0 <= len(server.asked) - calls(whole) <= IN_FLIGHT
     assert texts(report) == texts(whole)
+
+
+def require_end(workers: list[int]) -> None:
+    end = time.monotonic() + 20
+    while any(is_alive(pid) for pid in workers):
+        assert time.monotonic() < end, "workers outlive their driver"
+        time.sleep(0.05)
 
 
 def is_alive(pid: int) -> bool:
@@ -153,7 +179,7 @@ def test_a_full_disk_of_the_driver_stops_the_runs_in_a_sentence(whole: BatchRepo
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with FakeModel(at("Silk Road", fill)) as server, pytest.MonkeyPatch.context() as patch:
+    with FakeModel(at("Road", fill)) as server, pytest.MonkeyPatch.context() as patch:
         report = spread(server, tmp_path, topics=2)
         patch.undo()
         for row in report.rows:
