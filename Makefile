@@ -27,7 +27,7 @@ export STORM_HOME := $(CURDIR)
 # Where it is set, every process that a test starts compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs bench-speed bench-scale bench-screen bench-planted bench-labels bench-faults bench-fuzz training-tables clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live storm-runs bench-speed bench-scale bench-store bench-screen bench-planted bench-labels bench-faults bench-fuzz training-tables clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -139,6 +139,9 @@ bench-speed: $(READY) ## compare a run's wall time with its critical path, and m
 bench-scale: $(READY) ## write 24 topics by processes, and on a simulated cluster of which a node dies (MORE=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.scale processes $(MORE)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.scale nodes $(MORE)
+
+bench-store: $(READY) ## measure the index of a large corpus (SIZE=200k|1m; encodes for hours, once)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.store --size $(if $(filter full,$(SIZE)),200k,$(SIZE))
 
 bench-screen: $(READY) ## what the screen does to sentences labelled by people (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.screen

@@ -66,6 +66,7 @@ def _fold(text: str) -> str:
 _K1, _B = 1.2, 0.5
 _RANK_CONSTANT = 60
 _MAX_QUERY_TERMS = 64
+_SORTED_FIRST = 1000  # matches
 _NOWHERE = (array("i"), array("i"))  # postings of an unknown term
 
 
@@ -124,13 +125,20 @@ class LexicalIndex:
         """Remove the entry at a position."""
         self._lengths[position] = -1
 
+    def _term_postings(self, term: str) -> "tuple[NDArray[Any], NDArray[Any]]":
+        """Return the positions of the entries that have a term, and its counts there."""
+        import numpy as np
+
+        positions, counts = self._postings.get(term, _NOWHERE)
+        return np.array(positions), np.array(counts)
+
     def search(self, query: str, order: "NDArray[Any] | None" = None) -> Iterator[Match]:
         """Yield all matches above the floor, best first; ties by ``order``, or in the order of the texts.
 
         ``order``: the place of each position among equal scores.
         """
         query_terms = list(dict.fromkeys(terms(query)))[:_MAX_QUERY_TERMS]
-        if not self._lengths or not query_terms:
+        if not len(self._lengths) or not query_terms:
             return
         import numpy as np
 
@@ -141,7 +149,7 @@ class LexicalIndex:
         scores, covered = np.zeros(len(lengths), np.float32), np.zeros(len(lengths), np.float32)
         total = 0.0
         for term in query_terms:
-            positions, counts = (np.array(values) for values in self._postings.get(term, _NOWHERE))
+            positions, counts = self._term_postings(term)
             kept = is_entry[positions]
             positions, counts = positions[kept], counts[kept]
             total += self._base + _rarity(size, max(1, positions.size))
@@ -150,9 +158,12 @@ class LexicalIndex:
             covered[positions] += self._base + _rarity(size, positions.size)
         coverage = covered / total
         matching = np.flatnonzero((scores > 0) & (coverage >= self._floor))
-        ties = matching if order is None else order[matching]
-        for i in matching[np.lexsort((ties, -scores[matching]))]:
-            yield Match(int(i), float(scores[i]), float(min(coverage[i], 1.0)))
+        best = np.partition(scores[matching], -_SORTED_FIRST)[-_SORTED_FIRST] if matching.size > _SORTED_FIRST else 0
+        is_first = scores[matching] >= best  # the others are sorted only for a caller that wants them
+        for part in (matching[is_first], matching[~is_first]):
+            ties = part if order is None else order[part]
+            for i in part[np.lexsort((ties, -scores[part]))]:
+                yield Match(int(i), float(scores[i]), float(min(coverage[i], 1.0)))
 
 
 def _rarity(size: int, frequency: int) -> float:

@@ -14,6 +14,7 @@ from storm_pipeline.models.open_models import key_use
 from storm_pipeline.run.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.sources.documents.reader import take_inventory
+from storm_pipeline.sources.engines.corpus import path_and_embedder
 from storm_pipeline.sources.search.registry import choose, engines, require_engine_keys, split_specs
 from storm_pipeline.text.configuration.variables import provider_with_key
 from storm_pipeline.text.files import table_beside
@@ -109,7 +110,7 @@ def _search(settings: Settings) -> Iterator[Finding]:
     except StormError as error:
         yield Finding(subject, "missing", str(error))
         return
-    corpora = [Path(path).expanduser() for path in _corpora(spec)]
+    corpora = [path_and_embedder(argument)[0].expanduser() for argument in _corpora(spec)]
     if absent := [path for path in corpora if not path.exists()]:
         yield Finding(subject, "missing", f"{absent[0]} does not exist")
         return

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -210,10 +211,7 @@ class KeptDocuments:
 
     def read(self, file: Path, read: Callable[[Path], list[Item]]) -> list[Item]:
         """Return the content of a file from the cache, else from ``read``, and cache it; a failure for a day."""
-        try:
-            stat = file.stat()
-            key = f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-        except (OSError, ValueError, RuntimeError):  # a broken or circular link
+        if not (key := _state(file)):
             return read(file)
         failed = f"{key} not read"
         items: list[Item] | None = _decode(list[Item], self._cache.get(key) or self._cache.get(failed, max_age_days=1))
@@ -249,7 +247,23 @@ FORMATS = frozenset({*READERS, ".jsonl", ".ndjson", ".json", *BIBLIOGRAPHIES})
 def read_documents(
     path: Path, *, kept: KeptDocuments | None = None, deep: bool = True, known: Iterable[Entry] = ()
 ) -> Iterator[Document | Unreadable]:
-    """Yield the documents of a file or, recursively and sorted by name, of a folder, completed by bibliographies.
+    """Yield the documents of all parts of a file or a folder; see :func:`parts_of`."""
+    return (item for part in parts_of(path, kept=kept, deep=deep, known=known) for item in part.read())
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of a corpus, or a report on files that are not read."""
+
+    name: str  # path of the file; empty for a report
+    state: str  # changes with the file, and with the bibliographies that complete its documents; empty if unknown
+    read: Callable[[], Iterable[Document | Unreadable]]
+
+
+def parts_of(
+    path: Path, *, kept: KeptDocuments | None = None, deep: bool = True, known: Iterable[Entry] = ()
+) -> Iterator[Part]:
+    """Yield a file or, recursively and sorted by name, those of a folder; bibliographies complete their documents.
 
     These are the bibliographies of the folder, and the entries ``known``.
 
@@ -260,13 +274,14 @@ def read_documents(
     None to read every file. ``deep``: whether to read folders in the folder.
     """
     if not path.is_dir():
-        yield from _completed(_read(path, kept), Bibliography(known))
+        yield _part(path, partial(_read, path, kept), Bibliography(known))
         return
     problems: list[Unreadable] = []
     files = dict.fromkeys(_files(path, problems, deep=deep))
     bibliographies = {file: _read(file, kept) for file in files if _is_bibliography(file, path)}
     entries = (item for items in bibliographies.values() for item in items if isinstance(item, Entry))
     bibliography = Bibliography([*entries, *known])
+    works = " ".join(_state(file) for file, items in bibliographies.items() if any(isinstance(i, Entry) for i in items))
     others: Counter[str] = Counter()
     for file in files:
         suffix = file.suffix.lower()
@@ -275,16 +290,34 @@ def read_documents(
         if suffix not in FORMATS:
             others[suffix or "no extension"] += 1
         elif stays_below(file, path):
-            yield from _completed(bibliographies[file] if file in bibliographies else _read(file, kept), bibliography)
+            items = partial(bibliographies.__getitem__, file) if file in bibliographies else partial(_read, file, kept)
+            yield _part(file, items, bibliography, works)
         else:
-            yield Unreadable(
-                f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
-                "copy that file into the folder if it belongs there."
+            problems.append(
+                Unreadable(
+                    f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
+                    "copy that file into the folder if it belongs there."
+                )
             )
-    yield from problems
     if others:
         kinds = ", ".join(sorted(others))
-        yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
+        report = f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}."
+        problems.append(Unreadable(report))
+    yield Part("", "", lambda: problems)
+
+
+def _part(file: Path, items: Callable[[], list[Item]], bibliography: Bibliography, works: str = "") -> Part:
+    state = _state(file)
+    return Part(_printable(file), state and f"{state} {works}", lambda: _completed(items(), bibliography))
+
+
+def _state(file: Path) -> str:
+    """Return what changes when a file does: its path without links, size and time; empty if it cannot be told."""
+    try:
+        stat = file.stat()
+        return f"{_VERSION} {file.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    except (OSError, ValueError, RuntimeError):  # a broken or circular link
+        return ""
 
 
 def read_entries(folder: Path, *, deep: bool) -> list[Entry]:

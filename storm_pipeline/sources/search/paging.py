@@ -65,16 +65,24 @@ def _neighbours(position: int, snippets: Sequence[Snippet]) -> list[int]:
     return after + ([position - 1] if position and overlaps_next(position - 1, position) else [])
 
 
-def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+def best_windows(
+    ranked: Iterable[int],
+    snippets: Sequence[Snippet],
+    k: int,
+    passages: int,
+    page_of: Callable[[int], object] | None = None,
+) -> tuple[Snippet, ...]:
     """Return passages of the first documents: the best one of each and its neighbours.
 
     ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
     in the order of each document, made by ``overlapping`` of ``text/chunks.py``. ``passages``: maximum number per
-    document; places left by the neighbours are filled in rank order.
+    document; places left by the neighbours are filled in rank order. ``page_of``: position → what only passages of one
+    document share; by default their address.
     """
-    pages: dict[str, list[int]] = {}
+    pages: dict[object, list[int]] = {}
     for position in ranked:
-        of_page = pages.setdefault(snippets[position].url, []) if len(pages) < k else pages.get(snippets[position].url)
+        page = page_of(position) if page_of else snippets[position].url
+        of_page = pages.setdefault(page, []) if len(pages) < k else pages.get(page)
         if of_page is None or len(of_page) >= passages:
             continue
         if position not in of_page:
