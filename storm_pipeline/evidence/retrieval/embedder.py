@@ -4,7 +4,7 @@ import re
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -86,8 +86,8 @@ def _hashed_axes(piece: str, dimension: int) -> npt.NDArray[np.intp]:
 class SentenceTransformerEmbedder:
     """Any model that sentence-transformers loads, in float32 on the CPU. Loaded lazily.
 
-    Texts are embedded one by one on one thread, so that a vector depends on its text alone, bit for bit; for the pinned
-    model on a CPU this is also faster than batches, which need padding.
+    A vector depends on its text alone, bit for bit: texts are embedded one by one on one thread, or, where oneDNN
+    multiplies (BERT's on x86, the pinned model included), with others of as many tokens, which need no padding.
 
     Args:
         model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
@@ -102,7 +102,7 @@ class SentenceTransformerEmbedder:
         self.name = folder.name if folder else str(model)
         self._source, self._cache = folder or model, cache
         self._model: Any = None
-        self._dimension = 0
+        self._dimension, self._is_packed = 0, False
         # Serialized: fast tokenizers cannot change their padding while another thread uses them.
         self._lock = threading.Lock()
 
@@ -119,10 +119,23 @@ class SentenceTransformerEmbedder:
             model = self._load()
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
+            given = [encodable(text) for text in texts]
+            vectors = np.zeros((len(given), self._dimension), dtype=np.float32)
+            options = {"normalize_embeddings": True, "show_progress_bar": False}
             with torch_threads.limited_to(1):
-                options = {"batch_size": 1, "normalize_embeddings": True, "show_progress_bar": False}
-                vectors = model.encode([encodable(text) for text in texts], **options)
-        return np.asarray(vectors, dtype=np.float32)
+                for rows in self._batches(model, given):
+                    vectors[rows] = model.encode([given[row] for row in rows], **options)
+        return vectors
+
+    def _batches(self, model: Any, texts: Sequence[str]) -> Iterable[list[int]]:
+        """Return the positions of texts that may be embedded together: those of as many tokens."""
+        if not self._is_packed:
+            return ([row] for row in range(len(texts)))
+        rows: dict[int, list[int]] = {}
+        tokens = model.tokenizer(list(texts), truncation=True, max_length=model.max_seq_length)["input_ids"]
+        for row, ids in enumerate(tokens):
+            rows.setdefault(len(ids), []).append(row)
+        return rows.values()
 
     @property
     def longest(self) -> int:
@@ -140,12 +153,14 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import SentenceTransformer
 
             from storm_pipeline.evidence.retrieval.model_files import loading, options_without_code
+            from storm_pipeline.evidence.retrieval.packing import pack_linear_layers
 
             remedy = f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
             with loading(f"the embedder {str(self._source)!r} cannot be loaded", remedy):
                 options = options_without_code(self._source, self._cache)
                 options["cache_folder"] = options.pop("cache_dir")
                 self._model = SentenceTransformer(str(self._source), device="cpu", **options)
+            self._is_packed = pack_linear_layers(self._model)
             # Measured, because the method that returns it has a different name in each release.
             self._dimension = int(self._model.encode(["a"], show_progress_bar=False).shape[1])
         return self._model
@@ -240,14 +255,24 @@ def is_here(name: str, cache: Path) -> bool:
 
 _shared: WeakValueDictionary[tuple[str, Path], Embedder] = WeakValueDictionary()
 _sharing = threading.Lock()
+_open: Callable[[str, Path, Progress | None], Embedder] | None = None
+
+
+def share_by(opener: Callable[[str, Path, Progress | None], Embedder]) -> None:
+    """Let :func:`shared_embedder` open embedders by this function in the whole process."""
+    global _open  # noqa: PLW0603 - of the process
+    _open = opener
 
 
 def shared_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
-    """Open an embedder as :func:`open_embedder` does, but share it: one live instance per model and process."""
+    """Open an embedder as :func:`open_embedder` does, but share it: one live instance per model and process.
+
+    Where the process has called :func:`share_by`, it is opened by that function.
+    """
     key = (name, cache.resolve())
     with _sharing:
         if (embedder := _shared.get(key)) is None:
-            _shared[key] = embedder = open_embedder(name, cache, progress)
+            _shared[key] = embedder = (_open or open_embedder)(name, cache, progress)
         return embedder
 
 
