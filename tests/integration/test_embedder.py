@@ -1,7 +1,11 @@
 """The embedders on real networks: a tiny random BERT made here, and the pinned MiniLM."""
 
+import gc
 import json
+import os
 import shutil
+import signal
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import (
     CountsTokens,
     HashingEmbedder,
@@ -19,6 +24,8 @@ from storm_pipeline.evidence.retrieval.embedder import (
     open_embedder,
     shared_embedder,
 )
+from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder
+from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.text.chunks import token_chunks
 
 TEXTS = [
@@ -118,3 +125,50 @@ def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pyt
         shared = list(pool.map(lambda _: shared_embedder("any-model", tmp_path), range(20)))
     assert len(opened) == 1
     assert all(embedder is opened[0] for embedder in shared)
+
+
+def encoders(folder: Path) -> list[int]:
+    """Ids of the encoder processes of a folder."""
+    found = subprocess.run(["pgrep", "-f", f"serve.*{folder}"], capture_output=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+@pytest.mark.skipif(not shutil.which("pgrep"), reason="counts processes by pgrep")
+def test_runs_share_an_encoder_process_that_is_replaced_and_ends(folder: Path, tmp_path: Path) -> None:
+    def ask(texts: list[str]) -> Vectors:
+        return ProcessEmbedder(str(folder), tmp_path, tmp_path).embed(texts)
+
+    alone, one = open_embedder(str(folder), tmp_path), ProcessEmbedder(str(folder), tmp_path, tmp_path)
+    vectors = alone.embed(TEXTS)
+    assert isinstance(one, CountsTokens)
+    assert isinstance(alone, CountsTokens)
+    assert (one.name, one.dimension, one.longest) == (alone.name, alone.dimension, alone.longest)
+    assert one.count_tokens("silk road, silk") == 4
+    parts = [TEXTS[start : start + 2] for start in range(0, len(TEXTS), 2)]
+    assert np.array_equal(np.concatenate(parallel_map(ask, parts, workers=4)), vectors)
+    (process,) = encoders(tmp_path)
+    os.kill(process, signal.SIGKILL)
+    assert np.array_equal(parallel_map(one.embed, [TEXTS, TEXTS], workers=2)[1], vectors)
+    (other,) = encoders(tmp_path)
+    assert other != process
+    del one
+    gc.collect()
+    end = time.monotonic() + 60
+    while encoders(tmp_path) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert not encoders(tmp_path)
+
+
+def test_an_encoder_process_says_why_it_cannot_embed(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    with pytest.raises(SettingsError, match="give a folder"):
+        ProcessEmbedder(str(tmp_path / "model"), tmp_path, tmp_path).embed(["x"])
+
+
+def test_the_folder_of_encoder_processes_must_be_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = private_folder()
+    assert folder.parent == tmp_path
+    folder.chmod(0o755)
+    with pytest.raises(SettingsError, match="open to other users"):
+        private_folder()

@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, TypeVar, cast
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.batch.exchange import Exchange, ExchangeLink, attempt
+from storm_pipeline.evidence.retrieval.encoder_process import share_encoder_process
 from storm_pipeline.interfaces.batch.executors import (
     AT_ONCE,
     MAX_RETRIES,
@@ -28,6 +28,7 @@ from storm_pipeline.interfaces.batch.executors import (
     run_at,
 )
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks, in_own_thread, tune_process
+from storm_pipeline.run.exchange import Exchange, ExchangeLink, attempt
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -216,6 +217,7 @@ def work_for_driver() -> None:
     given = sys.stdin.buffer
     address, key, threads = pickle.load(given)  # noqa: S301 - from the process that started this one
     tune_process()
+    share_encoder_process()
     halts: dict[int, threading.Event] = {}
     threading.Thread(target=_obey, args=(given, halts), name="storm-driver", daemon=True).start()
     with Tasks(threads) as tasks:

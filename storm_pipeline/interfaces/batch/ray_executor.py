@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from storm_pipeline.errors import RunError, SettingsError, needs_extra
-from storm_pipeline.interfaces.batch.exchange import Exchange, ExchangeLink, result_of
+from storm_pipeline.evidence.retrieval.encoder_process import share_encoder_process
 from storm_pipeline.interfaces.batch.executors import (
     AT_ONCE,
     MAX_RETRIES,
@@ -26,6 +26,7 @@ from storm_pipeline.interfaces.batch.executors import (
     run_at,
 )
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks, tune_process
+from storm_pipeline.run.exchange import Exchange, ExchangeLink, result_of
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -179,6 +180,7 @@ def _run_in_worker(work: Callable[[J], R], job: J, folder: str, relay: Any) -> R
     if Path(folder).is_dir():
         os.chdir(folder)
     tune_process()
+    share_encoder_process()
     halt = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: halt.set())
     try:

@@ -15,6 +15,7 @@ class Exchange:
     """Answers calls of other processes that know its key, over a socket in a private folder; on Windows a named pipe.
 
     ``answer``: takes the name of a method and its arguments, from several threads.
+    ``connections``: those that are open.
     """
 
     def __init__(self, answer: Callable[..., Any]) -> None:
@@ -23,6 +24,7 @@ class Exchange:
         self._listener = Listener(backlog=MAX_WORKERS, authkey=self.key)
         self.address: Any = self._listener.address
         self._closed = False
+        self.connections: set[Connection[Any, Any]] = set()
         threading.Thread(target=self._accept, name="storm-exchange", daemon=True).start()
 
     def close(self) -> None:
@@ -39,9 +41,11 @@ class Exchange:
         self._listener.close()
 
     def _serve(self, connection: "Connection[Any, Any]") -> None:
+        self.connections.add(connection)
         with suppress(OSError, EOFError), connection:
             while True:
                 connection.send(attempt(self._answer, *connection.recv()))
+        self.connections.discard(connection)
 
 
 class ExchangeLink:
