@@ -117,6 +117,7 @@ class Engine:
             without = self._refusals.known(request)
             while True:
                 self._control.check()
+                self._journal.check()
                 seconds_left = self._control.seconds_left()
                 start = time.monotonic()
                 answer = Answer()

@@ -75,6 +75,7 @@ class Journal:
         self.is_empty = True  # whether the file held no intact record when it was opened
         self.damaged: tuple[int, ...] = ()
         self._disk, self._is_open = current_disk(), False
+        self._failure: RunError | None = None
         if path is None:
             return
         if not read_only:
@@ -88,7 +89,8 @@ class Journal:
             return sum(len(values) for (kind_, _), values in self._unused.items() if kind_ == kind)
 
     def take(self, kind: str, key: str) -> Any | None:
-        """Take the oldest untaken record of this kind and key; None if there is none."""
+        """Take the oldest untaken record of this kind and key; None if there is none. Errors as :meth:`check`."""
+        self.check()
         with self._lock:
             values = self._unused.get((kind, key))
             return values.popleft() if values else None
@@ -110,7 +112,16 @@ class Journal:
             try:
                 self._disk.append(self._path, line)
             except OSError as error:
-                raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
+                self._failure = RunError(f"{cannot_write(self._path, error)}, then resume")
+                raise self._failure from error
+            except RunError as error:  # of the driver's disk
+                self._failure = error
+                raise
+
+    def check(self) -> None:
+        """Raise RunError if a record could not be added, so that nothing more is bought that would be lost."""
+        if self._failure is not None:
+            raise RunError(str(self._failure)) from self._failure
 
     def unparsed(self, kind: str, key: str) -> None:
         """Handle a last record that does not parse: keep it, so that a resumed run behaves in the same way."""
