@@ -22,6 +22,7 @@ SHINGLE = 6
 """Words of a shingle, the unit in which texts are compared."""
 _CONTAINED = 0.5  # minimum share of the shorter text's shingles in a longer one that contains it
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of the polynomial modulo 2^64 that hashes the words of a shingle
+_LAST_BITS = np.uint64((1 << 20) - 1)
 Hashes = npt.NDArray[np.uint64]
 
 
@@ -96,12 +97,21 @@ def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str],
     if not names:
         return
     sizes = np.array([len(shingles_of[name]) for name in names])
-    every, columns = np.unique(np.concatenate([shingles_of[name] for name in names]), return_inverse=True)
-    rows = np.repeat(np.arange(len(names)), sizes)
-    is_shared = np.bincount(columns)[columns] > 1
+    every = np.concatenate([shingles_of[name] for name in names])
+    ordered = np.sort(every)
+    known = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])  # those of several texts
+    if not len(known):
+        return
+    ends = np.zeros(1 << 20, bool)  # the last bits of those in known, which few of the others share
+    ends[known & _LAST_BITS] = True
+    places = np.flatnonzero(ends[every & _LAST_BITS])
+    every, rows = every[places], np.repeat(np.arange(len(names)), sizes)[places]
+    columns = np.searchsorted(known, every)
+    is_shared = known[np.minimum(columns, len(known) - 1)] == every
     columns, rows = columns[is_shared], rows[is_shared]
-    for i, shared in enumerate(np.split(columns, np.searchsorted(rows, np.arange(1, len(names))))):
-        has = np.zeros(len(every), bool)
+    begins = np.searchsorted(rows, np.arange(1, len(names)))
+    for i, shared in ((i, shared) for i, shared in enumerate(np.split(columns, begins)) if len(shared)):
+        has = np.zeros(len(known), bool)
         has[shared] = True
         both = np.bincount(rows[has[columns]], minlength=len(names))[:i]
         for j in np.flatnonzero(both > _CONTAINED * np.minimum(sizes[i], sizes[:i])).tolist():

@@ -36,6 +36,7 @@ class SnippetIndex:
         self._held: set[str] = set()  # ids of passages neither returned by a search nor shown
         self._changes = 0  # number of changes: snippets added, removed or replaced
         self._editions, self._editions_of = Editions(()), (0, 0)  # and the state for which they were computed
+        self._made: dict[str, tuple[list[Snippet], Source]] = {}  # by id of the source: of which snippets, and it
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -120,7 +121,11 @@ class SnippetIndex:
         with self._lock:
             kept = ([i for i in ids if i not in self._held] for ids in self._by_source.values())
             groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in kept if ids]
-        return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))
+            for snippets in groups:  # a page that is as it was is not made again
+                if self._made.get(snippets[0].source_id, ((), None))[0] != snippets:
+                    self._made[snippets[0].source_id] = snippets, _source(snippets)
+            made = [self._made[snippets[0].source_id][1] for snippets in groups]
+        return tuple(sorted(made, key=lambda source: (-len(source.snippets), source.url)))
 
     def editions(self) -> Editions:
         """Return which of the sources have the same text."""
