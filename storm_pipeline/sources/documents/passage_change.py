@@ -85,7 +85,7 @@ class _Change:
         stops = np.cumsum([source.passages for source in known.values()]).tolist()
         slices = dict(zip(known, map(slice, [0, *stops[:-1]], stops), strict=True))
         contents = iter(read([part for part in parts if not (old and old.has(part))]))
-        blocks, sources, new = [np.zeros(0, ROW)], dict[str, Source](), dict[int, Snippet]()
+        blocks, sources, new = [np.zeros(0, ROW)], dict[str, Source](), dict[int, tuple[str, str]]()
         places = np.full(len(old) if old else 0, -1)
         with self._path("lines").open("wb") as file:
             for part in parts:
@@ -107,12 +107,12 @@ class _Change:
                     block["line"] = [digest(line) for line in lines]
                     block["text"] = [_digest_of(snippet.text) for snippet in snippets]
                     file.writelines(lines)
-                    new |= enumerate(snippets, start=at)
+                    new |= enumerate(((snippet.title, snippet.text) for snippet in snippets), start=at)
                 blocks.append(block)
                 at += len(block)
             self._files["lines"] = (self._path("lines").name, file.tell(), 0)
         rows = np.concatenate(blocks)
-        texts = ((place, f"{snippet.title}\n{snippet.text}") for place, snippet in new.items())
+        texts = ((place, "\n".join(pair)) for place, pair in new.items())
         for name, data in (old.words if old else stored_words.NONE).moved(places, len(rows), texts).items():
             self._keep(name, data)
         if self._embedder:
@@ -134,9 +134,9 @@ class _Change:
         data.tofile(self._path(name))
         self._files[name] = (self._path(name).name, data.nbytes, zlib.crc32(data.data))
 
-    def _write_vectors(self, embedder: "Embedder", rows: "Array", new: dict[int, Snippet]) -> None:
+    def _write_vectors(self, embedder: "Embedder", rows: "Array", new: dict[int, tuple[str, str]]) -> None:
         """Write the vectors in the order of passages, and codes for a first selection if they are many."""
-        known = self._encode(embedder, {rows["text"][place].tobytes(): snippet.text for place, snippet in new.items()})
+        known = self._encode(embedder, {rows["text"][place].tobytes(): text for place, (_, text) in new.items()})
         path = self._path("vectors")
         with path.open("wb") as file:
             for place, text in enumerate(rows["text"].tolist()):
