@@ -6,13 +6,16 @@ from typing import Any
 def pack_linear_layers(model: Any) -> bool:
     """Replace the linear layers of a BERT in float32 on x86; return whether they were replaced.
 
-    A row of oneDNN's product does not depend on the other rows, bit for bit, unlike one of MKL's.
+    A row of oneDNN's product does not depend on the other rows, bit for bit, unlike one of MKL's. The operators are
+    those of PyTorch's own compiler and no public interface: a torch without them keeps its layers.
     """
     import torch
 
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
     is_on_x86 = torch.backends.cpu.get_cpu_capability().startswith("AVX")
-    has_onednn = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    has_onednn = torch.backends.mkldnn.is_available() and all(  # type: ignore[no-untyped-call]
+        hasattr(torch.ops.mkldnn, name) for name in ("_reorder_linear_weight", "_linear_pointwise")
+    )
     if getattr(config, "model_type", "") != "bert" or not (is_on_x86 and has_onednn):
         return False
 
