@@ -111,9 +111,12 @@ class Engine:
 
     def _call(self, request: Request) -> Replies:
         model = request.model
-        most = request.token_limit + self._excess.get(model.name, 0)
-        self._note_large(model, request.tokens_in + most)
-        with self._control.reserve(request.role, model.where, model.price, request.tokens_in, most) as used:
+        excess, expected = self._excess.get(model.name, 0), (request.tokens_in, request.token_limit)
+        self._note_large(model, sum(expected) + excess)
+        name = "" if model.bounded else f"{model.name} at {model.where}"
+        with self._control.reserve(
+            request.role, model.where, model.price, *expected, excess=excess, model=name
+        ) as used:
             without = self._refusals.known(request)
             while True:
                 self._control.check()
@@ -167,8 +170,8 @@ class Engine:
         if not reply.outputs:  # its size says nothing of other replies
             return record
         with self._excess_lock:
-            excess = call.tokens_out - request.token_limit
-            self._excess[model.name] = max(0, excess, self._excess.get(model.name, 0))
+            used.excess = max(0, call.tokens_out - request.token_limit)
+            self._excess[model.name] = max(used.excess, self._excess.get(model.name, 0))
         return record
 
     def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:

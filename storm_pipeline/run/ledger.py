@@ -22,11 +22,12 @@ _SHARE: dict[str, float] = {"asker": 0.6, "expert": 0.6, "outliner": 0.75}
 
 @dataclass
 class Spending:
-    """Usage so far: US dollars, prompt and completion tokens, and seconds."""
+    """Usage so far: US dollars, prompt and completion tokens, and seconds; for a call, what its reply had too much."""
 
     dollars: float = 0.0
     tokens: int = 0
     seconds: float = 0.0
+    excess: int | None = None  # completion tokens of a call beyond those expected; None: no reply
 
 
 @dataclass
@@ -131,8 +132,7 @@ class RunControl:
         self._lock = threading.Lock()
         self._shared = in_force()
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
-        # whether dollars or tokens are capped, of the run or of all that share its limits
-        self.is_capped = {settings.max_cost, settings.max_tokens, self._shared.max_cost} != {None}
+        self.is_capped = {settings.max_cost, settings.max_tokens} != {None}  # whether its dollars or tokens are
 
     def wait(self, seconds: float) -> None:
         """Sleep, unless the run is stopped."""
@@ -170,17 +170,27 @@ class RunControl:
 
     @contextmanager
     def reserve(
-        self, role: Role, endpoint: str, price: Price | None, tokens_in: int, tokens_out: int
+        self,
+        role: Role,
+        endpoint: str,
+        price: Price | None,
+        tokens_in: int,
+        tokens_out: int,
+        *,
+        excess: int = 0,
+        model: str = "",
     ) -> Iterator[Spending]:
         """Reserve the expected tokens and cost of a call while it is in flight, once it is its turn.
 
-        The block sets what the call used.
+        The block sets what the call used. ``excess``: most tokens of a reply in this run beyond ``tokens_out``;
+        ``model``: as for :meth:`storm_pipeline.run.limits.Limits.reserve`, which knows the excess of all runs.
 
         Raises BudgetSpentError: the call exceeds the role's share of a cap; StoppedError: the dollars of all runs are
             spent, or as :meth:`check`.
         """
-        dollars = price.cost(tokens_in, 0, tokens_out) if price else 0.0
-        tokens, used, call = tokens_in + tokens_out, Spending(tokens=tokens_in), uuid4().hex
+        expected = price.cost(tokens_in, 0, tokens_out) if price else 0.0
+        dollars = expected + (price.cost(0, 0, excess) if price else 0.0)
+        tokens, used, call = tokens_in + tokens_out + excess, Spending(tokens=tokens_in), uuid4().hex
         with self._lock:
             self._check_caps(role, dollars, tokens)
             self._reserved.dollars += dollars
@@ -188,19 +198,21 @@ class RunControl:
         try:
             with self._slots:
                 try:
-                    self._wait_for_turn(call, endpoint, tokens, dollars)
+                    self._wait_for_turn(call, endpoint, tokens, expected, model)
                     yield used
                 finally:
-                    self._shared.settle(call, used.tokens, used.dollars)
+                    too_much = price.cost(0, 0, used.excess or 0) if price else 0.0
+                    shown = None if used.excess is None else too_much
+                    self._shared.settle(call, used.tokens, used.dollars, shown)
         finally:
             with self._lock:
                 self._reserved.dollars -= dollars
                 self._reserved.tokens -= tokens
 
-    def _wait_for_turn(self, call: str, endpoint: str, tokens: int, dollars: float) -> None:
+    def _wait_for_turn(self, call: str, endpoint: str, tokens: int, dollars: float, model: str) -> None:
         calls, per_minute = self._settings.process_workers, self._settings.tokens_per_minute
         ask = partial(self._shared.reserve, call, endpoint, tokens, dollars, calls=calls, per_minute=per_minute)
-        while (answer := ask(patience=0.5)) == "wait":
+        while (answer := ask(model=model, patience=0.5)) == "wait":
             self.check()
             self.seconds_left()
         if answer == "spent":

@@ -3,8 +3,9 @@
 The methods of :class:`Limits` take and return plain values, so that runs in other processes can share one object. Their
 process puts a subclass in force (:func:`within`) whose methods pass the arguments on:
 
-    reserve(call, endpoint, tokens, dollars, calls=, per_minute=, owner=, patience=) -> "reserved", "wait" or "spent"
-    settle(call, tokens, dollars)
+    reserve(call, endpoint, tokens, dollars, calls=, per_minute=, model=, owner=, patience=) -> "reserved", "wait" or
+        "spent"
+    settle(call, tokens, dollars, excess)
     renew(owner)
 
 ``call`` is a name that the caller makes for each call. After "wait" it asks again under the same name, and so keeps its
@@ -34,6 +35,7 @@ class _Call:
     dollars: float
     calls: int
     per_minute: int | None
+    model: str
     owner: str
     turn: threading.Condition  # notified when it is decided
     state: Literal["waiting", "reserved", "lapsed"] = "waiting"
@@ -50,7 +52,7 @@ class _Endpoint:
     def fits(self, call: _Call) -> bool:
         """Return whether a call may begin; one of more tokens than a minute has begins in an empty minute."""
         has_tokens = call.per_minute is None or not self.tokens or self.tokens + call.tokens <= call.per_minute
-        return has_tokens and self.in_flight < call.calls and call.limits.has_dollars(call.dollars)
+        return has_tokens and self.in_flight < call.calls and call.limits.has_dollars(call)
 
 
 class Endpoints:
@@ -99,6 +101,7 @@ class Limits:
         self.is_spent = False  # whether the dollars did not suffice for a call; then there are no more calls
         self._endpoints = endpoints
         self._calls: dict[str, _Call] = {}
+        self._excess: dict[str, float] = {}  # model → most dollars of a reply so far beyond what was expected
         self._heard: dict[str, float] = {}  # owner → time
 
     def reserve(
@@ -110,6 +113,7 @@ class Limits:
         *,
         calls: int,
         per_minute: int | None = None,
+        model: str = "",
         owner: str = "",
         patience: float = 0.0,
     ) -> Literal["reserved", "wait", "spent"]:
@@ -122,6 +126,8 @@ class Limits:
             dollars: what they cost.
             calls: maximum calls in flight of the endpoint.
             per_minute: maximum tokens per minute of the endpoint; None: no limit.
+            model: name of a model whose replies may cost more than expected. Under a cap of dollars its first call does
+                not begin beside another model's first one or its own others, which reserve what its reply shows.
             owner: name of a caller in another process.
             patience: maximum seconds to wait.
 
@@ -134,7 +140,7 @@ class Limits:
             known = self._calls.get(call)
             if known is None or known.state == "lapsed":
                 place, turn = self._endpoints.table[endpoint], threading.Condition(self._endpoints.lock)
-                known = self._calls[call] = _Call(self, place, tokens, dollars, calls, per_minute, owner, turn)
+                known = self._calls[call] = _Call(self, place, tokens, dollars, calls, per_minute, model, owner, turn)
                 place.queue.append(known)
             if not known.turn.wait_for(lambda: self._is_decided(known), patience):
                 return "wait"
@@ -142,8 +148,11 @@ class Limits:
                 self._forget(call)
             return "spent" if known.state == "waiting" else "reserved"
 
-    def settle(self, call: str, tokens: int, dollars: float) -> None:
-        """End a call, with the tokens and dollars that it used; a call that waits is withdrawn."""
+    def settle(self, call: str, tokens: int, dollars: float, excess: float | None = None) -> None:
+        """End a call, with the tokens and dollars that it used; a call that waits is withdrawn.
+
+        ``excess``: dollars of its reply beyond those expected; None: there is no reply.
+        """
         with self._endpoints.lock:
             known = self._forget(call)
             if known is not None:
@@ -151,6 +160,8 @@ class Limits:
                     known.endpoint.tokens += tokens - known.tokens
                 known.tokens = tokens
                 self.spent += dollars
+                if excess is not None and self.max_cost is not None:
+                    self._excess[known.model] = max(0.0, excess, self._excess.get(known.model, 0.0))
                 self._hear(known.owner)
                 self._endpoints.grant()
 
@@ -159,14 +170,20 @@ class Limits:
         with self._endpoints.lock:
             self._hear(owner)
 
-    def has_dollars(self, dollars: float) -> bool:
-        """Return whether the dollars of a call are left."""
+    def has_dollars(self, call: _Call) -> bool:
+        """Return whether the dollars of a call are left, and no other call has to show first what replies cost."""
         if self.max_cost is None or self.is_spent:
             return not self.is_spent
-        reserved = sum(call.dollars for call in self._calls.values() if call.state == "reserved")
-        fits = self.spent + reserved + dollars <= self.max_cost
-        self.is_spent = not fits and not reserved
+        in_flight = [known for known in self._calls.values() if known.state == "reserved"]
+        if self._is_first(call) and any(map(self._is_first, in_flight)):
+            return False
+        expected = sum(known.dollars + self._excess.get(known.model, 0.0) for known in (*in_flight, call))
+        fits = self.spent + expected <= self.max_cost
+        self.is_spent = not fits and not in_flight
         return fits
+
+    def _is_first(self, call: _Call) -> bool:
+        return bool(call.model) and call.model not in self._excess
 
     def _is_decided(self, call: _Call) -> bool:
         self._let_lapse()

@@ -135,17 +135,18 @@ class SharedLimits(Limits):
         *,
         calls: int,
         per_minute: int | None = None,
+        model: str = "",
         owner: str = "",  # noqa: ARG002 - the recorder knows it
         patience: float = 0.0,
     ) -> Literal["reserved", "wait", "spent"]:
         """Ask the driver's limits."""
-        asked = call, endpoint, tokens, dollars, calls, per_minute, patience
+        asked = call, endpoint, tokens, dollars, calls, per_minute, model, patience
         answer: Literal["reserved", "wait", "spent"] = self._link("reserve", *self._caller, *asked)
         return answer
 
-    def settle(self, call: str, tokens: int, dollars: float) -> None:
+    def settle(self, call: str, tokens: int, dollars: float, excess: float | None = None) -> None:
         """Settle with the driver's limits."""
-        self._link("settle", *self._caller, call, tokens, dollars)
+        self._link("settle", *self._caller, call, tokens, dollars, excess)
 
 
 _disk: ContextVar[Disk] = ContextVar("storm_disk", default=Disk())  # noqa: B039 - it has no state
@@ -230,8 +231,8 @@ class Recorder:
                 return getattr(self, method)(known, *args)
         if method == "event":  # outside the guard, since a sink may stop the task
             return known.on_event(*args)
-        calls, per_minute, patience = args[4:]
-        return self.limits.reserve(*args[:4], calls=calls, per_minute=per_minute, owner=owner, patience=patience)
+        names = "calls", "per_minute", "model", "patience"
+        return self.limits.reserve(*args[:4], **dict(zip(names, args[4:], strict=True)), owner=owner)
 
     def begin(self, task: _Task, version: str) -> tuple[int, Path, Mapping[str, bytes], float | None]:
         """Start another attempt; return its number, the task's folder, its files by name, and the cap on all dollars.

@@ -18,19 +18,19 @@ from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 43_846,
+    "lines": 43_879,
     "regular expressions": 178,
     "word lists": 70,
     "thresholds": 282,
     "thresholds in tuples": 63,
 }
 """Gauge of the package → the most that it may be."""
-SLACK = {"lines": 43_846, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
+SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_500),
     "training": (("training/storm_training",), 3_250),
-    "tests": (("tests",), 34_965),
+    "tests": (("tests",), 34_971),
     "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""

@@ -4,12 +4,13 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_pipeline.run.limits import MINUTE, Endpoints, Limits
 
 CALLS, PER_MINUTE, CAP = 3, 100, 10.0
+EXCESS = {"": 0.0, "long": 2.0, "very long": 5.0}  # model → dollars of each reply beyond what its caller expects
 
 
 class Clock:
@@ -24,6 +25,7 @@ class Asked:
     tokens: int
     dollars: float
     owner: str = ""
+    model: str = ""
     at: float = -1.0  # when it was reserved
     until: float = math.inf  # when it lapses
     open: bool = True
@@ -31,7 +33,7 @@ class Asked:
 
 def ask(shared: Limits, call: Asked) -> str:
     limits = {"calls": CALLS, "per_minute": PER_MINUTE}
-    return shared.reserve(call.name, "here", call.tokens, call.dollars, owner=call.owner, **limits)
+    return shared.reserve(call.name, "here", call.tokens, call.dollars, owner=call.owner, model=call.model, **limits)
 
 
 STEPS = st.lists(
@@ -47,6 +49,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
+@example([("ask", 2, 1.0)] * 4 + [("settle", 0, 1.0)])
 def test_no_limit_is_passed_and_every_call_has_its_turn(steps: list[tuple[str, float, float]]) -> None:
     clock = Clock()
     shared = Limits(endpoints=Endpoints(lambda: clock.now), max_cost=CAP)
@@ -67,21 +70,24 @@ def test_no_limit_is_passed_and_every_call_has_its_turn(steps: list[tuple[str, f
                 reserved.append(call)
         in_flight = [call for call in reserved if call.open and call.until > clock.now]
         assert len(in_flight) <= CALLS
-        assert spent + sum(call.dollars for call in in_flight) <= CAP + 1e-9
+        costs = [call.dollars + EXCESS[call.model] for call in in_flight]
+        assert spent + sum(costs) <= CAP + max(EXCESS.values()) + 1e-9  # at most one reply beyond the cap
         first = min((int(call.name) for call in waiting), default=1000)
         assert all(int(call.name) < first for call in reserved)
 
     def settle(call: Asked, share: float) -> None:
         nonlocal spent
         call.open, call.tokens = False, int(call.tokens * share)
-        spent += call.dollars * share
-        shared.settle(call.name, call.tokens, call.dollars * share)
-        shared.settle(call.name, 1000, 1000.0)  # a repeated answer counts once
+        excess = EXCESS[call.model] if share else None
+        spent += (used := call.dollars * share + (excess or 0.0))
+        shared.settle(call.name, call.tokens, used, excess)
+        shared.settle(call.name, 1000, 1000.0, 1000.0)  # a repeated answer counts once
 
     for number, (step, amount, share) in enumerate(steps):
         in_flight = [call for call in reserved if call.open and call.until == math.inf]
         if step == "ask":
-            waiting.append(Asked(str(number), int(amount), share, f"node {node}" if number % 2 else ""))
+            model = [*EXCESS][int(amount) % len(EXCESS)]
+            waiting.append(Asked(str(number), int(amount), share, f"node {node}" if number % 2 else "", model))
         elif step == "settle" and in_flight:
             settle(in_flight[int(amount) % len(in_flight)], share)
         elif step == "withdraw" and waiting:
