@@ -344,13 +344,13 @@ class Workplace:
 
 
 @contextmanager
-def away(link: Link, task: str) -> Iterator[Workplace]:
-    """Work on a task in a worker, in a copy of its folder, which is deleted afterwards.
+def away(link: Link, task: str, scratch_in: str | None = None) -> Iterator[Workplace]:
+    """Work on a task in a worker, in a copy of its folder, which is made in ``scratch_in`` and deleted afterwards.
 
     Raises errors of :meth:`Recorder.begin`.
     """
     attempt, root, files, max_cost = link("begin", task, 0, storm_pipeline.__version__)
-    with TemporaryDirectory(prefix="storm-", ignore_cleanup_errors=True) as folder:
+    with TemporaryDirectory(prefix="storm-", dir=scratch_in, ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         for name, data in files.items():
             path = scratch / name

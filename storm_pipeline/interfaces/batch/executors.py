@@ -43,6 +43,7 @@ class Place:
 
     halt: threading.Event  # asks it to stop cleanly
     recorder: Recorder | Link  # of the driver: itself in the driver's process, else a link to it
+    scratch: str | None = None  # where a worker makes its folders; None: in the system's temporary folder
 
 
 _place: ContextVar[Place | None] = ContextVar("job_place", default=None)
@@ -196,7 +197,7 @@ def workplace(task: str) -> Iterator[Workplace]:
     if isinstance(place.recorder, Recorder):
         yield place.recorder.here(task)
     else:
-        with away(place.recorder, task) as folder:
+        with away(place.recorder, task, place.scratch) as folder:
             yield folder
 
 

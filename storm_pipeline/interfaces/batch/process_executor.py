@@ -3,6 +3,7 @@
 import os
 import pickle
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,7 +13,8 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any, TypeVar, cast
 
 from storm_pipeline.errors import SettingsError
@@ -75,6 +77,7 @@ class ProcessExecutor(Executor):
         self._workers: dict[int, _Worker] = {}
         self._exchange: Exchange | None = None
         self._watches: list[Future[None]] = []
+        self._scratch = TemporaryDirectory(prefix="storm-", ignore_cleanup_errors=True)  # killed workers leave theirs
         self._run = self._failed_starts = 0
 
     @contextmanager
@@ -111,7 +114,7 @@ class ProcessExecutor(Executor):
                 start_new_session=True,  # Ctrl-C is for this process only
             )
             self._workers[process.pid] = worker = _Worker(process, errors)
-            self._tell(worker, pickle.dumps((exchange.address, exchange.key, threads)))
+            self._tell(worker, pickle.dumps((exchange.address, exchange.key, threads, self._scratch.name)))
             self._watches.append(in_own_thread(partial(self._watch, worker, exchange, threads), "storm-worker"))
 
     def _tell(self, worker: _Worker, data: bytes) -> None:
@@ -205,6 +208,7 @@ class ProcessExecutor(Executor):
             for worker in workers:
                 worker.process.kill()
             wait(self._watches)
+        self._scratch.cleanup()
         if exchange:
             exchange.close()
 
@@ -215,26 +219,30 @@ def work_for_driver() -> None:
     The process ends with its standard input, which means that its driver was killed.
     """
     given = sys.stdin.buffer
-    address, key, threads = pickle.load(given)  # noqa: S301 - from the process that started this one
+    address, key, threads, scratch = pickle.load(given)  # noqa: S301 - from the process that started this one
     tune_process()
     share_encoder_process()
     halts: dict[int, threading.Event] = {}
-    threading.Thread(target=_obey, args=(given, halts), name="storm-driver", daemon=True).start()
+    threading.Thread(target=_obey, args=(given, halts, scratch), name="storm-driver", daemon=True).start()
     with Tasks(threads) as tasks:
         for _ in range(threads):
-            tasks.start(_do_jobs, ExchangeLink(address, key), halts)
+            tasks.start(_do_jobs, ExchangeLink(address, key), halts, scratch)
 
 
-def _obey(given: IO[bytes], halts: dict[int, threading.Event]) -> None:
+def _obey(given: IO[bytes], halts: dict[int, threading.Event], scratch: str) -> None:
     for line in given:
         halts.setdefault(int(line), threading.Event()).set()
+    for _ in range(100):  # threads still write into it
+        shutil.rmtree(scratch, ignore_errors=True)
+        if not Path(scratch).exists():
+            break
     os._exit(1)
 
 
-def _do_jobs(link: ExchangeLink, halts: dict[int, threading.Event]) -> None:
+def _do_jobs(link: ExchangeLink, halts: dict[int, threading.Event], scratch: str) -> None:
     while taken := link("take", os.getpid()):
         job, run, data = taken
-        place = Place(halts.setdefault(run, threading.Event()), link)
+        place = Place(halts.setdefault(run, threading.Event()), link, scratch)
         succeeded, value = attempt(copy_context().run, _do, place, data)
         if not succeeded and not isinstance(value, ImportError):
             succeeded, value = True, pickle.dumps(JobLost(one_line(value)))
