@@ -41,6 +41,7 @@ from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.languages import is_back_matter as is_back_matter
 from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.text.configuration.addresses import redact as redact, without_secrets as without_secrets
+from storm_pipeline.text.databases import LARGEST_DATABASE as LARGEST_DATABASE, open_database as open_database
 from storm_pipeline.text.files import (
     cannot_write as cannot_write, read_bounded as read_bounded, read_plain as read_plain, read_toml as read_toml,
     write_atomically as write_atomically,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from storm_pipeline.text.databases import open_database
 from storm_pipeline.text.files import locked_file
 
 _log = logging.getLogger(__name__)
@@ -93,16 +94,9 @@ class SqliteCache:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Names a file that SQLite deletes; a cache has one only while it is created.
-        Path(f"{self._path}-journal").unlink(missing_ok=True)
-        connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
-        with contextlib.closing(connection) as file:
+        with contextlib.closing(open_database(self._path, _TABLE)) as file:
             file.text_factory = bytes
             file.execute("PRAGMA synchronous = NORMAL")
-            if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
-                with contextlib.suppress(sqlite3.OperationalError):  # locked: another process does the same
-                    file.execute("PRAGMA journal_mode = WAL")
-                file.execute(_TABLE)
             yield file
 
     def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:

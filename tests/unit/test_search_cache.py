@@ -180,7 +180,12 @@ def test_a_journal_beside_a_cache_of_somebody_else_deletes_no_file(tmp_path: Pat
     assert victim.read_text() == "precious"
 
 
-@pytest.mark.parametrize("damage", [damage_all, damage_inside])
+def add_a_trigger(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM entries; END")
+
+
+@pytest.mark.parametrize("damage", [damage_all, damage_inside, add_a_trigger])
 def test_a_damaged_file_is_moved_aside(
     tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -213,7 +218,7 @@ def files_are(monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
     monkeypatch.setattr(sqlite3, "connect", limited)
 
 
-@pytest.mark.parametrize("obstacle", ["a file in the way", "a folder in the way", "full"])
+@pytest.mark.parametrize("obstacle", ["a file in the way", "a folder in the way", "a link", "full"])
 def test_a_cache_that_cannot_be_written_stops_nothing(
     tmp_path: Path, obstacle: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +226,9 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
         (tmp_path / "search").write_text("")
     elif obstacle == "a folder in the way":
         (tmp_path / "search" / "searches.sqlite").mkdir(parents=True)
+    elif obstacle == "a link":
+        (tmp_path / "search").mkdir()
+        (tmp_path / "search" / "searches.sqlite-wal").symlink_to(tmp_path / "other")
     else:
         files_are(monkeypatch, "max_page_count = 1")
     search = cached(FakeSearch({"silk": [SILK]}), tmp_path)

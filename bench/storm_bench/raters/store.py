@@ -18,7 +18,7 @@ from storm_bench.folders import folder_to_write, require_no_links
 from storm_bench.raters.assignment import Assigned
 from storm_bench.raters.study import Study
 from storm_pipeline import Article
-from storm_pipeline.api import from_json
+from storm_pipeline.api import LARGEST_DATABASE, from_json, open_database
 
 FILE = "ratings.sqlite"
 CLOSED = "this round is closed: what you have answered is kept, and nothing can be changed any more"
@@ -79,7 +79,7 @@ class Ratings:
             weakref.finalize(self, self._db.close)
             weakref.finalize(self, self._tokens.close)
             self.round = self._read_round()
-        except (sqlite3.Error, ValueError, TypeError, LookupError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError, LookupError) as error:
             raise RatingError(f"{self.path} cannot be used: {error}") from error
 
     def _read_round(self) -> Round:
@@ -162,34 +162,28 @@ def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: It
     tokens = {rater.name: secrets.token_urlsafe(32) for rater in study.raters}
     partial = folder / f".{FILE}"
     partial.unlink(missing_ok=True)
-    with closing(sqlite3.connect(partial)) as db, db:
-        db.executescript(_TABLES)
+    with closing(open_database(partial, _TABLES)) as db:
+        db.execute("BEGIN")
         db.execute("INSERT INTO round VALUES (?, 1)", [study.model_dump_json()])
         db.executemany("INSERT INTO articles VALUES (?, ?)", [(n, one.to_json()) for n, one in enumerate(articles)])
         db.executemany("INSERT INTO raters VALUES (?, ?)", [(name, _digest(token)) for name, token in tokens.items()])
         rows = [(one.rater, one.number, json.dumps(one.articles), one.wanted) for one in assigned]
         db.executemany("INSERT INTO assigned VALUES (?, ?, ?, ?)", rows)
+        db.execute("COMMIT")
     partial.chmod(0o600)
     partial.rename(folder / FILE)
     return tokens
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.executescript(_TABLES + _INDEX)
-        if foreign := _parts(db) - _parts(made):
-            db.close()
-            raise ValueError(f"setup does not make such a file: {min(foreign)[:100]}")
+    db = open_database(path, _TABLES + _INDEX, largest=LARGEST_DATABASE)
+    if (found := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":  # such as a page that is used many times
+        db.close()
+        raise ValueError(found)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute(_INDEX)
     return db
-
-
-def _parts(db: sqlite3.Connection) -> set[str]:
-    """Return the tables, indexes, views and triggers of a file, as they were written."""
-    return {str(sql) for (sql,) in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
 
 
 def _digest(token: str) -> str:

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sqlite3
+import struct
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -341,8 +342,8 @@ def test_links_of_a_round_are_refused(begun: tuple[Path, dict[str, str]], tmp_pa
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("CREATE TRIGGER t AFTER UPDATE ON round BEGIN DELETE FROM answers; END", "setup does not make"),
-        ("ALTER TABLE round RENAME TO r; CREATE VIEW round AS SELECT * FROM r", "setup does not make"),
+        ("CREATE TRIGGER t AFTER UPDATE ON round BEGIN DELETE FROM answers; END", "this program does not make"),
+        ("ALTER TABLE round RENAME TO r; CREATE VIEW round AS SELECT * FROM r", "this program does not make"),
         ("UPDATE assigned SET articles = '[0, 99]'", "does not fit the study"),
         ("UPDATE assigned SET number = number + 5", "does not fit the study"),
         ("UPDATE assigned SET rater = 'eve' || rater", "cannot be used"),
@@ -353,6 +354,36 @@ def test_a_file_that_setup_did_not_make_is_refused(begun: tuple[Path, dict[str, 
     with closing(sqlite3.connect(begun[0] / FILE)) as file:
         file.executescript(sql)
     with pytest.raises(RatingError, match=said):
+        Ratings(begun[0])
+
+
+@pytest.mark.parametrize("name", [FILE, f".{FILE}"])
+def test_a_journal_beside_a_round_of_somebody_else_deletes_no_file(
+    begun: tuple[Path, dict[str, str]], tmp_path: Path, name: str
+) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious")
+    with closing(sqlite3.connect(begun[0] / FILE)) as file:
+        file.execute("PRAGMA journal_mode = DELETE")
+    magic, named, size = bytes.fromhex("d9d505f920a163d7"), str(victim).encode(), (begun[0] / FILE).stat().st_size
+    header = (magic + struct.pack(">5I", 0, 0, size // 4096, 512, 4096)).ljust(512, b"\0")
+    end = struct.pack(">I", 0x40000000 // 4096 + 1) + named + struct.pack(">II", len(named), sum(named)) + magic
+    (begun[0] / f"{name}-journal").write_bytes(header + end)
+    if name == FILE:
+        assert Ratings(begun[0]).is_open
+    else:
+        (begun[0] / FILE).rename(begun[0] / name)
+        set_up_round(tmp_path / "study.toml", begun[0])
+    assert victim.read_text() == "precious"
+
+
+def test_a_page_that_a_file_uses_twice_is_refused(begun: tuple[Path, dict[str, str]]) -> None:
+    with closing(sqlite3.connect(begun[0] / FILE)) as file:
+        (root,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'assigned'").fetchone()
+        file.executescript(
+            f"PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = {root} WHERE name = 'articles'"
+        )
+    with pytest.raises(RatingError, match="cannot be used"):
         Ratings(begun[0])
 
 

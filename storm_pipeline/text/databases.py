@@ -1,0 +1,67 @@
+"""Opening of SQLite files of folders that may be another's: nothing in them deletes files, runs code or never ends."""
+
+import errno
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+
+from storm_pipeline.text.files import LARGEST, is_plain
+
+_LOCK_TIMEOUT = 30.0
+_OPENING = 30.0  # seconds: a schema can be made that takes years to read
+_OPS = 100_000  # steps of SQLite between two looks at the clock
+LARGEST_DATABASE = 2**30
+
+
+def open_database(path: Path, schema: str, *, largest: int | None = None) -> sqlite3.Connection:
+    """Open an SQLite file of these tables and indexes; a new or empty one gets them. Each statement commits.
+
+    ``largest``: bytes of the file, at most. Raises OSError: it, or a file that SQLite keeps beside it, is a link, a
+    folder, a pipe or too large; sqlite3.Error: also, something in it is not of the schema, such as a trigger.
+    """
+    Path(f"{path}-journal").unlink(missing_ok=True)  # names a file that SQLite deletes; in WAL mode there is none
+    for end, most in (("", largest), ("-wal", LARGEST_DATABASE), ("-shm", LARGEST_DATABASE)):
+        beside = Path(f"{path}{end}")
+        if os.path.lexists(beside) and not is_plain(beside):
+            raise OSError(errno.EINVAL, "it is a link, a folder, a pipe or a device", str(beside))
+        if most and beside.exists() and beside.stat().st_size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(beside))
+    db = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
+    try:
+        _make_safe(db, schema)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _make_safe(db: sqlite3.Connection, schema: str) -> None:
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    end = time.monotonic() + _OPENING
+    db.set_progress_handler(lambda: time.monotonic() > end, _OPS)
+    parts = _parts(db)
+    db.set_progress_handler(None, 0)
+    if foreign := parts - _expected(schema):
+        raise sqlite3.DatabaseError(f"it has what this program does not make: {min(foreign)[:100]!r}")
+    if not parts:
+        with suppress(sqlite3.OperationalError):  # locked: another process does the same
+            db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(schema)
+
+
+@cache
+def _expected(schema: str) -> set[str]:
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(schema)
+        return _parts(made)
+
+
+def _parts(db: sqlite3.Connection) -> set[str]:
+    """Return the tables, indexes, views and triggers, as they were written."""
+    rows = db.execute("SELECT CAST(sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL")
+    return {bytes(sql).decode(errors="replace") for (sql,) in rows}
