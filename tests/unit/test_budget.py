@@ -18,7 +18,7 @@ from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 43_950,
+    "lines": 43_971,
     "regular expressions": 178,
     "word lists": 70,
     "thresholds": 286,

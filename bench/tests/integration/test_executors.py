@@ -53,7 +53,7 @@ print(done.number, done.folder)
         env={
             **{name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"},
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "RAY_TMPDIR": str(tmp_path.parent)[:40],
+            "RAY_TMPDIR": tempfile.gettempdir(),
             "HOME": str(tmp_path / "home"),
         },
         capture_output=True,
@@ -232,16 +232,23 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         open_executor("ray")
 
 
+def test_a_new_ray_is_closed_to_other_users(session: tuple[RayExecutor, Path]) -> None:
+    (own,) = session[1].iterdir()
+    assert own.stat().st_mode & 0o077 == 0
+    assert {path.read_text() for path in own.glob("r/session_2*/metrics_*_port_*")} == {"-1"}  # none listens
+
+
 def test_closing_leaves_no_process_and_no_secret_in_the_logs(session: tuple[RayExecutor, Path]) -> None:
     executor, folder = session
     workers = {made for _, made in executor.run(pid, [Job("", number) for number in range(6)])}
     assert os.getpid() not in workers
-    executor.close()
-    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
-    wait_for(lambda: not any(str(folder) in line for line in command_lines()))
     logs = [path for path in folder.rglob("*") if path.is_file()]
     assert logs
     assert not [path for path in logs if SECRET.encode() in path.read_bytes()]
+    executor.close()
+    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    wait_for(lambda: not any(str(folder) in line for line in command_lines()))
+    assert list(folder.iterdir()) == []
 
 
 def command_lines() -> list[str]:

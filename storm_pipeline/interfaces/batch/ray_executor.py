@@ -3,8 +3,11 @@
 import logging
 import os
 import secrets
+import shutil
 import signal
 import socket
+import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
@@ -44,8 +47,8 @@ class RayExecutor(Executor):
     whose worker or machine dies is restarted, at most three times; workers that Ray kills for memory do not count. If
     this process already uses Ray, the executor shares it and leaves it running.
 
-    A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
-    the system's temporary folder).
+    A new local Ray sends no usage statistics, has no dashboard, and logs to a folder of its own in ``RAY_TMPDIR``, else
+    in the system's temporary folder, which is deleted at its end.
 
     ``address``: of a running cluster, ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
     new local Ray, with as many workers as jobs at once. ``at_once``: default: 64 on a cluster, else two. Raises
@@ -59,6 +62,7 @@ class RayExecutor(Executor):
         super().__init__(at_once if at_once is not None else MAX_WORKERS if address else AT_ONCE)
         self._address = _checked_address(address)
         self._started_ray = False
+        self._folder = ""
         self._ray = _import_ray()
         self._exchange: Exchange | None = None
         self._relay: Any = None
@@ -103,6 +107,12 @@ class RayExecutor(Executor):
         if self._started_ray:
             self._started_ray = False
             self._ray.shutdown(wait_for_processes=True)
+            self._delete_folder()
+
+    def _delete_folder(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
 
     def _connect(self) -> None:
         if not self._ray.is_initialized():
@@ -120,11 +130,13 @@ class RayExecutor(Executor):
 
     def _init(self) -> None:
         options: dict[str, Any] = {"address": self._address}
-        if (
-            not self._address
-        ):  # it listens on all interfaces: else Ray leaves a token in the home folder for all to read
+        if not self._address:
+            # It listens on all interfaces, and without this leaves a token in the home folder for all to read.
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(24))
+            self._folder = _new_folder()
             options = {
+                "_temp_dir": f"{self._folder}/r",  # Ray lets all write in it
+                "_system_config": {"enable_metrics_collection": False},  # else served to everybody, without a token
                 "address": "local",
                 "num_cpus": self.at_once,
                 "object_store_memory": _OBJECT_STORE_BYTES,
@@ -137,6 +149,7 @@ class RayExecutor(Executor):
             with chdir(Path.cwd().anchor):
                 self._ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
+            self._delete_folder()
             raise SettingsError(
                 f"the executor 'ray' cannot use {self._address or 'a new Ray on this machine'} ({one_line(error)}): "
                 "run the command on a machine of a running cluster, or use --executor local"
@@ -191,6 +204,14 @@ def _run_in_worker(work: Callable[[J], R], job: J, folder: str, relay: Any) -> R
         return future.result()
     finally:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def _new_folder() -> str:
+    """Return a new folder that this user alone can enter."""
+    place = os.environ.get("RAY_TMPDIR") or (None if sys.platform != "darwin" else "/tmp")  # noqa: S108 - short
+    if place:
+        Path(place).mkdir(parents=True, exist_ok=True)
+    return tempfile.mkdtemp(prefix="r", dir=place)
 
 
 def _import_ray() -> Any:
