@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -97,12 +98,27 @@ def run_entry(folder: Path) -> RunEntry:
         return RunEntry(folder, "unreadable", problem=str(error))
     usage, reason, problem = Usage() if not state["sessions"] else None, str(state.get("reason", "")), ""
     try:
-        timeline = read_timeline(folder)
-        usage, reason = timeline.usage, reason or (timeline.sessions[-1].reason if timeline.sessions else "")
+        usage, ended = _summary(folder, *_stamp(folder / "events.jsonl"))
+        reason = reason or ended
     except RunError as error:
         problem = "" if usage else str(error)
     created, sessions = _time(state.get("created")), state["sessions"]
     return RunEntry(folder, _state_of(folder, state), state["topic"], created, sessions, usage, reason, problem)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        facts = path.stat()
+    except OSError:
+        return ()
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+@lru_cache(1000)
+def _summary(folder: Path, *_stamp: int) -> tuple[Usage, str]:
+    """Return what the events of a run say of its usage and of why it ended; kept until the file changes."""
+    timeline = read_timeline(folder)
+    return timeline.usage, timeline.sessions[-1].reason if timeline.sessions else ""
 
 
 def run_state(folder: Path) -> State:

@@ -79,15 +79,30 @@ def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
 def read_records(path: Path, *, times: int = 1) -> list[bytes]:
     """Read the lines of a journal or event log as :func:`read_plain`. Raises OSError: also for too many lines."""
     data = read_plain(path, times=times)
-    _require_few(path, data.count(b"\n"), times * _MOST_RECORDS, "lines")
+    require_few_lines(path, data.count(b"\n"), times)
     return data.split(b"\n")
 
 
 def read_json(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
     """Read a file of JSON as :func:`read_bounded` does. Raises OSError: also for too many values."""
     data = read_bounded(path, limit)
-    _require_few(path, data.count(b"{") + data.count(b"["), times * _MOST_VALUES, "lists and objects")
+    require_few_values(path, values_of(data), times)
     return data
+
+
+def values_of(data: bytes) -> int:
+    """Return the number of lists and objects that JSON may have."""
+    return data.count(b"{") + data.count(b"[")
+
+
+def require_few_values(path: Path, number: int, times: int = 1) -> None:
+    """Raise OSError if a file has more lists and objects than ``times`` the maximum of a run."""
+    _require_few(path, number, times * _MOST_VALUES, "lists and objects")
+
+
+def require_few_lines(path: Path, number: int, times: int = 1) -> None:
+    """Raise OSError if a journal or event log has more lines than ``times`` the maximum of a run."""
+    _require_few(path, number, times * _MOST_RECORDS, "lines")
 
 
 def _require_few(path: Path, number: int, most: int, what: str) -> None:

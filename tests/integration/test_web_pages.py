@@ -27,6 +27,7 @@ from storm_pipeline.interfaces.server.callers import OWNER
 from storm_pipeline.interfaces.server.http_api import create_app
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_folders import EventFile
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.server.setup import SetupLookup
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
@@ -612,6 +613,27 @@ def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: Run
     try:
         events.write_bytes(before + "\n".join([*lines, ""]).encode())
         assert "absurd" not in shown(browser, f"/watch/{run}").text
+    finally:
+        events.write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "told"),
+    [("[" + "[]," * 10_000 + "0]", 101, "1,000,000 lists and objects"), ("{}", 100_002, "100,000 lines")],
+)
+def test_events_beyond_the_limits_are_refused_by_name(
+    browser: TestClient, service: RunService, run: str, line: str, number: int, told: str
+) -> None:
+    events = service.folders.path(run) / "events.jsonl"
+    before = events.read_bytes()
+    try:
+        events.write_text(f"{line}\n" * number)
+        assert told in browser.get(f"/watch/{run}").text
+        assert f'"state":"unreadable","reason":"the events of the run cannot be read: it has more than {told}' in (
+            browser.get(f"/runs/{run}/events").text.replace('": "', '":"').replace('", "', '","')
+        )
+        events.write_bytes(b"x" * 2**21 + b"\n" + before)
+        assert next(iter(EventFile(events.parent).read()))[0] == 2
     finally:
         events.write_bytes(before)
 

@@ -221,7 +221,7 @@ def test_what_is_no_file_of_a_run_is_not_read(tmp_path: Path, name: str, kind: s
         with suppress(RunError):
             assert "my own text" not in str(read())
     if kind != "endless":
-        assert EventFile(folder, 0).read() == (() if name == "events.jsonl" else ((1, {}),))
+        assert tuple(EventFile(folder, 0).read()) == (() if name == "events.jsonl" else ((1, {}),))
     run_entry(folder)
     for command in (["show"], ["export", "--to", "wikitext"], ["resume", "--search", "none"]):
         result = run_storm(command[0], str(folder), *command[1:])

@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from storm_pipeline import __version__
-from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.errors import MissingExtraError, RunError
 from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, describe, links
 from storm_pipeline.interfaces.server.callers import CALLER
 from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
@@ -255,6 +255,8 @@ async def follow_run(
         state, reason = await asyncio.to_thread(service.ending, run)
     except UnknownRunError:
         state, reason = "deleted", "the run was deleted"
+    except RunError as error:
+        state, reason = "unreadable", service.redactor.text(str(error))
     yield ServerSentEvent(data={"state": state, "reason": reason}, event="end")
 
 

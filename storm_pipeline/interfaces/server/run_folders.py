@@ -24,13 +24,21 @@ from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
-from storm_pipeline.text.files import LARGEST, is_plain, read_plain
+from storm_pipeline.text.files import (
+    LARGEST,
+    is_plain,
+    read_plain,
+    require_few_lines,
+    require_few_values,
+    values_of,
+)
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
 RUNS = 500  # maximum runs of a caller with a named token
 RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
+_LONGEST_LINE = 2**20  # bytes of an event
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
 """Regular expression for names of runs."""
 State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]
@@ -245,25 +253,29 @@ class EventFile:
     def __init__(self, folder: Path, after: int = 0) -> None:
         self._path = folder / "events.jsonl"
         self._after = after
-        self._number = self._offset = 0
+        self._is_long = False  # whether the line before the offset goes on
+        self._number = self._offset = self._values = 0
 
-    def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
-        """Return the events written since the last call, without damaged or unfinished lines."""
+    def read(self) -> Iterator[tuple[int, dict[str, object]]]:
+        """Yield the events written since the last call, without damaged, unfinished and very long lines.
+
+        Reads line by line, so that other threads go on. Raises RunError: the file is larger than that of a run.
+        """
         if not is_plain(self._path):
-            return ()
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                data = file.read(LARGEST)
-        except OSError:
-            return ()
-        whole = data[: data.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        events = []
-        for line in whole.splitlines():
-            self._number += 1
-            with suppress(ValueError, RecursionError):
-                record = json.loads(line)
-                if isinstance(record, dict) and self._number > self._after:
-                    events.append((self._number, record))
-        return tuple(events)
+            return
+        with suppress(OSError), self._path.open("rb") as file:
+            file.seek(self._offset)
+            while (line := file.readline(_LONGEST_LINE)).endswith(b"\n") or len(line) == _LONGEST_LINE:
+                self._offset += len(line)
+                self._values += values_of(line)
+                try:
+                    require_few_values(self._path, self._values)
+                    require_few_lines(self._path, self._number)
+                except OSError as error:
+                    raise RunError(f"the events of the run cannot be read: {error.strerror}") from error
+                is_whole, self._is_long = not self._is_long and line.endswith(b"\n"), not line.endswith(b"\n")
+                self._number += not self._is_long
+                with suppress(ValueError, RecursionError):
+                    record = json.loads(line) if is_whole and self._number > self._after else None
+                    if isinstance(record, dict):
+                        yield self._number, record
