@@ -14,7 +14,7 @@ from pydantic_core import to_json, to_jsonable_python
 from storm_bench.calibration import Calibration
 from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure, Metric, Parameters
-from storm_pipeline.api import write_atomically
+from storm_pipeline.api import read_plain, write_atomically
 
 FORMAT = 1
 """Version of the file format; incremented when an older reader would misread it."""
@@ -146,7 +146,7 @@ def load_results(path: Path) -> ExperimentResults:
     """Read what :func:`save_results` wrote. Raises ExperimentError: it is absent, damaged, or has a newer format."""
     path = path / RESULTS if path.is_dir() else path
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_plain(path).decode("utf-8"))
     except OSError as error:
         raise ExperimentError(f"cannot read {path}: {error.strerror}; give an experiment's {RESULTS}") from error
     except (ValueError, RecursionError) as error:

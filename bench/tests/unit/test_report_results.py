@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -76,6 +77,13 @@ def test_results_survive_a_round_trip(results: ExperimentResults) -> None:
         assert repr(read) == repr(results)  # NaN is not equal to itself, but it looks the same
         assert second.read_bytes() == first.read_bytes()
         json.loads(first.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to(__file__), os.mkfifo])
+def test_a_link_or_a_pipe_is_not_read(tmp_path: Path, make: Any) -> None:
+    make(tmp_path / "results.json")
+    with pytest.raises(ExperimentError, match=r"cannot read .*: it is a (link|pipe)"):
+        load_results(tmp_path)
 
 
 @pytest.mark.parametrize(
