@@ -172,8 +172,10 @@ def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.Monk
         runs.delete(names[0])
         third = runs.start(order("Salt Road"), ANNA)
         assert ended(runs, third) == "finished"
-        monkeypatch.setattr(run_folders, "RUN_BYTES", 10_000)
-        with pytest.raises(ConflictError, match="of 10,000 bytes together"):
+        (runs.folders.path(third) / "questions" / "1").mkdir(parents=True)
+        (runs.folders.path(third) / "questions" / "1" / "answer.json").write_bytes(bytes(1 << 20))
+        monkeypatch.setattr(run_folders, "RUN_BYTES", 1 << 20)
+        with pytest.raises(ConflictError, match="bytes together"):
             runs.resume(third, {"length": "short"})
 
 

@@ -31,6 +31,7 @@ from storm_pipeline.text.files import (
     require_few_lines,
     require_few_values,
     values_of,
+    walk,
 )
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
@@ -236,10 +237,13 @@ def _changed(folder: Path) -> float:
 
 
 def _size(folder: Path) -> int:
-    """Return the total size of the files directly in a folder; 0 if it was deleted."""
-    with suppress(OSError):
-        return sum(file.lstat().st_size for file in folder.iterdir())
-    return 0
+    """Return the total size of the files in a folder and those below it, as far as they can be read."""
+    total = 0
+    for top, _, files in walk(folder):
+        for file in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(top, file)).st_size  # noqa: PTH118 - for speed
+    return total
 
 
 def _creation_time(folder: Path) -> float:
