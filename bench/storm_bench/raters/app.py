@@ -1,6 +1,7 @@
 """The web application in which people and programs rate."""
 
 import sqlite3
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -18,6 +19,7 @@ from storm_bench.raters.study import RaterTable
 from storm_pipeline.api import Pages, Reach, behind_links, caller_name, page_values
 
 _PAGES = Pages("storm_bench.raters", ("raters.css", "raters.js"))
+OTHER = "this page belongs to another rater: open your own link again, in another tab"
 
 
 class Given(BaseModel):
@@ -39,6 +41,12 @@ class Desk:
         given = ratings.answers(rater.name)
         self.answers = {sheet.name: sheet.own(given) for sheet in self.sheets}
         self.done = [sheet.name for sheet in self.sheets if not sheet.missing(self.answers[sheet.name])]
+
+    @property
+    def page_id(self) -> str:
+        """Hash of the rater's name, which his pages send with answers: the session may be another rater's by then."""
+        study = self._ratings.round.study
+        return sha256(f"{study.title}\n{study.seed}\n{self.rater.name}".encode()).hexdigest()[:16]
 
     @property
     def next_sheet(self) -> Sheet | None:
@@ -83,6 +91,16 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 _Desk = Annotated[Desk, Depends(_desk)]
+
+
+def _desk_of_page(request: Request, desk: _Desk, rater: str = "") -> Desk:
+    """Return the desk of the rater whose page sends answers; programs with a token have no page."""
+    if rater != desk.page_id and (rater or "authorization" not in request.headers):
+        raise HTTPException(409, OTHER, {"Retry-After": "3"})
+    return desk
+
+
+_DeskOfPage = Annotated[Desk, Depends(_desk_of_page)]
 _Form = Annotated[dict[str, str], Depends(_form)]
 
 
@@ -94,7 +112,9 @@ def create_app(folder: Path, reach: Reach) -> Any:
 
     @app.exception_handler(HTTPException)
     async def refuse(request: Request, error: HTTPException) -> Response:
-        return _problem(request, error.status_code, error.detail)
+        answer = _problem(request, error.status_code, error.detail)
+        answer.headers.update(error.headers or {})
+        return answer
 
     @app.exception_handler(RequestValidationError)
     async def correct(request: Request, error: RequestValidationError) -> Response:
@@ -133,7 +153,7 @@ def _add_pages(app: FastAPI) -> None:
         return _show(request, desk, name)
 
     @app.post("/sheet/{name}", include_in_schema=False)
-    def take(request: Request, name: str, desk: _Desk, form: _Form) -> Response:
+    def take(request: Request, name: str, desk: _DeskOfPage, form: _Form) -> Response:
         action = form.pop("do", "next")
         if number := form.pop("sentence", "").strip():
             form[f"error.{number}"] = form.pop("class", "")
@@ -154,7 +174,7 @@ def _show(request: Request, desk: Desk, name: str, missing: list[str] | None = N
     values = page_values(sheet.article) if sheet.article else {"article": None}
     answers = desk.answers[name]
     around = {"before": desk.beside(name, -1), "after": desk.beside(name, 1), "marked": marks(answers)}
-    shown = {"sheet": sheet, "answers": answers, "missing": missing or [], "problem": problem}
+    shown = {"sheet": sheet, "rater": desk.page_id, "answers": answers, "missing": missing or [], "problem": problem}
     return _PAGES.page(request, "raters_sheet.html", status, **values, **around, **shown, **desk.progress())
 
 
@@ -172,7 +192,7 @@ def _add_programs(app: FastAPI) -> None:
         return desk.record(desk.sheet(name))
 
     @app.post("/api/answers")
-    def answer(given: Given, desk: _Desk) -> dict[str, Any]:
+    def answer(given: Given, desk: _DeskOfPage) -> dict[str, Any]:
         """Save answers on a page, all or none; return what is missing there, and how many pages are complete."""
         after = desk.save(given.page, given.answers)
         return after.progress() | {"missing": after.sheet(given.page).missing(after.answers[given.page])}

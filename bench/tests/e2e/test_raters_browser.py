@@ -145,18 +145,22 @@ def test_what_was_given_while_the_server_was_away_is_sent_later(
     assert [one.value for one in Ratings(place[0]).answers()] == ["4"]
 
 
+@pytest.mark.parametrize(("other", "said"), [("", "open the address"), ("boris", "this page belongs to another")])
 def test_what_was_given_after_the_session_ended_is_sent_in_the_next(
-    place: tuple[Path, dict[str, str]], visit: Open
+    place: tuple[Path, dict[str, str]], visit: Open, other: str, said: str
 ) -> None:
     page = visit(address := f"/enter?key={place[1]['anna']}")
     page.get_by_role("link", name="Begin").click()
     page.wait_for_load_state()  # the script listens
-    page.context.clear_cookies()
+    if other:
+        page.context.new_page().goto(f"/enter?key={place[1][other]}")
+    else:
+        page.context.clear_cookies()
     page.keyboard.press("4")
-    expect(page.get_by_text("Not saved yet: open the address")).to_be_visible()
+    expect(page.get_by_text(f"Not saved yet: {said}")).to_be_visible()
     page.context.new_page().goto(address)
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
-    assert [one.value for one in Ratings(place[0]).answers()] == ["4"]
+    assert [(one.rater, one.value) for one in Ratings(place[0]).answers()] == [("anna", "4")]
 
 
 def test_strangers_and_a_closed_round(place: tuple[Path, dict[str, str]], visit: Open) -> None:

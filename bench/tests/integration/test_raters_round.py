@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import sqlite3
 import struct
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 from storm_bench.errors import RatingError
 from storm_bench.raters import store
 from storm_bench.raters.__main__ import app as commands
+from storm_bench.raters.app import OTHER
 from storm_bench.raters.report import write_report
 from storm_bench.raters.results import Results
 from storm_bench.raters.store import CLOSED, FILE, Ratings, set_up
@@ -40,6 +42,11 @@ def begun(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 def give(program: Any, page: str = SHEET, **answers: str) -> Any:
     named = {name.replace("__", "."): value for name, value in answers.items()}
     return program.post("/api/answers", json={"page": page, "answers": named})
+
+
+def action(browser: Any) -> str:
+    """Return the address to which the form of a page is sent."""
+    return str(re.findall(r'action="(/sheet/[^"]+)"', browser.get(f"/sheet/{SHEET}").text)[0])
 
 
 def test_a_page_for_programs_has_no_mark_of_the_writer(begun: tuple[Path, dict[str, str]]) -> None:
@@ -200,7 +207,7 @@ def test_other_sites_and_other_names_of_the_server_are_refused(begun: tuple[Path
     assert browser.get("/", headers={"Host": "evil.example"}).status_code == 403
     assert Ratings(folder).answers() == []
     own = {"Origin": "http://testserver"}
-    assert browser.post("/sheet/1-1", data=form, headers=own, follow_redirects=False).status_code == 303
+    assert browser.post(action(browser), data=form, headers=own, follow_redirects=False).status_code == 303
     assert [one.value for one in Ratings(folder).answers()] == ["3"]
     assert browser.post("/sheet/1-1", data={"comment": "x" * (1 << 20)}, headers=own).status_code == 413
 
@@ -210,15 +217,43 @@ def test_a_form_works_without_scripts(begun: tuple[Path, dict[str, str]]) -> Non
     browser = client(folder, headers={"Origin": "http://testserver"}, follow_redirects=False)
     assert browser.get(f"/enter?key={tokens['anna']}").headers["location"] == "/"
     form = {"storm.interest": "3", "sentence": "2", "class": "irrelevant", "comment": "", "do": "stay"}
-    assert browser.post(f"/sheet/{SHEET}", data=form).headers["location"] == f"/sheet/{SHEET}"
-    page = browser.post(f"/sheet/{SHEET}", data=form | {"sentence": "", "do": "next"})
+    assert browser.post(action(browser), data=form).headers["location"] == f"/sheet/{SHEET}"
+    page = browser.post(action(browser), data=form | {"sentence": "", "do": "next"})
     assert page.status_code == 422
     assert page.text.count("Please answer.") == 5
     rest = {f"storm.{name}": "4" for name in ("organisation", "relevance", "coverage", "verifiability")}
-    done = browser.post(f"/sheet/{SHEET}", data=form | rest | {"errors.done": "yes", "sentence": "", "do": "next"})
+    done = browser.post(action(browser), data=form | rest | {"errors.done": "yes", "sentence": "", "do": "next"})
     assert done.headers["location"] == "/sheet/1-2"
     assert 'class="s marked" id="s2"' in browser.get(f"/sheet/{SHEET}").text
     assert "1 of 6 pages complete" in browser.get("/").text
+
+
+@pytest.mark.parametrize("headers", [{}, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}])
+def test_an_open_page_never_saves_as_the_rater_of_a_later_link(
+    begun: tuple[Path, dict[str, str]], headers: dict[str, str]
+) -> None:
+    folder, tokens = begun
+    browser = client(folder, headers={"Origin": "http://testserver"}, follow_redirects=False)
+    browser.get(f"/enter?key={tokens['boris']}")
+    of_form = action(browser)
+    of_script = of_form.replace(f"/sheet/{SHEET}", "/api/answers")
+    given = {"page": SHEET, "answers": {"storm.interest": "3"}}
+    browser.get(f"/enter?key={tokens['anna']}", headers=headers)
+    for address in (of_script, "/api/answers"):
+        refused = browser.post(address, json=given)
+        assert refused.status_code == 409
+        assert refused.json() == {"error": OTHER}
+        assert "Retry-After" in refused.headers
+    for address in (of_form, f"/sheet/{SHEET}"):
+        page = browser.post(address, data={"storm.interest": "3", "do": "next"})
+        assert page.status_code == 409
+        assert "This page belongs to another rater: open your own link again" in page.text
+    assert client(folder, tokens["anna"]).post(of_script, json=given).status_code == 409
+    assert Ratings(folder).answers() == []
+    assert not any(token in of_form for token in tokens.values())
+    browser.get(f"/enter?key={tokens['boris']}")
+    assert browser.post(of_script, json=given).status_code == 200
+    assert [(one.rater, one.value) for one in Ratings(folder).answers()] == [("boris", "3")]
 
 
 def test_a_closed_round_says_so_and_keeps_what_it_has(begun: tuple[Path, dict[str, str]]) -> None:

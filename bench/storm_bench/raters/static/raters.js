@@ -14,16 +14,17 @@
     let pause = 3000;
     try {
       const body = JSON.stringify({ page: form.dataset.page, answers });
-      const answer = await fetch("/api/answers", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const answer = await fetch(`/api/answers?rater=${form.dataset.rater}`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const told = await answer.json();
-      const isTaken = answer.status < 500 && ![401, 408, 429].includes(answer.status);  // or refused for good
+      const isLater = [401, 408, 429].includes(answer.status) || answer.headers.has("Retry-After");
+      const isTaken = answer.status < 500 && !isLater;  // or refused for good
       if (isTaken) for (const name in answers) if (unsaved[name] === answers[name]) delete unsaved[name];
       if (answer.ok) {
         say("Saved", false);
         progress.textContent = `${told.done} of ${told.of} pages complete`;
         document.querySelector(".where progress").value = told.done;
       } else if (answer.status === 401) say("Not saved yet: open the address that you were given in another tab. It is tried again.", true);
-      else say(`Not saved: ${told.error || answer.status}`, true);
+      else say(`Not saved${isTaken ? "" : " yet"}: ${told.error || answer.status}`, true);
       if (isTaken) pause = 0;
     } catch {
       say("Not saved yet: the server does not answer. It is tried again.", true);
