@@ -24,7 +24,7 @@ from storm_pipeline.evidence.retrieval.embedder import (
     open_embedder,
     shared_embedder,
 )
-from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder
+from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder, share_encoder_process
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.text.chunks import token_chunks
 
@@ -165,10 +165,27 @@ def test_an_encoder_process_says_why_it_cannot_embed(tmp_path: Path) -> None:
         ProcessEmbedder(str(tmp_path / "model"), tmp_path, tmp_path).embed(["x"])
 
 
-def test_the_folder_of_encoder_processes_must_be_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_encoder_processes_must_be_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = private_folder()
     assert folder.parent == tmp_path
     folder.chmod(0o755)
     with pytest.raises(SettingsError, match="open to other users"):
         private_folder()
+    share_encoder_process()
+    assert "each process embeds by itself" in caplog.text
+    assert isinstance(shared_embedder(str(tmp_path), tmp_path), SentenceTransformerEmbedder)
+
+
+def test_a_relative_folder_is_that_of_the_process_that_asks(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for place, longest in ((tmp_path / "a", 7), (tmp_path / "b", 9)):
+        shutil.copytree(folder, place / "m")
+        (place / "m" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": longest}))
+        monkeypatch.chdir(place)
+        found.append(ProcessEmbedder("./m", tmp_path, tmp_path))
+        assert found[-1].longest == longest

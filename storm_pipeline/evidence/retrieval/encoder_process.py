@@ -5,6 +5,7 @@ It answers on a socket in a private folder, whose key only the user can read, an
 
 import hashlib
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -24,11 +25,13 @@ import storm_pipeline
 from storm_pipeline.errors import RunError, SettingsError, StoreError
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import Embedder, open_embedder, share_by
+from storm_pipeline.evidence.retrieval.model_files import local_folder
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.exchange import Exchange, ExchangeLink, result_of
 from storm_pipeline.text.configuration.variables import child_environment
 from storm_pipeline.text.files import locked_file, write_atomically
 
+_LOG = logging.getLogger(__name__)
 _START = f"import sys; sys.path += sys.argv[4:]; from {__name__} import serve; serve(*sys.argv[1:4])"
 
 
@@ -42,7 +45,8 @@ class ProcessEmbedder:
 
     def __init__(self, name: str, cache: Path, folder: Path, progress: Progress | None = None) -> None:
         self.name = open_embedder(name, cache, progress).name
-        self._model, self._folder = (name, str(cache.resolve())), folder
+        # a relative folder is another one for a process that was started elsewhere
+        self._model, self._folder = (str(local_folder(name) or name), str(cache.resolve())), folder
         what = json.dumps([*self._model, storm_pipeline.__version__])
         self._address = folder / hashlib.sha256(what.encode()).hexdigest()[:16]
         self._link: ExchangeLink | None = None
@@ -155,8 +159,16 @@ def serve(name: str, cache: str, address: str) -> None:
 
 
 def share_encoder_process() -> None:
-    """Let the runs of this process use the encoder process of the machine; called once at its start."""
-    share_by(lambda name, cache, progress: ProcessEmbedder(name, cache, private_folder(), progress))
+    """Let the runs of this process use the encoder process of the machine; called once at its start.
+
+    Where another user has taken the name of its folder, they embed by themselves.
+    """
+    try:
+        folder = private_folder()
+    except (OSError, SettingsError) as error:
+        _LOG.warning("%s; each process embeds by itself", error)
+    else:
+        share_by(lambda name, cache, progress: ProcessEmbedder(name, cache, folder, progress))
 
 
 def private_folder() -> Path:
