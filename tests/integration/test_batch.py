@@ -269,11 +269,9 @@ def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_pat
         unpriced = resume_batch(capped.folder, **(given | {"prices": []}))
         assert "a cap on dollars needs prices" in " ".join(row.error for row in unpriced.rows)
         assert dollars(unpriced) == pytest.approx(dollars(capped))
-        in_all = len(server.asked)
         kept = resume_batch(capped.folder, **given)  # the cap is still the batch's
         assert kept.refused == capped.refused
         assert dollars(kept) <= 0.6 * dollars(whole)
-        assert in_all <= len(server.asked) <= in_all + 3
         again = resume_batch(capped.folder, **given, batch_max_cost=2 * dollars(whole))
         assert again.all_written
         assert len(server.asked) == 2 * asked

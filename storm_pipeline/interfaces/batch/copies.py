@@ -51,7 +51,7 @@ class Copies:
                 place = "/".join([self._root.rstrip("/"), run.parent.name, run.name, name])
                 self._files.pipe_file(place, read_plain(run / name), **about)
         except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-            return replace(row, error=f"not copied to {self.address}: {first_line(str(error) or type(error).__name__)}")
+            return replace(row, error=f"not copied to {self.address}: {first_line(error)}")
         return replace(row, error="", copied=self.address)
 
 
