@@ -18,7 +18,7 @@ from storm_benchmarks.gauges import WEB, gauges, package_files, patterns, table_
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 44_032,
+    "lines": 44_050,
     "regular expressions": 178,
     "word lists": 70,
     "thresholds": 287,
@@ -30,7 +30,7 @@ SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds":
 ROOMS = {
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_500),
     "training": (("training/storm_training",), 3_250),
-    "tests": (("tests",), 35_020),
+    "tests": (("tests",), 35_040),
     "web": ((WEB,), 900),
 }
 """Room → its folders, and the most lines that their Python files may have together."""

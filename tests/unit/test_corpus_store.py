@@ -1,6 +1,7 @@
 """The index of a user's documents on disk: what changed is read and encoded, and no fault makes it wrong."""
 
 import errno
+import os
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -201,3 +202,13 @@ def test_the_embedder_is_named_after_the_path(tmp_path: Path) -> None:
     assert path_and_embedder("papers?embedder=./own") == (Path("papers"), "./own")
     (tmp_path / "a?embedder").mkdir()
     assert path_and_embedder(f"{tmp_path}/a?embedder") == (tmp_path / "a?embedder", "")
+
+
+def test_files_whose_names_print_alike_keep_their_passages(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path / "documents", {os.fsdecode(b"M\xfcller.txt"): 1, os.fsdecode(b"M\xf6ller.txt"): 2, "z.txt": 3}
+    )
+    before = answers(CorpusSearch(folder, cache=tmp_path))
+    assert answers(CorpusSearch(folder, cache=tmp_path)) == before
+    (folder / "z.txt").write_text(text(4))
+    assert answers(CorpusSearch(folder, cache=tmp_path)) == answers(CorpusSearch(folder, cache=tmp_path / "new"))

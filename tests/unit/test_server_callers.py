@@ -24,7 +24,7 @@ from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, To
 from storm_pipeline.interfaces.server.gate import Gate, Turns, require_valid_token
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
-from storm_pipeline.interfaces.server.records import records_folder
+from storm_pipeline.interfaces.server.records import RunRecord, RunRecords, records_folder
 from storm_pipeline.interfaces.server.remote_settings import article_as
 from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.run.events import CallFinished
@@ -420,3 +420,10 @@ def test_a_body_is_read_whole_or_refused(pieces: list[bytes], most: int) -> None
             asyncio.run(read())
     else:
         assert asyncio.run(read()) == sent
+
+
+def test_a_run_whose_name_is_too_long_for_a_record_has_none(tmp_path: Path) -> None:
+    records = RunRecords(tmp_path)
+    records.put("short", RunRecord(caller="anna"))
+    assert (records.has("short"), records.has("x" * 255)) == (True, False)
+    records.delete("x" * 255)

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError, needs_extra
 from storm_pipeline.interfaces.batch.topics import TopicStatus
+from storm_pipeline.run.article_json import from_json
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.text.configuration.addresses import redact, without_secrets
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.text.formatting import first_line
@@ -45,11 +47,15 @@ class Copies:
             return row
         run = batch.resolve() / Path(row.folder).name
         try:
-            for name in _FOR_READERS:
+            # not the files of Markdown and HTML, which may be another's
+            article = from_json(read_plain(run / "article.json").decode("utf-8"))
+            references = adapter_of(type(article.references)).dump_json(article.references, indent=1).decode("utf-8")
+            texts = article.to_markdown(), article.to_html(), article.to_json(), references + "\n"
+            for name, text in zip(_FOR_READERS, texts, strict=True):
                 kind = mimetypes.guess_type(name)[0] or "text/markdown"
                 about = {"ContentType": f"{kind}; charset=utf-8"} if self._is_s3 else {}
                 place = "/".join([self._root.rstrip("/"), run.parent.name, run.name, name])
-                self._files.pipe_file(place, read_plain(run / name), **about)
+                self._files.pipe_file(place, text.encode("utf-8"), **about)
         except Exception as error:  # noqa: BLE001 - each file system has errors of its own
             return replace(row, error=f"not copied to {self.address}: {first_line(error)}")
         return replace(row, error="", copied=self.address)

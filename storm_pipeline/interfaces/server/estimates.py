@@ -18,7 +18,7 @@ from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import Outline, Price, Usage
+from storm_pipeline.types import Outline, Price, Usage, is_plausible
 
 _Total = Annotated[Range | None, Field(description="US dollars; null if the price of a model is unknown.")]
 _Minutes = Annotated[Range | None, Field(description="By the last runs with the same models; null if there are none.")]
@@ -64,7 +64,7 @@ def _seconds_a_token(models: set[str], earlier: Iterable[Path]) -> float | None:
             usage: Usage = adapter_of(Usage).validate_json(read_plain(folder / "usage.json"))
         except (OSError, ValueError, RecursionError):
             continue
-        if usage.tokens_out > 0 and {row.model for row in usage.rows} == models:
+        if usage.tokens_out > 0 and is_plausible(usage) and {row.model for row in usage.rows} == models:
             return usage.seconds / usage.tokens_out
     return None
 

@@ -52,7 +52,10 @@ class RunRecords:
 
     def has(self, run: str) -> bool:
         """Return whether a server recorded a run; another may be anybody's."""
-        return self._path(run).is_file()
+        try:
+            return self._path(run).is_file()
+        except OSError:  # its name is too long for a record
+            return False
 
     def put(self, run: str, record: RunRecord) -> None:
         """Save the record of a new run. Raises RunError: it cannot be written."""
@@ -70,7 +73,8 @@ class RunRecords:
 
     def delete(self, run: str) -> None:
         """Delete the record of a run; no effect if there is none. Raises OSError: it cannot be deleted."""
-        self._path(run).unlink(missing_ok=True)
+        if self.has(run):
+            self._path(run).unlink(missing_ok=True)
 
     def _path(self, run: str) -> Path:
         return self._folder / f"{run}.json"

@@ -329,6 +329,11 @@ class RunService(AbstractContextManager["RunService"]):
         is_left = view.state in ("running", "queued") and self.queue.closed is not None
         return "interrupted" if is_left else view.state, view.reason  # without waiting for calls in flight
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a question waits for its answer."""
+        return self._questions.are_held
+
     def is_running(self, name: str) -> bool:
         """Return whether a run is waiting or active, here or in another process."""
         with suppress(UnknownRunError):

@@ -67,6 +67,8 @@ class PassageStore(Sequence[Snippet]):
             self.words = StoredWords(*(self._file(name, kind) for name, kind in KINDS.items()))
             self.vectors = self._file("vectors", ("<f4", self._about["width"])) if embedder else self.rows
             self._codes = self._open_codes() if "codes" in self._about["files"] else None
+            if sum(source.passages for source in self.sources.values()) != len(self.rows):
+                raise DamagedStoreError("its files have other passages")
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
             raise DamagedStoreError(str(error)) from error
         self._snippet = lru_cache(4096)(self._read)

@@ -357,7 +357,7 @@ def stays_below(file: Path, folder: Path) -> bool:
 
 def _printable(file: Path) -> str:
     """Return the path as text; file names may contain undecodable bytes."""
-    return str(file).encode("utf-8", "replace").decode()
+    return str(file).encode("utf-8", "backslashreplace").decode()  # a name of its own for each
 
 
 def _read(file: Path, kept: KeptDocuments | None = None) -> list[Item]:
