@@ -135,8 +135,7 @@ def read_batch(folder: Path) -> dict[str, Any]:
     if not isinstance(state.get("to"), str | None):
         raise RunError(f"{path} is damaged: to is not an address: restore the file")
     for row in rows:
-        has_name = _FOLDER_NAME.fullmatch(row.folder) and (row.folder or row.state != "written")
-        if not has_name or not is_plausible(row):  # another folder, or impossible counts
+        if not _FOLDER_NAME.fullmatch(row.folder) or not is_plausible(row):  # another folder, or impossible counts
             what = f"the folder or the usage of topic {row.number} cannot be"
             raise RunError(f"{path} is damaged: {what}: restore the file")
     return state | {"topics": rows}
