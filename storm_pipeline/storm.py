@@ -36,6 +36,7 @@ from storm_pipeline.recipes import (
     recipe_of_run,
     require_outline,
 )
+from storm_pipeline.run.article_json import files_for_readers, from_json
 from storm_pipeline.run.assets import Progress
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings, deleted_on_failure
@@ -634,10 +635,8 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
     )
     article = replace(article, support=_support(ctx, article))
     _save_usage(ctx, usage)
-    ctx.run.save_text("article.md", article.to_markdown())
-    ctx.run.save_text("article.html", article.to_html())
-    ctx.run.save_text("article.json", article.to_json())
-    ctx.run.save_json("references.json", article.references)
+    for name, text in files_for_readers(article).items():
+        ctx.run.save_text(name, text)
     return article
 
 
@@ -664,8 +663,6 @@ def _resume_settings(run: RunStore, saved: SavedSettings, given: Settings, user:
 
 
 def _article_of(run: RunStore, piece: str) -> Article:
-    from storm_pipeline.run.article_json import from_json
-
     try:
         return from_json(read_plain(run.folder / piece).decode("utf-8"))
     except (OSError, ValueError) as error:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import RunError
+from storm_pipeline.run.events import json_text
 from storm_pipeline.types import Article, is_plausible
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ def to_json(article: Article) -> str:
         plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
         dumped = _adapter().dump_json(_adapter().validate_json(plain), indent=1)
     return f'{{\n "schema": {SCHEMA},\n "article": {dumped.decode("utf-8")}\n}}'
+
+
+def files_for_readers(article: Article) -> dict[str, str]:
+    """Return name → text of the files of a finished run: the article in three forms, and its references."""
+    texts = article.to_markdown(), article.to_html(), article.to_json(), json_text(article.references)
+    return dict(zip(("article.md", "article.html", "article.json", "references.json"), texts, strict=True))
 
 
 def from_json(text: str) -> Article:

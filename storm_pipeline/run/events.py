@@ -256,6 +256,11 @@ def adapter_of(kind: Any) -> "TypeAdapter[Any]":
     return _adapters[kind]
 
 
+def json_text(value: Any) -> str:
+    """Return dataclasses, models and plain values as indented JSON, with a line end."""
+    return adapter_of(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n"
+
+
 class Events:
     """Sender of events to sinks, one at a time from any thread; tracks the current stage."""
 

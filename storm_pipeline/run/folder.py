@@ -14,7 +14,7 @@ from typing import Any
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.run import integrity, locking
-from storm_pipeline.run.events import adapter_of
+from storm_pipeline.run.events import json_text
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.run.replica import RUN_LOCK, current_disk
@@ -205,7 +205,7 @@ class RunStore:
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
-        self.save_text(name, adapter_of(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
+        self.save_text(name, json_text(value))
 
     def discard(self) -> None:
         """Delete the folder on closing, if the run could not begin."""

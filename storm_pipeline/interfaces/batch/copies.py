@@ -8,13 +8,10 @@ from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError, needs_extra
 from storm_pipeline.interfaces.batch.topics import TopicStatus
-from storm_pipeline.run.article_json import from_json
-from storm_pipeline.run.events import adapter_of
+from storm_pipeline.run.article_json import files_for_readers, from_json
 from storm_pipeline.text.configuration.addresses import redact, without_secrets
 from storm_pipeline.text.files import read_plain
 from storm_pipeline.text.formatting import first_line
-
-_FOR_READERS = ("article.md", "article.html", "article.json", "references.json")
 
 
 class Copies:
@@ -49,9 +46,7 @@ class Copies:
         try:
             # not the files of Markdown and HTML, which may be another's
             article = from_json(read_plain(run / "article.json").decode("utf-8"))
-            references = adapter_of(type(article.references)).dump_json(article.references, indent=1).decode("utf-8")
-            texts = article.to_markdown(), article.to_html(), article.to_json(), references + "\n"
-            for name, text in zip(_FOR_READERS, texts, strict=True):
+            for name, text in files_for_readers(article).items():
                 kind = mimetypes.guess_type(name)[0] or "text/markdown"
                 about = {"ContentType": f"{kind}; charset=utf-8"} if self._is_s3 else {}
                 place = "/".join([self._root.rstrip("/"), run.parent.name, run.name, name])

@@ -78,7 +78,7 @@ class RunService(AbstractContextManager["RunService"]):
         self._budgets = Budgets(remote.owner.out, budget)
         self.setup = SetupLookup(remote.owner).get
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
-        self._questions = make_places("questions", 8)
+        self.questions = make_places("questions", 8)
         self._listings = make_places("listings of runs", 16)  # each reads all runs
         self._accepting = threading.Lock()
 
@@ -178,7 +178,7 @@ class RunService(AbstractContextManager["RunService"]):
         settings = self._resumed(name)
         before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())
-        with self._questions.hold(caller_name()), self.queue.reserving(left) as reserved:
+        with self.questions.hold(caller_name()), self.queue.reserving(left) as reserved:
             if reserved is None:
                 raise BudgetSpentError("a budget is spent, or reserved by runs under way: try again later")
             limited = _within(settings, before, reserved.most)
@@ -328,11 +328,6 @@ class RunService(AbstractContextManager["RunService"]):
         view = self.view(name)
         is_left = view.state in ("running", "queued") and self.queue.closed is not None
         return "interrupted" if is_left else view.state, view.reason  # without waiting for calls in flight
-
-    @property
-    def is_answering(self) -> bool:
-        """Whether a question waits for its answer."""
-        return self._questions.are_held
 
     def is_running(self, name: str) -> bool:
         """Return whether a run is waiting or active, here or in another process."""

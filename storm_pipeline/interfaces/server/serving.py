@@ -88,7 +88,7 @@ def serve_api(
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
-            if check.is_busy or service.is_answering:  # else its thread would be waited for
+            if check.is_busy or service.questions.are_held:  # else its thread would be waited for
                 await asyncio.to_thread(service.close, _SAVE_SECONDS)
                 os._exit(0)
 
