@@ -89,7 +89,8 @@ def test_an_article_from_a_document_that_is_dropped(visit: Any, site: Any) -> No
         expect(page.locator("[data-seconds]")).not_to_have_text(before)  # although nothing happens
         address = page.url
         again = visitor.another()
-        again.route("**/hx-sse.js*", lambda it: (again.wait_for_function("self.htmx"), it.continue_()))  # late
+        until = "async () => { while (!self.htmx) await new Promise(go => setTimeout(go, 20)); }"
+        again.route("**/hx-sse.js*", lambda script: (again.evaluate(until), script.continue_()))  # late
         page.close()
         again.goto(address)
         expect(again.locator("aside .headings")).to_contain_text("History")

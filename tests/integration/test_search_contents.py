@@ -48,11 +48,9 @@ def silent_port() -> Iterator[str]:
     with socket.socket() as listening, ExitStack() as stack:
         listening.bind(("127.0.0.1", 0))
         listening.listen(0)
-        for _ in range(8):  # fills the queue of connections that nobody accepts
-            waiting = stack.enter_context(socket.socket())
-            waiting.setblocking(False)
-            with suppress(BlockingIOError):
-                waiting.connect(listening.getsockname())
+        with suppress(TimeoutError):
+            while True:  # fills the queue of connections that nobody accepts
+                stack.enter_context(socket.create_connection(listening.getsockname(), 1))
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
