@@ -190,6 +190,7 @@ _KEY_SETTINGS = (
 )
 """Settings that affect the result of a search, besides the engine."""
 _Recorded = dict[str, TableOfContents | None]  # of a look-up
+_Passages = tuple[results.PagePassage, ...]
 _PAGE = "page"  # kind of the records of the passages of a page
 
 
@@ -210,7 +211,7 @@ class RecordedSearch:
         self._control = control
         self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
         self._research = results.Research()
-        self._passages: dict[str, tuple[results.PagePassage, ...]] = {}  # by source id
+        self._passages: dict[str, _Passages] = {}  # by source id
         self._lock = threading.Lock()
 
     @property
@@ -262,10 +263,10 @@ class RecordedSearch:
         seen = (page if page.text else replace(page, text=texts.get(source_id(page.url), "")) for page in result.seen)
         return replace(result, pages=tuple(page for page in pages if page.passages), seen=tuple(seen))
 
-    def _passages_of(self, page: results.WholePage) -> tuple[results.PagePassage, ...]:
+    def _passages_of(self, page: results.WholePage) -> _Passages:
         key = page.about.source_id
         with self._lock:
-            known = self._passages.get(key) or results.decode_passages(self._journal.take(_PAGE, key))
+            known = self._passages.get(key) or results.read_record(_Passages, self._journal.take(_PAGE, key))
             if known is None and page.passages:
                 self._journal.add(_PAGE, key, [asdict(passage) for passage in page.passages])
                 known = page.passages

@@ -7,11 +7,14 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from storm_pipeline.errors import SearchError, SettingsError, StormError
 from storm_pipeline.run.concurrency import result_of
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.sources.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.sources.search.engine_info import SearchOptions
-from storm_pipeline.sources.search.result import SearchResult, build_checked
+from storm_pipeline.sources.search.result import SearchResult
 from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.text.identity import LONGEST_ADDRESS, host_of
 from storm_pipeline.text.plain import one_line, readable_title
@@ -70,7 +73,7 @@ def with_checks(
             raise
         except Exception as error:
             _log.debug("the search engine %s failed", name, exc_info=error)
-            message = one_line(_message_of(error))
+            message = one_line(str(error))
             raise SearchError(
                 f"the engine `{name}` raised {type(error).__name__}{': ' if message else ''}{message}"
             ) from error
@@ -125,22 +128,22 @@ def _snippet(item: object, engine: str) -> Snippet:
     values = encodable_values(values)
     if isinstance(values.get("title"), str):
         values["title"] = readable_title(values["title"][:LONGEST_TEXT])
-    return build_checked(Snippet, values)
+    try:
+        return adapter_of(Snippet).validate_python(values)  # type: ignore[no-any-return]
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise TypeError(f"`{first['loc'][0]}` of type {type(first['input']).__name__}") from error
 
 
 def _name(engine: object) -> str:
     """Return the name of an engine; raise SettingsError if the engine is invalid."""
     form = "give `search` the name of an engine, or an object with a `name` and a method `search(query, k)`, not "
-    form += f"the class {engine.__name__}" if isinstance(engine, type) else _type_name(engine)
     if isinstance(engine, type):
-        raise SettingsError(f"{form}: create an instance of it")
-    search = getattr(engine, "search", None)
-    if not callable(search):
+        raise SettingsError(f"{form}the class {engine.__name__}: create an instance of it")
+    form += _type_name(engine)
+    if not callable(getattr(engine, "search", None)):
         raise SettingsError(f"{form}, which has no method `search`")
-    try:
-        name = getattr(engine, "name", None)
-    except Exception as error:
-        raise SettingsError(f"{form}, whose `name` raised {type(error).__name__}: {_message_of(error)}") from error
+    name = getattr(engine, "name", None)
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         raise SettingsError(f"{form}, whose `name` is {name!r}: it must be a non-empty single-line string")
     return name
@@ -148,14 +151,6 @@ def _name(engine: object) -> str:
 
 def _type_name(value: object) -> str:
     return "None" if value is None else f"an object of type {type(value).__name__}"
-
-
-def _message_of(error: Exception) -> str:
-    """Return the message of an error; empty if its ``__str__`` fails."""
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001  (an engine's own exception may do anything)
-        return ""
 
 
 def cut_long_texts(result: SearchResult, engine: str) -> SearchResult:

@@ -1,12 +1,14 @@
 """The result of a search: snippets, and excluded, unread, read and seen pages; and their union over a run."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, fields, is_dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.types import Exclusion, Snippet
 
@@ -82,9 +84,6 @@ def merge_results(results: Iterable[SearchResult]) -> SearchResult:
     return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
 
 
-_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
-
-
 def encode(result: SearchResult) -> dict[str, Any]:
     """Return the result as a JSON-compatible value; the inverse of :func:`decode`."""
     return asdict(result)
@@ -92,42 +91,16 @@ def encode(result: SearchResult) -> dict[str, Any]:
 
 def decode(value: object) -> SearchResult | None:
     """Return the result of an :func:`encode` value, before or after a JSON round trip; None if it is malformed."""
-    if not isinstance(value, dict) or set(value) != {field.name for field in fields(SearchResult)}:
-        return None
-    try:
-        return build_checked(SearchResult, value)
-    except TypeError:
-        return None
+    is_whole = isinstance(value, dict) and set(value) == {field.name for field in fields(SearchResult)}
+    return read_record(SearchResult, value) if is_whole else None
 
 
-def decode_passages(value: object) -> tuple[PagePassage, ...] | None:
-    """Return the passages of a page from the values of their fields; None if one is malformed."""
-    try:
-        return _check_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
-    except TypeError:
-        return None
-
-
-def build_checked(kind: type[T], values: object) -> T:
-    """Construct a dataclass from its fields, checking their types.
-
-    Raises:
-        TypeError: not a mapping, or a field is missing, unknown or of the wrong type; the message completes "it has …".
-    """
-    if not isinstance(values, Mapping):
-        raise TypeError(f"no fields, being of type {type(values).__name__}")
-    return kind(**{name: _check_field(name, _hints(kind).get(name), value) for name, value in values.items()})
-
-
-def _check_field(name: str, hint: Any, value: Any) -> Any:
-    kinds = get_args(hint) or (hint,)
-    if get_origin(hint) is tuple and isinstance(value, list | tuple):
-        return tuple(_check_field(name, kinds[0], element) for element in value)
-    if isinstance(value, Mapping) and (kind := next(filter(is_dataclass, kinds), None)):
-        return build_checked(cast("type[Any]", kind), value)
-    if hint is None or get_origin(hint) is tuple or not isinstance(value, hint):
-        raise TypeError(f"`{name}` of type {type(value).__name__}")
-    return value
+def read_record(kind: type[T], value: object) -> T | None:
+    """Return a value of a type from the values of its fields; None if one is malformed."""
+    with suppress(ValueError):
+        record: T = adapter_of(kind).validate_python(value)
+        return record
+    return None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.sources.search.result import SearchResult, build_checked
+from storm_pipeline.sources.search.result import SearchResult, read_record
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.types import Snippet
@@ -17,8 +18,6 @@ CacheMode = Literal["use", "off", "refresh", "replay"]
 """``use``: search on a cache miss. ``off``: neither read nor write. ``refresh``: always search, and store the result.
 ``replay``: never search; a cache miss is an error."""
 _FORMAT = 1
-_FIELDS = tuple(field.name for field in fields(Snippet))
-"""Fields of a snippet in stored order."""
 
 
 class ModeCache:
@@ -67,16 +66,9 @@ class SearchCache(ModeCache):
             f"the search for {query!r} by {engine} ({k} results) was not recorded: "
             "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
         )
-        if (known := self.load(key, _snippets, missing)) is not None:
+        if (known := self.load(key, partial(read_record, tuple[Snippet, ...]), missing)) is not None:
             return SearchResult(known)
         result = ask(query, k)
         if not result.lost:
-            self.store(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in result.snippets])
+            self.store(key, list(map(asdict, result.snippets)))
         return result
-
-
-def _snippets(record: Any) -> tuple[Snippet, ...] | None:
-    try:
-        return tuple(build_checked(Snippet, dict(zip(_FIELDS, values, strict=True))) for values in record)
-    except (TypeError, ValueError):
-        return None
