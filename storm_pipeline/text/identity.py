@@ -9,20 +9,13 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 
 _TRACKING = frozenset(
     """fbclid gclid dclid gbraid wbraid msclkid twclid ttclid srsltid mc_cid mc_eid igshid igsh yclid _ga _gl
-    _hsenc _hsmi mkt_tok ref_src spm cmpid wt_mc usqp amp_js_v amp_gsa amp_ct amp_tf""".split()
+    _hsenc _hsmi mkt_tok ref_src spm cmpid wt_mc""".split()
 )
 _MOBILE = frozenset({"www", "m", "mobile", "amp"})
 # `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` remains of the
 # markup around an address: `<https://example.org/a.pdf>`.
 _AMP_ENDINGS = ("/amp", ".amp", "/", "%3E")
-_AMP_FIRST = re.compile(r"\A(?:/amp)+(?=/[^/])")
 _AMP_QUERY = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("_amp", "true"), ("outputtype", "amp")})
-# Google's and Bing's caches of AMP pages: their path is the page's address, with `s` before it for https.
-_AMP_CACHE = re.compile(
-    r"(?:(?:[\w-]+\.)*(?:google\.(?:com?\.)?[a-z]{2,3}\.*/amp/|(?:cdn\.ampproject\.org|bing-amp\.com)\.*/[a-z]{1,2}/)(?:s/)?)+"
-    r"(?=(?:[\w-]+\.)+[a-z][\w-]*(?:/|\Z))",
-    re.I | re.A,
-)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVALID_IN_HOST = frozenset(map(chr, range(33))) | set('\x7f\\^`{|}<>"[]')
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -45,9 +38,8 @@ def canonical_url(url: str) -> str:
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
     names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the
-    query by name, and unifies http with https. AMP versions of a page, search engines' copies of them included, map to
-    the page itself. Idempotent; never raises. Anything that is not a web address (``file:``, ``corpus:`` …) is returned
-    stripped but otherwise unchanged.
+    query by name, and unifies http with https. AMP versions of a page map to the page itself. Idempotent; never raises.
+    Anything that is not a web address (``file:``, ``corpus:`` …) is returned stripped but otherwise unchanged.
     """
     url = url.strip()
     try:
@@ -64,9 +56,7 @@ def canonical_url(url: str) -> str:
     path = _requote(parts.path)
     while "//" in path:
         path = path.replace("//", "/")
-    if copy := _AMP_CACHE.match(host + path):
-        return canonical_url(f"https://{(host + path)[copy.end() :]}?{query}")
-    path = _without_amp(_AMP_FIRST.sub("", path)).rstrip("/")
+    path = _without_amp(path).rstrip("/")
     route = _requote(parts.fragment) if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("https", host, path, query, route))
 

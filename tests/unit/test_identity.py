@@ -18,12 +18,6 @@ SEGMENTS = st.text(
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=3).map(lambda parts: "/" + "/".join(quote(p, safe="") for p in parts))
 NAMES = st.from_regex(r"[a-z]{2,5}[0-9]", fullmatch=True)
 QUERIES = st.dictionaries(NAMES, st.from_regex(r"[a-z0-9]{1,5}", fullmatch=True), max_size=3)
-CACHES = st.lists(
-    st.sampled_from(
-        ["google.com/amp/", "www.google.co.uk./amp/s/", "x.cdn.ampproject.org/c/s/", "amp/", "a.b/", "s/", "x:1/"]
-    ),
-    max_size=8,
-).map("".join)
 WEBBY = st.text('htps:/.w%mwiki#?&=[]@a0é東\ud800\u2100 ~!;+-_|>\\"', max_size=40)
 
 
@@ -36,7 +30,6 @@ def build(host: str, path: str, query: dict[str, str], scheme: str = "https") ->
         st.text(max_size=60),
         WEBBY,
         WEBBY.map("https://".__add__),
-        CACHES.map("https://".__add__),
         st.text(max_size=30).map("http://a.b/".__add__),
     )
 )
@@ -66,12 +59,7 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         *(build(host, path, query, "http"), build(host, path, query, "HTTPS"), build(host.upper(), path, query)),
         *(build(f"www.{host}", path, query), build(f"m.{host}", path, query), build(f"{host}:443", path, query)),
         *(build(host, f"{path}/", query), build(host, f"{path}/amp", query), build(host, f"{path}%3E", query)),
-        *(build(host, f"/amp{path}", query), build(f"amp.{host}", path, query)),
-        build("www.google.com", f"/amp/s/{host}{path}", query),
-        build("google.de", f"/amp/www.{host}{path}/amp/", query),
-        build(f"{host.replace('.', '-')}.cdn.ampproject.org", f"/c/s/{host}{path}", query),
-        build("cdn.ampproject.org", f"/v/amp.{host}{path}", query),
-        *(build("www.bing-amp.com", f"/c/s/{host}{path}", query), f"{url}{mark}amp=1", f"{url}{mark}outputType=amp"),
+        *(build(f"amp.{host}", path, query), f"{url}{mark}amp=1", f"{url}{mark}outputType=amp"),
         *(f"{url}#section", f"{url}{mark}utm_source=x&UTM_Medium=y&fbclid=z", f"  {url}\n", backwards),
     ]
     assert {canonical_url(spelling) for spelling in spellings} == {canonical_url(url)}
@@ -88,8 +76,6 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
         ("https://x.org/#!/one", "https://x.org/#!/two"),
         ("https://m.com/", "https://x.com/"),
         ("https://x.org/amp", "https://x.org/"),
-        ("https://google.com/amp/s/a.org/x", "https://google.com/amp/s/b.org/x"),
-        ("https://notgoogle.com/amp/s/a.org/x", "https://a.org/x"),
         ("file:///a/B.txt", "file:///a/b.txt"),
     ],
 )
@@ -106,8 +92,6 @@ def test_look_alikes_stay_apart(one: str, other: str) -> None:
         ("https://amp.x.org/story.amp?amp=1", "https://x.org/story"),
         ("http://[::1]:8080/a/", "https://[::1]:8080/a"),
         ("https://bücher.example/", "https://xn--bcher-kva.example"),
-        ("https://www.google.com/amp/s/www.bbc.com/news/amp/world-1?usqp=x", "https://bbc.com/news/amp/world-1"),
-        ("https://www-bbc-com.cdn.ampproject.org/c/s/www.bbc.com/news/1", "https://bbc.com/news/1"),
         ("https://google.com/amp", "https://google.com/amp"),
         (" corpus:a b ", "corpus:a b"),
         ("ftp://X.org/A/", "ftp://X.org/A/"),
@@ -117,10 +101,7 @@ def test_canonical_form(url: str, canonical: str) -> None:
     assert canonical_url(url) == canonical
 
 
-def test_copies_within_copies_take_bounded_work() -> None:
-    nested = "https://" + "google.com/amp/" * 50_000 + "x.org/a"
-    assert canonical_url(nested) == "https://x.org/a"
-    assert canonical_url("https://google.com/amp/" + "a." * 100_000 + "/").startswith("https://")
+def test_repeated_endings_take_bounded_work() -> None:
     path = "/a" + "/amp" * 300_000  # from each of them takes an hour
     assert canonical_url(f"https://x.org{path}b") == f"https://x.org{path}b"
     assert canonical_url(f"https://x.org{path}") == "https://x.org/a"
