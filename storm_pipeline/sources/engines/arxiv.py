@@ -8,7 +8,7 @@ from typing import Any
 from storm_pipeline.errors import SearchError
 from storm_pipeline.sources.documents.markup import element_text
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.sources.search.paging import one_per_page
+from storm_pipeline.sources.search.paging import best_passages
 from storm_pipeline.sources.search.papers import MAX_RESULTS, arxiv_address, doi_name, join_names
 from storm_pipeline.sources.search.queries import topic_words, with_all_or_any
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
@@ -33,7 +33,7 @@ _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     terms = [f"all:{word}" for word in topic_words(query)]
-    return one_per_page(with_all_or_any(terms, lambda asked: _papers(engine, asked, k), every=" AND "), k)
+    return best_passages(with_all_or_any(terms, lambda asked: _papers(engine, asked, k), every=" AND "), k)
 
 
 def _papers(engine: WebServiceSearch, terms: str, k: int) -> list[Snippet]:

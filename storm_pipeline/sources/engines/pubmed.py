@@ -6,7 +6,7 @@ from typing import Any
 from storm_pipeline.errors import SearchError
 from storm_pipeline.sources.documents.markup import element_text
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.sources.search.paging import one_per_page
+from storm_pipeline.sources.search.paging import best_passages
 from storm_pipeline.sources.search.papers import MAX_RESULTS, doi_name, full_name, join_names, partial_date
 from storm_pipeline.sources.search.queries import topic_words, with_all_or_any
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at, without_empty
@@ -37,7 +37,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     if papers.tag != "PubmedArticleSet":
         raise unknown_format("pubmed", "XML")
     snippets = dict(_snippets(papers))
-    return one_per_page((snippets[number] for number in paper_ids if number in snippets), k)
+    return best_passages((snippets[number] for number in paper_ids if number in snippets), k)
 
 
 def _common(engine: WebServiceSearch) -> dict[str, Any]:

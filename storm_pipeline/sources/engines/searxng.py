@@ -5,7 +5,7 @@ from typing import Any
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo
-from storm_pipeline.sources.search.paging import collect_pages, one_per_page
+from storm_pipeline.sources.search.paging import best_passages, collect_pages
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch, list_at
 from storm_pipeline.sources.transport.refusals import unknown_format
 from storm_pipeline.text.configuration.addresses import is_web_address, redact
@@ -29,7 +29,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     query = one_line(query)
     most = _MAX_PAGES if query else 0
     snippets = collect_pages(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=most)
-    return one_per_page(snippets, k)
+    return best_passages(snippets, k)
 
 
 def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:

@@ -29,25 +29,18 @@ def collect_pages(
     return tuple(snippet for snippets in list(pages.values())[:k] for snippet in snippets)
 
 
-def one_per_page(snippets: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
-    """Return the first snippet of each of up to ``k`` web pages, in order."""
-    pages: dict[str, Snippet] = {}
-    for snippet in snippets:
-        pages.setdefault(canonical_url(snippet.url), snippet)
-    return tuple(pages.values())[:k]
-
-
-def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
-    """Return the first passages of the first documents, in rank order.
+def best_passages(ranked: Iterable[Snippet], k: int, passages: int = 1) -> tuple[Snippet, ...]:
+    """Return the first passages of the first ``k`` documents or web pages, in rank order.
 
     ``ranked``: best first; may be lazy, and is consumed only as far as needed.
     """
     taken: dict[str, int] = {}
     chosen: list[Snippet] = []
     for snippet in ranked:
-        count = taken.get(snippet.url, 0)
+        page = canonical_url(snippet.url)
+        count = taken.get(page, 0)
         if count < passages and (count or len(taken) < k):
-            taken[snippet.url] = count + 1
+            taken[page] = count + 1
             chosen.append(snippet)
             if len(chosen) >= k * passages:
                 break
