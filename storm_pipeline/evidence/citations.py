@@ -175,13 +175,9 @@ def section_to_markdown(section: Section) -> str:
 
 def escape(text: str, *, heading: bool = False) -> str:
     """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
-    escaped = _LINE_START.sub(_escape_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    escaped = _SPECIAL.sub(r"\\\g<0>", tidy(text))
+    escaped = _LINE_START.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", escaped)
     return re.sub(r"#+$", lambda match: "\\#" * len(match[0]), escaped) if heading else escaped
-
-
-def _escape_mark(match: re.Match[str]) -> str:
-    """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
-    return f"{match[0][:-1]}\\{match[0][-1]}"
 
 
 def section_blocks(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:

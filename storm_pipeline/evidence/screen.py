@@ -117,7 +117,8 @@ class Screen:
         every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
         beside = (j for i in claim.cited for j in (i - 1, i + 1) if j in every and self._touch(min(i, j), max(i, j)))
-        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggestions(claim))))
+        similar = [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
+        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *similar)))
 
     def _touch(self, i: int, j: int) -> bool:
         return self.shown[j].continues(self.shown[i])
@@ -128,9 +129,10 @@ class Screen:
         Each of its parts, divided by quotation marks, dots and the ends of sentences, must be in a passage word for
         word; cited passages come first.
         """
-        parts = [part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation]
-        order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
-        places = [next((i for i in order if self._has_quotation(i, part)), -1) for part in parts]
+        parts = (part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation)
+        texts = {i: " ".join(folded_words(self._texts[i])) for i in (*claim.cited, *range(len(self.shown)))}
+        quoted = (" ".join(folded_words(part)) for part in parts)
+        places = [next((i for i, text in texts.items() if part in text), -1) for part in quoted]
         if not places or -1 in places:
             return None
         kept = tuple(dict.fromkeys((*claim.cited, *places)))
@@ -192,9 +194,6 @@ class Screen:
         every = ((self._similarity(claim.text, (i,)), i) for i in range(len(self.shown)))
         return [i for like, i in sorted(every, key=lambda pair: (-pair[0], pair[1])) if like >= least]
 
-    def _suggestions(self, claim: Claim) -> list[int]:
-        return [i for i in self._similar(claim, self._limits.keep) if i not in claim.cited][:_SUGGESTED]
-
     def _windows_of(self, positions: Iterable[int]) -> list[str]:
         return [part for i in positions for part in self._windows[i]]
 
@@ -223,10 +222,6 @@ class Screen:
             if count_words(" ".join(word for word in run if not word[0].isupper())) > longest:
                 return i
         return None
-
-    def _has_quotation(self, i: int, quotation: str) -> bool:
-        """Return whether a passage, its title or date has a quotation, ignoring case and punctuation."""
-        return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
         """Cite for each passage the snippet with most of a sentence's stems, and those that add two or a number."""

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import CorpusError
 from storm_pipeline.sources.engines.wiki_leads import WikiLeads
 from storm_pipeline.text.lexical import LexicalIndex, terms
 
@@ -94,13 +93,3 @@ def test_wiki_leads_gives_whole_paragraphs_with_addresses(leads: Path) -> None:
     assert found[0].text == "The Silk Road was a network of trade routes across Asia."
     assert len(engine.search("silk road trade", 1)) == 1
     assert list(engine.search("silk", 0)) == list(engine.search("gribbleflux", 3)) == []
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"A": 5}', b'{"A": {"extract": 5}}', b"\xff", b"[" * 100_000])
-def test_damaged_leads_are_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "leads.json"
-    path.write_bytes(content)
-    with pytest.raises(CorpusError, match="damaged; delete the file"):
-        WikiLeads(path).search("x", 1)
-    with pytest.raises(CorpusError, match="are missing at"):
-        WikiLeads(tmp_path / "absent.json").search("x", 1)

@@ -147,7 +147,8 @@ def _ends_sentence(text: str) -> bool:
 def _is_continued(line: str, before: str) -> bool:
     """Return whether a line continues the text before it: only markers, or lower case after an unfinished sentence."""
     is_finished = bool(_heading(before)) or is_complete(before) or _ends_in_marker(before)
-    return _has_markers_alone(line) or (line[:1].islower() and not is_finished)
+    has_markers_alone = bool(MARKS.search(line)) and not has_word(MARKS.sub("", line))
+    return has_markers_alone or (line[:1].islower() and not is_finished)
 
 
 def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tuple[tuple[Claim, ...], int]:
@@ -160,18 +161,9 @@ def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tu
     return tuple(claim for claim in claims if has_word(claim.text)), invented
 
 
-def _has_markers_alone(line: str) -> bool:
-    return bool(MARKS.search(line)) and not has_word(MARKS.sub("", line))
-
-
 def _ends_in_marker(text: str) -> bool:
     """Return whether a text ends with a marker; citations come last, so its last sentence is then complete."""
     return text.rstrip("\n\r\t `*_|").endswith(mark(0)[-1])
-
-
-def is_deletion(text: str) -> bool:
-    """Return whether a reply is "delete", as the prompt has it, with or without a reason."""
-    return folded_words(text)[:1] == ["delete"]
 
 
 @dataclass(frozen=True)
@@ -221,7 +213,7 @@ def _read_numbers(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
 
 def _reply(text: str, shown: int, language: str, names: Sequence[str], was: Claim | None) -> RemarkReply | None:
     sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
-    if is_deletion(sentence):
+    if folded_words(sentence)[:1] == ["delete"]:  # as the prompt has it, with or without a reason
         return RemarkReply(None)
     if _heading(sentence):
         return None

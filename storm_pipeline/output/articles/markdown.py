@@ -61,8 +61,8 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, tup
         entries = list(_entries(lines)) if _heads_list(heading) else []
         _add(references, entries)
         kept.extend([] if entries else [heading, *lines])
-    last = [*takewhile(lambda line: not line.strip() or _is_entry_with_address(line), reversed(kept))]
-    length = len(kept) - len(last)
+    is_entry = (not line.strip() or (_BRACKETED.fullmatch(line) and _ADDRESS.search(line)) for line in reversed(kept))
+    length = len(kept) - len([*takewhile(bool, is_entry)])
     _add(references, _entries(kept[length:]))
     footnotes = _number_notes(notes, references)
     return "\n".join(kept[:length]), references, footnotes
@@ -112,10 +112,6 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         elif line.strip() and (into := entries or bullets):
             into[-1] = (into[-1][0], f"{into[-1][1]} {line.strip()}")
     yield from entries or bullets
-
-
-def _is_entry_with_address(line: str) -> bool:
-    return bool(_BRACKETED.fullmatch(line) and _ADDRESS.search(line))
 
 
 def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -> None:

@@ -74,10 +74,10 @@ class KiwixSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Return up to three passages of each of up to ``k`` articles, best article first; see the protocol."""
         readable = islice(self._articles(topic_words(query)[:_MAX_WORDS], k), max(0, k))
-        articles = [
-            [(title, Snippet(url, title, passage, engine=self.name)) for passage in _cut(text)]
-            for title, (url, text, _) in readable
-        ]
+        articles = []
+        for title, (url, text, _) in readable:
+            passages = filter(None, map(plain_text, overlapping(chunks(punctuated_blocks(text)))))
+            articles.append([(title, Snippet(url, title, passage, engine=self.name)) for passage in passages])
         return tuple(best_of_each(articles, query, PASSAGES))
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
@@ -121,10 +121,6 @@ class KiwixSearch:
         except (QueryRefusedError, NotReadError):
             return None
         return url or self._server + link, text, headings
-
-
-def _cut(text: str) -> Iterator[str]:
-    return filter(None, map(plain_text, overlapping(chunks(punctuated_blocks(text)))))
 
 
 def read_article(page: bytes) -> Iterator[_Article]:

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import CorpusError
 from storm_pipeline.run.assets import LEADS, fetch
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, reject_argument
 from storm_pipeline.text.identity import page_address
@@ -54,8 +53,7 @@ class WikiLeads:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Return up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
 
-        Articles that share only function words or one common word with the query do not match. Raises CorpusError: the
-        file is missing or damaged.
+        Articles that share only function words or one common word with the query do not match.
         """
         if k < 1:
             return ()
@@ -64,22 +62,16 @@ class WikiLeads:
 
 
 def _leads(path: Path) -> _Leads:
-    try:
-        path = path.resolve()
-        state = path.stat()
-    except OSError as error:
-        raise CorpusError(f"the article leads are missing at {path}; download them again") from error
+    path = path.resolve()
+    state = path.stat()
     with _lock:
         return _read(path, state.st_mtime_ns, state.st_size)
 
 
 @cache
 def _read(path: Path, *_state: int) -> _Leads:
-    try:
-        records = json.loads(path.read_bytes())
-        snippets = tuple(_snippet(title, record) for title, record in records.items() if record["extract"].strip())
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CorpusError(f"the article leads at {path} are damaged; delete the file and download it again") from error
+    records = json.loads(path.read_bytes())
+    snippets = tuple(_snippet(title, record) for title, record in records.items() if record["extract"].strip())
     return snippets, LexicalIndex([(snippet.title, _TITLE_WEIGHT), (snippet.text, 1)] for snippet in snippets)
 
 
