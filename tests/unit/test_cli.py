@@ -163,6 +163,7 @@ def test_every_setting_has_an_option(storm: type[FakeStorm], field: str) -> None
 
 def test_every_option_is_explained() -> None:
     text = run("write", "--help-all").output
+    assert "ANNOTATED" not in text
     for field, info in Settings.model_fields.items():
         assert f" {an_option(field)[0]} " in text
         assert str(info.description)[:30] in text

@@ -171,6 +171,6 @@ def _metavar(annotation: Any) -> str:
     """Return an option's placeholder in the help: ``INT`` for ``int | None``, the values for a choice."""
     if get_origin(annotation) is Literal:
         return "|".join(map(str, get_args(annotation)))
-    if get_origin(annotation) in (UnionType, Union, tuple):
+    if get_origin(annotation) in (Annotated, UnionType, Union, tuple):
         return _metavar(get_args(annotation)[0])
     return "TEXT" if annotation is str else str(annotation.__name__).upper()

@@ -1,10 +1,9 @@
 """Types of settings that need more than a range, so that invalid values are found before a run begins."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from storm_pipeline.text.configuration.addresses import endpoint, is_web_address, without_secrets
 from storm_pipeline.text.configuration.variables import model_and_endpoint, qualify
@@ -68,53 +67,29 @@ def _expand(path: Path) -> Path:
         raise ValueError("its user is unknown") from error
 
 
-def _optional(check: Callable[[str], str]) -> AfterValidator:
-    return AfterValidator(lambda text: None if text is None else check(text))
-
-
-def _each(check: Callable[[str], str]) -> AfterValidator:
-    return AfterValidator(lambda texts: tuple(map(check, texts)))
-
-
 def _lower_none(value: Any) -> Any:
     return NONE if isinstance(value, str) and value.strip().lower() == NONE else value
 
 
-def _temperature(value: Any) -> Any:
-    if isinstance(value, float) and not 0 <= value <= 2:
-        raise ValueError("give a number from 0 to 2, or none")
-    return value
-
-
-def _top_p(value: Any) -> Any:
-    if isinstance(value, float) and not 0 < value <= 1:
-        raise ValueError("give a number above 0, of at most 1, or none")
-    return value
-
-
-_Warmth = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 2})]
-_Share = Annotated[float, WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
-Temperature = Annotated[_Warmth | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
-TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
+Temperature = Annotated[Annotated[float, Field(ge=0, le=2)] | Literal["none"] | None, BeforeValidator(_lower_none)]
+TopP = Annotated[Annotated[float, Field(gt=0, le=1)] | Literal["none"] | None, BeforeValidator(_lower_none)]
 NumberOrNone = Annotated[int | None, BeforeValidator(lambda value: None if _lower_none(value) == NONE else value)]
 ModelName = Annotated[str, AfterValidator(_model)]
-RoleModel = Annotated[str | None, _optional(_model)]
+RoleModel = ModelName | None
 JudgeName = Annotated[str, Field(min_length=1), AfterValidator(lambda name: "screen" if name == "off" else name)]
 EngineName = Annotated[str, AfterValidator(without_secrets)]
-Endpoint = Annotated[str | None, _optional(endpoint)]
-Variable = Annotated[str | None, _optional(_variable)]
+Endpoint = Annotated[str, AfterValidator(endpoint)] | None
+Variable = Annotated[str, AfterValidator(_variable)] | None
 
 
 # Patterns for clients; the validators give better messages.
 _LABEL = r"[\p{L}\p{N}_-]+"
-_Domain = Annotated[str, Field(json_schema_extra={"pattern": rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"})]
+_DOMAIN = rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"
 _BLANK = r"\s\x1c-\x1f\x85"  # what Python takes for white space
 _PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^{_BLANK}\x00]*)?\s*$"
-_Page = Annotated[str, Field(json_schema_extra={"pattern": _PAGE})]
-_Text = Annotated[str, Field(json_schema_extra={"pattern": rf"[^{_BLANK}]"})]
-Domains = Annotated[tuple[_Domain, ...], _each(_domain)]
-Pages = Annotated[tuple[_Page, ...], _each(_page)]
-Texts = Annotated[tuple[_Text, ...], _each(_not_blank)]
+Domains = tuple[Annotated[str, AfterValidator(_domain), Field(json_schema_extra={"pattern": _DOMAIN})], ...]
+Pages = tuple[Annotated[str, AfterValidator(_page), Field(json_schema_extra={"pattern": _PAGE})], ...]
+Texts = tuple[Annotated[str, AfterValidator(_not_blank), Field(json_schema_extra={"pattern": rf"[^{_BLANK}]"})], ...]
 Length = Annotated[
     str,
     Field(pattern=r"^(short|standard|long|[1-9]\d{2,4})$"),
