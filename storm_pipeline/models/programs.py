@@ -22,7 +22,7 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, shapes, writing
-from storm_pipeline.text.files import cannot_write, read_json, write_atomically
+from storm_pipeline.text.files import read_json, write_atomically, write_errors_as
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -339,12 +339,10 @@ def add_to_set(folder: Path, name: str, program: Program, compiled: Provenance, 
     record = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
     listed = {**{other_name: vars(earlier) for other_name, earlier in before.items()}, name: record}
     content = {"format": FORMAT, "versions": dict(versions), "programs": listed}
-    try:
+    with write_errors_as(ProgramError, folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / f"{name}.json", data)
         write_atomically(folder / _SET, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    except OSError as error:
-        raise ProgramError(cannot_write(folder, error)) from error
 
 
 def _read(file: Path) -> bytes:

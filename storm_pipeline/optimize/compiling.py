@@ -37,7 +37,7 @@ from storm_pipeline.run.journal import Journal, call_scope
 from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.settings import ROLES, Settings, discarded_settings
-from storm_pipeline.text.files import cannot_write
+from storm_pipeline.text.files import write_errors_as
 from storm_pipeline.types import Article
 
 JOURNAL = "compile.jsonl"  # file of a set with all replies, so that a killed compilation repeats no call
@@ -162,10 +162,8 @@ def compile_program(
         ProgramError: the set cannot be read or written.
         RunError: another process compiles into the folder, or it contains a link.
     """
-    try:
+    with write_errors_as(ProgramError, folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ProgramError(cannot_write(folder, error)) from error
     name, role = job.task.program, job.task.role
     calls: list[CallFinished] = []
     metric = job.task.metric(embed, flat(*job.split))

@@ -19,7 +19,7 @@ from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import lock_folder
 from storm_pipeline.run.replica import RUN_LOCK, current_disk
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
-from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain
+from storm_pipeline.text.files import UNFINISHED, read_plain, write_errors_as
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
@@ -196,12 +196,10 @@ class RunStore:
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
-        try:
+        with write_errors_as(RunError, path, " or choose --out"):
             if path.parent != self.folder:  # do not recreate a run's folder that was deleted
                 path.parent.mkdir(exist_ok=True)
             self._disk.write(path, text)
-        except OSError as error:
-            raise RunError(f"{cannot_write(path, error)} or choose --out") from error
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.run.replica import current_disk
-from storm_pipeline.text.files import cannot_write, read_records
+from storm_pipeline.text.files import read_records, write_errors_as
 
 
 def fingerprint(*parts: object) -> str:
@@ -110,11 +110,9 @@ class Journal:
         line = _line(kind, key, value)
         with self._lock:
             try:
-                self._disk.append(self._path, line)
-            except OSError as error:
-                self._failure = RunError(f"{cannot_write(self._path, error)}, then resume")
-                raise self._failure from error
-            except RunError as error:  # of the driver's disk
+                with write_errors_as(RunError, self._path, ", then resume"):
+                    self._disk.append(self._path, line)
+            except RunError as error:  # also of the driver's disk
                 self._failure = error
                 raise
 

@@ -13,7 +13,7 @@ from storm_pipeline.run.events import Event
 from storm_pipeline.run.integrity import EVENTS
 from storm_pipeline.run.replica import current_disk
 from storm_pipeline.text.configuration.addresses import redact
-from storm_pipeline.text.files import cannot_write
+from storm_pipeline.text.files import write_errors_as
 
 logger = logging.getLogger("storm_pipeline")
 logger.addHandler(logging.NullHandler())
@@ -56,18 +56,14 @@ class LogSink:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._disk = folder / EVENTS, current_disk()
-        try:
+        with write_errors_as(RunError, self._path):
             unterminated = self._path.exists() and _last_byte(self._path) not in (b"", b"\n")
             self._disk.append(self._path, b"\n" if unterminated else b"", create=True, sync=False)
-        except OSError as error:
-            raise RunError(f"cannot open {self._path}: {error.strerror}") from error
 
     def emit(self, event: Event) -> None:
         """Append one line."""
-        try:
+        with write_errors_as(RunError, self._path, ", then resume"):
             self._disk.append(self._path, events.json_line(event).encode("utf-8"), create=True, sync=False)
-        except OSError as error:
-            raise RunError(f"{cannot_write(self._path, error)}, then resume") from error
 
 
 def _last_byte(path: Path) -> bytes:

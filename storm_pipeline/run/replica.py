@@ -22,7 +22,7 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.run.concurrency import in_own_thread
 from storm_pipeline.run.limits import MINUTE, Limits, in_force, within
 from storm_pipeline.run.locking import lock_folder, new_folder
-from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
+from storm_pipeline.text.files import UNFINISHED, read_plain, write_atomically, write_errors_as
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -309,10 +309,8 @@ class Recorder:
         if parts[0] not in task.names:
             raise RunError(f"{name!r} is not a file of the task")
         path = task.root.joinpath(*map(_plain, parts))
-        try:
+        with write_errors_as(RunError, path, ", then resume"):
             yield path
-        except OSError as error:
-            raise RunError(f"{cannot_write(path, error)}, then resume") from error
 
     def _files(self, task: _Task) -> Iterator[tuple[str, bytes]]:
         for top in sorted(task.names):

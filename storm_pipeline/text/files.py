@@ -10,7 +10,7 @@ import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,15 @@ def cannot_write(path: Path, error: OSError) -> str:
     """Return the message for a file that cannot be written, with the reason and a remedy."""
     remedy = _REMEDIES.get(error.errno or 0, "see that the folder can be written")
     return f"cannot write {path}: {error.strerror or error}; {remedy}"
+
+
+@contextmanager
+def write_errors_as(kind: Callable[[str], StormError], path: Path, advice: str = "") -> Iterator[None]:
+    """Raise an error of a kind if the block cannot write a file; ``advice``: the end of the error's message."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(cannot_write(path, error) + advice) from error
 
 
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:

@@ -17,7 +17,7 @@ from storm_pipeline.run.ledger import RunControl, Spending
 from storm_pipeline.run.locking import read_state
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.sqlite_cache import SqliteCache
-from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.text.files import write_atomically, write_errors_as
 from storm_pipeline.text.formatting import dollars, with_noun
 from storm_pipeline.types import Price, is_plausible
 
@@ -82,11 +82,8 @@ class JudgingAccount:
     def emit(self, event: Event) -> None:
         """Save what was spent, after :attr:`control` has counted it. Raises RunError: it cannot be written."""
         if isinstance(event, CallFinished) and self._file:
-            with self._lock:
-                try:
-                    write_atomically(self._file, json.dumps({"format": 1, **asdict(self.control.spent)}))
-                except OSError as error:
-                    raise RunError(f"{cannot_write(self._file, error)} and run again") from error
+            with self._lock, write_errors_as(RunError, self._file, " and run again"):
+                write_atomically(self._file, json.dumps({"format": 1, **asdict(self.control.spent)}))
 
 
 class ReplyCache(Journal):

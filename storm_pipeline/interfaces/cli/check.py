@@ -11,7 +11,7 @@ from storm_pipeline.errors import DatasetError, RunError, SettingsError
 from storm_pipeline.interfaces.cli.guard import with_guard
 from storm_pipeline.interfaces.cli.options import Json, argument, flag, option
 from storm_pipeline.interfaces.cli.output import load_settings, say, show_table, tell
-from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.text.files import write_atomically, write_errors_as
 from storm_pipeline.text.formatting import printable, with_noun
 
 if TYPE_CHECKING:
@@ -92,13 +92,11 @@ def _statuses(given: str) -> list[str]:
 
 def _write(folder: Path | None, texts: Mapping[str, str]) -> None:
     """Write files into a folder, which is made. Raises RunError."""
-    try:
-        if folder:
+    if folder:
+        with write_errors_as(RunError, folder, " or choose another folder (--to)"):
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in texts.items():
                 write_atomically(folder / name, text)
-    except OSError as error:
-        raise RunError(f"{cannot_write(folder or Path(), error)} or choose another folder (--to)") from error
 
 
 @with_guard

@@ -35,18 +35,16 @@ def init(
     Keys are never written: set them in the environment, or in a file that --env-file names.
     """
     from storm_pipeline.text.configuration.variables import user_configuration
-    from storm_pipeline.text.files import cannot_write, write_atomically
+    from storm_pipeline.text.files import write_atomically, write_errors_as
 
     file = user_configuration()
     if file.exists() and not force:
         raise SettingsError(f"{file} exists: edit it, or replace it with --force")
     answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
     values = {name: value for name, value in answers.items() if value != ""}
-    try:
+    with write_errors_as(SettingsError, file):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, _toml(values))  # replaces a link instead of following it
-    except OSError as error:
-        raise SettingsError(cannot_write(file, error)) from error
     say(str(file.absolute()))
     tell(_next_steps(values))
 

@@ -9,7 +9,7 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.output.render.html import to_html, to_notebook
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.run.article_json import to_json
-from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.text.files import write_atomically, write_errors_as
 
 if TYPE_CHECKING:
     from storm_pipeline.types import Article
@@ -106,9 +106,7 @@ def write(article: "Article", name: str, path: Path | str, *, citation_style: st
     """
     path = Path(path)
     content = as_text(article, name) if name in TEXTS else export(article, name, citation_style=citation_style)
-    try:
+    with write_errors_as(RunError, path, " or choose another folder (--out of storm export)"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
-    except OSError as error:
-        raise RunError(f"{cannot_write(path, error)} or choose another folder (--out of storm export)") from error
     return path

@@ -4,14 +4,14 @@ import hashlib
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
 from storm_pipeline.errors import AssetError
 from storm_pipeline.run.assets.pins import PINS, Asset, find_asset
-from storm_pipeline.text.files import cannot_write, locked_file, write_atomically
+from storm_pipeline.text.files import locked_file, write_atomically, write_errors_as
 
 Progress = Callable[[str, int, int], None]  # called with the asset's name, downloaded bytes and total bytes
 _CHUNK = 1 << 20
@@ -134,15 +134,10 @@ def _is_intact(asset: Asset, models: Path) -> bool:
     return all(has_hash(models / path, sha) for path, sha in asset.files.items())
 
 
-@contextmanager
-def _readable_errors(asset: Asset, models: Path) -> Iterator[None]:
+def _readable_errors(asset: Asset, models: Path) -> AbstractContextManager[None]:
     """Turn an OSError, such as a full or read-only disk, into an AssetError with a remedy."""
-    try:
-        yield
-    except OSError as error:
-        raise AssetError(
-            f"{asset.name}: {cannot_write(models, error)} or choose another cache folder, then try again"
-        ) from error
+    advice = " or choose another cache folder, then try again"
+    return write_errors_as(lambda why: AssetError(f"{asset.name}: {why}"), models, advice)
 
 
 def _assemble(asset: Asset, parts: Path, models: Path) -> None:
