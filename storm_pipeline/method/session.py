@@ -227,8 +227,6 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
     changed = [name for name, value in values.items() if before.get(name, value) != value]
     if changed:
         notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
-    if gone := sorted(before.keys() - Settings.model_fields.keys()):
-        notes.append(f"settings that this version does not have, without effect: {', '.join(gone)}")
     return notes
 
 

@@ -1,18 +1,13 @@
 """A complete article as JSON and back: text, sources, research, usage and report."""
 
 import dataclasses
-import functools
 import json
 import math
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.run.events import json_text
+from storm_pipeline.run.events import adapter_of, json_text
 from storm_pipeline.types import Article, is_plausible
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 SCHEMA = 1  # version of the format; incremented when an older reader would misread it
 
@@ -25,10 +20,10 @@ def to_json(article: Article) -> str:
     from pydantic_core import PydanticSerializationError
 
     try:
-        dumped = _adapter().dump_json(article, indent=1)
+        dumped = adapter_of(Article).dump_json(article, indent=1)
     except PydanticSerializationError:
         plain = json.dumps(dataclasses.asdict(article), ensure_ascii=False).encode("utf-8", "replace")
-        dumped = _adapter().dump_json(_adapter().validate_json(plain), indent=1)
+        dumped = adapter_of(Article).dump_json(adapter_of(Article).validate_json(plain), indent=1)
     return f'{{\n "schema": {SCHEMA},\n "article": {dumped.decode("utf-8")}\n}}'
 
 
@@ -53,7 +48,7 @@ def from_json(text: str) -> Article:
         schema = record.get("schema")
         raise RunError(f"the article has format {schema!r}, this version reads {SCHEMA}; update storm-pipeline")
     try:
-        article = _adapter().validate_python(record["article"])
+        article: Article = adapter_of(Article).validate_python(record["article"])
     except (ValueError, RecursionError) as error:
         raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
     if not all(map(is_plausible, (article.usage, *article.usage.rows, article.report))):
@@ -82,10 +77,3 @@ def _reason(error: Exception) -> str:
         return str(error)
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-
-
-@functools.cache
-def _adapter() -> "TypeAdapter[Article]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Article)

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,17 +72,23 @@ class SqliteCache:
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return the result of the work; on failure, log a warning and return None."""
         try:
-            try:
+            with contextlib.suppress(_DamageError):
                 return self._once(work)
-            except _DamageError:
-                return self._again(work)
+            with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
+                with contextlib.suppress(_DamageError):  # if another process has replaced the file
+                    return self._once(work)
+                self._replace()
+                return self._once(work)
         except (sqlite3.Error, OSError) as error:
             self._report(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
             return None
 
     def _once(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with self._open() as file:
+            with contextlib.closing(open_database(self._path, _TABLE)) as file:
+                file.text_factory = bytes
+                file.execute("PRAGMA synchronous = NORMAL")
                 return work(file)
         except UnicodeDecodeError as error:  # raised by sqlite3 if a message quotes a damaged schema
             raise _DamageError(f"damaged schema: {error}") from error
@@ -91,25 +97,13 @@ class SqliteCache:
                 raise _DamageError(str(error)) from error
             raise
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(open_database(self._path, _TABLE)) as file:
-            file.text_factory = bytes
-            file.execute("PRAGMA synchronous = NORMAL")
-            yield file
-
-    def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Repeat the work after replacing a damaged file, unless another process has replaced it."""
-        with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
-            with contextlib.suppress(_DamageError):
-                return self._once(work)
-            aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-            for suffix in ("-wal", "-shm", ""):
-                with contextlib.suppress(FileNotFoundError):
-                    Path(f"{self._path}{suffix}").replace(aside + suffix)
-            self._report(f"the cache {self._path} was damaged and moved to {aside}; a new one was started")
-            return self._once(work)
+    def _replace(self) -> None:
+        """Move a damaged file aside, so that a new one is made."""
+        aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        for suffix in ("-wal", "-shm", ""):
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{self._path}{suffix}").replace(aside + suffix)
+        self._report(f"the cache {self._path} was damaged and moved to {aside}; a new one was started")
 
     def _report(self, problem: str) -> None:
         with self._lock:

@@ -13,7 +13,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Protocol, Self
@@ -154,8 +154,6 @@ def stop_on_interrupt(work: Stoppable) -> Iterator[None]:
 def end_now() -> None:
     """Exit without waiting for threads, which may be waiting for a model."""
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(OSError):  # closed pipe
             stream.flush()
-        except OSError:  # closed pipe
-            continue
     os._exit(INTERRUPTED)

@@ -124,12 +124,10 @@ def distinct_lines(lines: Iterable[str], most: int, hint: str = "") -> list[str]
 
 def silence_stdout() -> None:
     """Redirect standard output to the null device, so that flushing it at exit does not fail."""
-    try:
+    with suppress(OSError):  # without a file descriptor
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
-    except OSError:  # without a file descriptor
-        return
 
 
 class EventLines:

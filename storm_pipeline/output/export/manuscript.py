@@ -3,7 +3,6 @@
 References have the fields of reference managers and citation styles.
 """
 
-import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
@@ -15,7 +14,7 @@ from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import ISO_DATE, day, with_noun
 from storm_pipeline.text.identity import in_form
 from storm_pipeline.text.person_names import Name, read_names
-from storm_pipeline.text.plain import find_doi
+from storm_pipeline.text.plain import find_doi, iso_date
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import NO_WORK, Article, Paragraph, Section, Sentence, Snippet, Source, Work
 
@@ -233,7 +232,7 @@ def manuscript(article: Article) -> Manuscript:
         blocks=blocks,
         references=read_references(article, citing),
         models=tuple(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
-        written=_iso_day(article.written),
+        written=iso_date(article.written) or "",
         language=article.language if _is_language(article.language) else "und",
         note=tidy(article.note),
     )
@@ -247,13 +246,6 @@ def _tidy(sentence: Sentence) -> Sentence:
     """Return the sentence on one line; an empty one loses its citations, so that they number no source."""
     text = tidy(sentence.text)
     return Sentence(text, sentence.citations if text else ())
-
-
-def _iso_day(text: str | None) -> str:
-    try:
-        return datetime.date.fromisoformat(text or "").isoformat()
-    except ValueError:
-        return ""
 
 
 def _is_language(tag: str) -> bool:

@@ -6,10 +6,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.cookiejar import DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from storm_pipeline import __version__
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.run.retrying import MOST_VALUES, Patience, TransientError
 from storm_pipeline.sources.documents.markup import parse_xml
@@ -30,11 +30,7 @@ _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 def user_agent() -> str:
     """Return the User-Agent header of this package."""
-    try:
-        release = version("storm-pipeline")
-    except PackageNotFoundError:  # not installed
-        release = "0"
-    return f"storm-pipeline/{release} (research assistant; python-requests)"
+    return f"storm-pipeline/{__version__} (research assistant; python-requests)"
 
 
 class ApiClient:
