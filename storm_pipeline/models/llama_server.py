@@ -13,7 +13,6 @@ from storm_pipeline.errors import ModelError, SettingsError, needs_extra
 from storm_pipeline.models.prices import CONTEXT
 
 _LOOPBACK = "127.0.0.1"
-_GGUF_MAGIC = b"GGUF"
 _BATCH = 128  # prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted.
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 _shared_lock = threading.Lock()
@@ -54,12 +53,11 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 
     ``slots``: concurrent requests, at least 1; further ones wait. ``context``: tokens of all slots together; without
     ``max_tokens`` a reply has at most ``context / slots``. ``threads``: CPU threads; by default the physical cores that
-    this process may use. Raises MissingExtraError: the extra ``local`` is not installed; ModelError: the file is
-    missing, is not a GGUF model, or cannot be loaded; SettingsError: fewer than one slot, or less context than slots.
+    this process may use. Raises MissingExtraError: the extra ``local`` is not installed; ModelError: the file cannot be
+    loaded; SettingsError: fewer than one slot, or less context than slots.
     """
     if not 1 <= slots <= context:
         raise SettingsError(f"{slots} slots share a context of {context} tokens: give at least 1 slot, and more tokens")
-    _check_gguf(model)
     xllamacpp = runtime()
     key = secrets.token_urlsafe(32)
     params = xllamacpp.CommonParams()
@@ -79,8 +77,8 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
         server = xllamacpp.Server(params)
     except RuntimeError as error:
         raise ModelError(
-            f"llama.cpp cannot load {model} with a context of {context} tokens ({error}); check the file "
-            "(for a pinned one with `storm assets verify`) and the free memory"
+            f"llama.cpp cannot load {model} with a context of {context} tokens ({error}); check that it is a "
+            ".gguf file (a pinned one with `storm assets verify`) and the free memory"
         ) from error
     return LocalServer(server, key=key, model=model.stem)
 
@@ -103,19 +101,6 @@ def runtime() -> Any:
     with needs_extra("local", "the embedded model"):
         import xllamacpp
     return xllamacpp
-
-
-def _check_gguf(model: Path) -> None:
-    try:
-        with model.open("rb") as file:
-            magic = file.read(len(_GGUF_MAGIC))
-    except OSError as error:
-        raise ModelError(
-            f"cannot read the model file {model} ({error.strerror}); fetch a pinned model with "
-            "storm_pipeline.run.assets.fetch, or give the path of a .gguf file"
-        ) from error
-    if magic != _GGUF_MAGIC:
-        raise ModelError(f"{model} is not a GGUF model; give a .gguf file")
 
 
 def _bound_repetition(sampling: Any) -> None:
