@@ -127,20 +127,10 @@ class SharedLimits(Limits):
         self._link, self._caller = link, (task, attempt)
 
     def reserve(
-        self,
-        call: str,
-        endpoint: str,
-        tokens: int,
-        dollars: float,
-        *,
-        calls: int,
-        per_minute: int | None = None,
-        model: str = "",
-        owner: str = "",  # noqa: ARG002 - the recorder knows it
-        patience: float = 0.0,
+        self, call: str, endpoint: str, tokens: int, dollars: float, **options: Any
     ) -> Literal["reserved", "wait", "spent"]:
-        """Ask the driver's limits."""
-        asked = call, endpoint, tokens, dollars, calls, per_minute, model, patience
+        """Ask the driver's limits, with options as there but for the owner, whom the recorder knows."""
+        asked = call, endpoint, tokens, dollars, options
         answer: Literal["reserved", "wait", "spent"] = self._link("reserve", *self._caller, *asked)
         return answer
 
@@ -231,8 +221,7 @@ class Recorder:
                 return getattr(self, method)(known, *args)
         if method == "event":  # outside the guard, since a sink may stop the task
             return known.on_event(*args)
-        names = "calls", "per_minute", "model", "patience"
-        return self.limits.reserve(*args[:4], **dict(zip(names, args[4:], strict=True)), owner=owner)
+        return self.limits.reserve(*args[:4], **args[4] | {"owner": owner})
 
     def begin(self, task: _Task, version: str) -> tuple[int, Path, Mapping[str, bytes], float | None]:
         """Start another attempt; return its number, the task's folder, its files by name, and the cap on all dollars.

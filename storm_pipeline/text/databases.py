@@ -17,7 +17,7 @@ LARGEST_DATABASE = 2**30
 
 
 def open_database(path: Path, schema: str, *, largest: int | None = None) -> sqlite3.Connection:
-    """Open an SQLite file of these tables and indexes; a new or empty one gets them. Each statement commits.
+    """Open an SQLite file of these tables and indexes; a new one gets them, and is the user's. Each statement commits.
 
     ``largest``: bytes of the file, at most. Raises OSError: it, or a file that SQLite keeps beside it, is a link, a
     folder, a pipe or too large; sqlite3.Error: also, something in it is not of the schema, such as a trigger.
@@ -29,6 +29,8 @@ def open_database(path: Path, schema: str, *, largest: int | None = None) -> sql
             raise OSError(errno.EINVAL, "it is a link, a folder, a pipe or a device", str(beside))
         if most and beside.exists() and beside.stat().st_size > most:
             raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(beside))
+    with suppress(FileExistsError):
+        path.touch(0o600, exist_ok=False)  # SQLite's would be for all to read
     db = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         _make_safe(db, schema)

@@ -166,6 +166,6 @@ def objects(value: object) -> list[dict[str, Any]]:
 
 
 def texts(value: object) -> list[str]:
-    """Return the distinct strings in a JSON list, as plain text; empty for anything else."""
-    plain = map(plain_text, value) if isinstance(value, list) else ()
+    """Return the distinct ones of the first 1000 strings in a JSON list, as plain text; empty for anything else."""
+    plain = map(plain_text, value[:1000]) if isinstance(value, list) else ()
     return list(dict.fromkeys(filter(None, plain)))

@@ -4,6 +4,7 @@ import math
 import sys
 from datetime import date
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -18,7 +19,9 @@ from storm_pipeline.sources.engines import brave, exa, serper, tavily, you
 from storm_pipeline.sources.engines.duckduckgo import DuckDuckGoSearch
 from storm_pipeline.sources.engines.searxng import searxng
 from storm_pipeline.sources.search.base import SearchEngine
-from storm_pipeline.sources.search.engine_info import SearchOptions
+from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
+from storm_pipeline.sources.search.registry import open_search
+from storm_pipeline.sources.search.search_cache import SearchCache
 from storm_pipeline.sources.search.web_service import WebService, WebServiceSearch
 
 ALL = SearchOptions(
@@ -109,24 +112,19 @@ def test_further_pages_of_results_are_asked_for(name: str, key: str, pages: int)
 
 
 def test_brave_gives_every_passage_in_plain_text() -> None:
-    hit = {
-        "url": "https://a.org",
-        "title": "Silk &amp; roads",
-        "description": "It&#x27;s silk.",
-        "extra_snippets": ["More.", "It&#x27;s silk.", None],
-        "page_age": "2024-03-01T10:00:00",
-    }
-    found, _ = ask(WEB["brave"], WEB["brave"].has(hit))
-    assert [(s.title, s.text, s.published) for s in found] == [
-        ("Silk & roads", "It's silk.", "2024-03-01"),
-        ("Silk & roads", "More.", "2024-03-01"),
-    ]
+    hit = {"url": "https://a.org", "title": "Silk &amp; roads", "page_age": "2024-03-01T10:00:00"}
+    texts = {"description": "It&#x27;s silk.", "extra_snippets": ["More.", "It&#x27;s silk.", None]}
+    found, _ = ask(WEB["brave"], WEB["brave"].has({**hit, **texts}))
+    told = [(s.title, s.text, s.published) for s in found]
+    assert told == [("Silk & roads", text, "2024-03-01") for text in ("It's silk.", "More.")]
 
 
 def test_exa_gives_every_passage() -> None:
     hit = {"url": "https://a.org", "title": "T", "highlights": ["x", "y", "x"], "publishedDate": "2024-03-01T00:00:00Z"}
     found, _ = ask(WEB["exa"], WEB["exa"].has(hit))
     assert [(s.text, s.published) for s in found] == [("x", "2024-03-01"), ("y", "2024-03-01")]
+    found, _ = ask(WEB["exa"], WEB["exa"].has(hit | {"highlights": [*map(str, range(2000))]}, hit))
+    assert [s.text for s in found] == [*map(str, range(1000))]  # a hostile answer holds a million
 
 
 @pytest.mark.parametrize(
@@ -165,6 +163,14 @@ def test_searxng_pages_on_and_meets_no_page_twice() -> None:
 def test_searxng_says_when_all_its_engines_are_silent() -> None:
     error, _ = ask(WEB["searxng"], Reply(body={"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}))
     assert "google: CAPTCHA" in str(error)
+
+
+def test_instances_of_searxng_share_no_cached_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for url in ("https://a.org/1", "https://b.org/2"):
+        with ScriptedServer(Reply(body={"results": [{"url": url, "title": "t", "content": "c"}]})) as server:
+            monkeypatch.setenv("SEARXNG_URL", server.url)
+            engine = open_search("searxng", EngineConfig(searches=SearchCache(tmp_path)))
+            assert [snippet.url for snippet in engine.search.search("silk", 1).snippets] == [url]
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "clé", "a\x00b"])
@@ -268,8 +274,9 @@ def test_nothing_found_and_nothing_asked() -> None:
         (Reply(body=b"\x00\xff\xfe"), "an unknown page"),
         (Reply(body='<?xml version="1.0" encoding="utf-8"?><a/>'), "an unknown page"),
         (Reply(body={"results": []}), "an unknown page"),
+        (Reply(body=b"x" * 10_000_001), "more than 10,000,000 bytes"),
     ],
-    ids=["202", "403", "429", "challenge", "404", "login page", "empty", "binary", "xml", "json"],
+    ids=["202", "403", "429", "challenge", "404", "login page", "empty", "binary", "xml", "json", "large"],
 )
 def test_refusals_and_odd_pages_are_final(reply: Reply, said: str) -> None:
     with ScriptedServer(reply) as server:

@@ -96,10 +96,7 @@ def test_a_signal_ends_the_server_before_its_model_replies(tmp_path: Path, signa
         replied.append(held.wait(60))
         return ""
 
-    with (
-        FakeModel(answers() | {"DraftOutline": slow}) as model,
-        serving(model.lm, tmp_path) as (client, process),
-    ):
+    with FakeModel(answers() | {"DraftOutline": slow}) as model, serving(model.lm, tmp_path) as (client, process):
         run = started(client, recipe="direct")
         while not model.of("DraftOutline"):
             time.sleep(0.05)

@@ -75,6 +75,7 @@ def change(folder: Path, what: str, *values: str) -> None:
 def test_modes(tmp_path: Path) -> None:
     modes: list[CacheMode] = ["off", "use", "use", "refresh", "off", "replay"]
     assert [asked(tmp_path, mode) for mode in modes] == [1, 1, 0, 1, 1, 0]
+    assert (tmp_path / "search" / "searches.sqlite").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ _DECLARED = re.compile(
     re.I,
 )
 _CODE_PAGE = re.compile(r"(?:x-)?(?:windows|cp|ibm|ms)[-_]?(\d{3,5})")
-_HIGH = re.compile(rb"[^\r\n<>]*[\x80-\xff][^\r\n<>]*")
+_BREAKS = re.compile(rb"[\r\n<>]+")
 # Encodings of the WHATWG standard, by Python's names; others only if declared.
 _DETECTABLE = [
     *("gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"),
@@ -92,7 +92,7 @@ def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
     errors = text.count("\ufffd")
     if len(text) - len(text.encode("ascii", "ignore")) - errors >= _MANY * errors:
         return "utf-8"
-    sample = b"\n".join(_HIGH.findall(data))
+    sample = b"\n".join(part for part in _BREAKS.split(data) if not part.isascii())
     fitting = (name for name in declared if _has_few_errors(data, name) and not _gives_mojibake(sample, name))
     return next(fitting, "") or _detect(sample)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -281,7 +282,8 @@ def parts_of(
     bibliographies = {file: _read(file, kept) for file in files if _is_bibliography(file, path)}
     entries = (item for items in bibliographies.values() for item in items if isinstance(item, Entry))
     bibliography = Bibliography([*entries, *known])
-    works = " ".join(_state(file) for file, items in bibliographies.items() if any(isinstance(i, Entry) for i in items))
+    states = (_state(file) for file, items in bibliographies.items() if any(isinstance(item, Entry) for item in items))
+    works = blake2b(" ".join(states).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     others: Counter[str] = Counter()
     for file in files:
         suffix = file.suffix.lower()

@@ -48,6 +48,7 @@ class DuckDuckGoSearch:
     """
 
     name = "duckduckgo"
+    max_bytes = 10_000_000  # of an answer
 
     def __init__(
         self,
@@ -97,20 +98,21 @@ class DuckDuckGoSearch:
         raise SearchError("duckduckgo answered with an unknown page; update the package ddgs")
 
     def _request(self, payload: dict[str, Any]) -> str:
-        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        import primp
 
+        received, client = bytearray(), self._library.http_client.client  # the outer one reads answers of any size
         try:
-            response = self._library.http_client.request("POST", self._address, data=payload)
-        except RatelimitException as error:
-            raise SearchError(f"duckduckgo refuses further requests: {_BOT}") from error
-        except TimeoutException as error:
-            raise TransientError("duckduckgo did not answer in time; check the network or try again later") from error
-        except DDGSException as error:
-            raise TransientError(
-                "duckduckgo could not be reached or closed the connection: check the network"
-            ) from error
+            response = client.request("POST", self._address, data=payload, stream=True)
+            for piece in response.iter_bytes():
+                received += piece
+                if len(received) > self.max_bytes:
+                    raise SearchError(f"duckduckgo answered with more than {self.max_bytes:,} bytes; try again later")
+        except primp.PrimpError as error:
+            is_late = isinstance(error, primp.TimeoutError)
+            what = "did not answer in time" if is_late else "could not be reached or closed the connection"
+            raise TransientError(f"duckduckgo {what}; check the network or try again later") from error
         if (status := response.status_code) == 200:
-            return str(response.text)
+            return received.decode("utf-8", "replace")
         is_transient = status in RETRIED_STATUSES - _BOT_STATUSES
         remedy = _BOT if status in _BOT_STATUSES else "try again later or choose another engine"
         raise (TransientError if is_transient else SearchError)(f"duckduckgo answered {status}: {remedy}")

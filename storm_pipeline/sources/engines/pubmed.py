@@ -45,12 +45,8 @@ def _common(engine: WebServiceSearch) -> dict[str, Any]:
 
 
 def _paper_ids(engine: WebServiceSearch, words: str, k: int) -> list[str]:
-    asked = {
-        "term": f"({words}) AND hasabstract",
-        "retmode": "json",
-        "retmax": min(k, MAX_RESULTS),
-        "sort": "relevance",
-    }
+    asked: dict[str, Any] = {"term": f"({words}) AND hasabstract", "sort": "relevance"}
+    asked |= {"retmode": "json", "retmax": min(k, MAX_RESULTS)}
     answer = engine.client.post_form_json(_common(engine) | engine.params | asked, "/esearch.fcgi")
     result = answer.get("esearchresult") if isinstance(answer, dict) else None
     if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
@@ -78,18 +74,20 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
         if number.isdecimal() and text:
             title = element_text(article.find("ArticleTitle")) or element_text(article.find("Book/BookTitle"))
             url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/"
-            snippet = Snippet(
-                url,
-                title,
-                text,
-                published=_date(article),
-                engine=INFO.name,
-                author=join_names(map(_name, article.iterfind("AuthorList/Author"))),
-                site=element_text(article.find("Journal/Title")) or None,
-                publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
-                doi=_doi(paper, article),
+            yield (
+                number,
+                Snippet(
+                    url,
+                    title,
+                    text,
+                    published=_date(article),
+                    engine=INFO.name,
+                    author=join_names(map(_name, article.iterfind("AuthorList/Author"))),
+                    site=element_text(article.find("Journal/Title")) or None,
+                    publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
+                    doi=_doi(paper, article),
+                ),
             )
-            yield number, snippet
 
 
 def _name(author: Any) -> str:

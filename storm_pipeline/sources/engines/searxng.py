@@ -28,8 +28,7 @@ _MAX_PAGES = 3
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     query = one_line(query)
     most = _MAX_PAGES if query else 0
-    snippets = collect_pages(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=most)
-    return best_passages(snippets, k)
+    return best_passages(collect_pages(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=most), k)
 
 
 def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:

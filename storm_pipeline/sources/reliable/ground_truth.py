@@ -100,12 +100,7 @@ class GroundTruth:
     """
 
     def __init__(
-        self,
-        urls: Iterable[str] = (),
-        titles: Iterable[str] = (),
-        texts: Iterable[str] = (),
-        *,
-        share: float = 0.2,
+        self, urls: Iterable[str] = (), titles: Iterable[str] = (), texts: Iterable[str] = (), *, share: float = 0.2
     ) -> None:
         self._pages = {_identity(url): url for url in urls}
         articles = [page for page in self._pages if isinstance(page, tuple)]

@@ -27,11 +27,7 @@ class FakeSearch:
     """
 
     def __init__(
-        self,
-        answers: Answers,
-        *,
-        name: str = "fake",
-        failing: Collection[str] | Callable[[str], bool] = (),
+        self, answers: Answers, *, name: str = "fake", failing: Collection[str] | Callable[[str], bool] = ()
     ) -> None:
         self.name = name
         self._answers, self._failing = answers, failing

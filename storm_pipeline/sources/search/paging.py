@@ -1,7 +1,7 @@
 """Selection of the pages and passages that a search returns."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from storm_pipeline.text.identity import canonical_url
 from storm_pipeline.text.lexical import LexicalIndex
@@ -22,7 +22,7 @@ def collect_pages(
     pages: dict[str, dict[Snippet, None]] = {}
     for number in range(min(-(-k // size), max_pages)):
         known = len(pages)
-        for snippet in fetch_page(number):
+        for snippet in islice(fetch_page(number), 1000):  # each takes far more memory than in the answer
             pages.setdefault(canonical_url(snippet.url), {})[snippet] = None
         if len(pages) >= k or len(pages) == known:
             break

@@ -13,6 +13,7 @@ from storm_pipeline.run.retrying import run_within
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import Engine, EngineConfig, EngineInfo
 from storm_pipeline.text.configuration.addresses import fill_in, redact
+from storm_pipeline.text.configuration.variables import variable
 from storm_pipeline.text.formatting import did_you_mean
 
 _MODULES = (
@@ -88,7 +89,8 @@ def _open(module: ModuleType, argument: str, config: EngineConfig) -> Engine:
         return cast("Engine", module.open_parts(parts))
     _reject_unsupported(info, config)
     raw = module.open_engine(fill_in(argument), config)
-    identity, cache = f"{info.base_name}:{argument} {config.options}", config.searches if info.remote else None
+    place = argument or "".join(variable(name) for name in info.variables if name.endswith("_URL"))
+    identity, cache = f"{info.base_name}:{place} {config.options}", config.searches if info.remote else None
     search = with_checks(raw, is_remote=info.remote, cache=cache, identity=identity, options=config.options)
     problems, contents = getattr(raw, "problems", ()), getattr(raw, "contents", None)
     return Engine(search, search.name, problems=problems, contents=contents, is_private=info.is_private)
