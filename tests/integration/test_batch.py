@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -260,8 +261,14 @@ def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_pat
         given |= {"prices": ["openai/fake=10/10"]}
         whole = write_batch(TOPICS[:3], **given)
         asked = len(server.asked)
-        capped = write_batch(TOPICS[:3], **given, batch_max_cost=0.6 * dollars(whole))
+        known = list[float]()  # costs in the batch's file while topics are written
+
+        def look(watch: Watch, _: Event) -> None:
+            known.extend(row["cost"] for row in saved(watch.folder)["topics"] if row["state"] == "running")
+
+        capped = write_batch(TOPICS[:3], **given, batch_max_cost=0.6 * dollars(whole), sinks=[Watch(look)])
         assert 0.2 * dollars(whole) < dollars(capped) <= 0.6 * dollars(whole)
+        assert 0 < max(known) < 1.001 * dollars(capped)  # sums are rounded
         assert {row.state for row in capped.rows} <= {"written", "stopped", "waiting"}
         assert (capped.all_written, capped.stopped) == (False, False)
         assert f"all {saved(capped.folder)['max_cost']:g} dollars of the batch are spent" in capped.refused[0]
@@ -272,9 +279,15 @@ def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_pat
         kept = resume_batch(capped.folder, **given)  # the cap is still the batch's
         assert kept.refused == capped.refused
         assert dollars(kept) <= 0.6 * dollars(whole)
+        copy = shutil.copytree(capped.folder, tmp_path / "copy")
         again = resume_batch(capped.folder, **given, batch_max_cost=2 * dollars(whole))
         assert again.all_written
         assert len(server.asked) == 2 * asked
+        for _ in range(2):  # what was spent stays so when its folder is deleted
+            for name in {row.folder for row in kept.rows if row.state != "written"} - {""}:
+                shutil.rmtree(copy / name)
+            kept = resume_batch(copy, **given)
+            assert 0.999 * dollars(capped) < dollars(kept) <= 0.6 * dollars(whole)
     assert texts(again) == texts(whole)
 
 
@@ -366,14 +379,11 @@ def test_a_folder_does_not_say_how_many_are_written_at_once(tmp_path: Path, give
 def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no batch\.json"):
         resume_batch(tmp_path)
-    with pytest.raises(SettingsError, match="no topic"):
-        write_batch([], out=tmp_path)
-    with pytest.raises(SettingsError, match="1 to 64"):
-        write_batch(["Jade"], at_once=0, out=tmp_path)
-    with pytest.raises(SettingsError, match="there is no setting 'turn'"):
-        write_batch([TopicRequest("Jade", {"turn": 3})], out=tmp_path)
-    with pytest.raises(SettingsError, match="'turns'"):
-        write_batch(["Jade"], out=tmp_path, turns=0)
+    jade, wrong = ["Jade"], [TopicRequest("Jade", {"turn": 3})]
+    given: dict[str, Any] = {"no topic": ([], {}), "1 to 64": (jade, {"at_once": 0}), "'turns'": (jade, {"turns": 0})}
+    for said, (topics, settings) in (given | {"there is no setting 'turn'": (wrong, {})}).items():
+        with pytest.raises(SettingsError, match=said):
+            write_batch(topics, out=tmp_path, **settings)
     assert not list(tmp_path.iterdir())
     (tmp_path / "file").write_text("x")
     with pytest.raises(RunError, match="cannot make"):

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -221,8 +221,7 @@ class Batch(AbstractContextManager["Batch"]):
             with self._lock:
                 done = report.all_written and not report.uncopied
                 store.save(status="finished" if done else "stopped" if stopped else "failed")
-        has_row_settings = any(row.request.settings for row in rows)
-        if store.is_new and not has_row_settings and len(self._wrong_settings) == len(rows):
+        if store.is_new and len(self._wrong_settings) == len(rows) and not any(row.request.settings for row in rows):
             store.discard()
             raise self._wrong_settings[0]
         return report
@@ -264,7 +263,9 @@ class Batch(AbstractContextManager["Batch"]):
         for waiting in rows:
             if self._limits.is_spent or self._has_refused_key(waiting):
                 continue
-            row, folder = replace(waiting, state="running", error=""), self._folder_of(waiting)
+            folder = self._folder_of(waiting)
+            before = waiting.cost_before if folder else self._spent_on(waiting)
+            row = replace(waiting, state="running", error="", cost_before=before)
             job = TopicJob(
                 row,
                 self._values(row),
@@ -306,12 +307,11 @@ class Batch(AbstractContextManager["Batch"]):
         return Settings.build({**self._values(row), "out": self.folder})
 
     def _spent_on(self, row: TopicStatus) -> float:
-        """Return the dollars of a topic's earlier sessions, also of a process that was killed."""
-        folder = None if row.state == "written" else self._folder_of(row)
-        try:
-            return Ledger().restore(events_of(folder)).dollars if folder else row.cost or 0.0
-        except RunError:  # reported when the topic is written
-            return row.cost or 0.0
+        """Return the dollars of a topic's earlier sessions, also of a killed process and of deleted runs."""
+        folder, known = None if row.state == "written" else self._folder_of(row), max(row.cost or 0.0, row.cost_before)
+        with suppress(RunError):  # reported when the topic is written
+            return max(known, row.cost_before + Ledger().restore(events_of(folder)).dollars if folder else 0.0)
+        return known
 
     def _folder_of(self, row: TopicStatus) -> Path | None:
         """Return the folder of a topic's run, by name only, so that a damaged file cannot lead out of the batch's."""
@@ -325,6 +325,10 @@ class Batch(AbstractContextManager["Batch"]):
             self._save(replace(row, folder=""))
         if isinstance(event, StageFinished) and event.stage == "set-up":
             self._set_up.set()
+        if isinstance(event, StageFinished) and self._max_cost is not None:  # the folder may be deleted after a kill
+            with self._lock:
+                known = self._store.rows[row.number - 1]
+                self._put(replace(known, cost=self._spent_on(known)))
         self._notify(lambda sink: sink.event(row.number, event))
 
     def _save(self, row: TopicStatus) -> None:
@@ -332,12 +336,15 @@ class Batch(AbstractContextManager["Batch"]):
             row = self._copies.add(self.folder, row)
         row = replace(row, error=redact(row.error))
         with self._lock:
-            try:
-                self._store.put(row)
-            except RunError:
-                self.stop()  # here, so that this thread begins no further topic
-                raise
+            self._put(row)
             self._show(row)
+
+    def _put(self, row: TopicStatus) -> None:
+        try:
+            self._store.put(row)
+        except RunError:
+            self.stop()  # here, so that this thread begins no further topic
+            raise
 
     def _show(self, row: TopicStatus) -> None:
         self._notify(lambda sink: sink.row(row))

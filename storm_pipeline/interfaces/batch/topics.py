@@ -233,6 +233,7 @@ class TopicStatus:
     tokens_in: int = 0  # prompt tokens
     tokens_out: int = 0  # completion tokens
     cost: float | None = 0.0  # US dollars; None if a price is unknown
+    cost_before: float = 0.0  # those of its runs whose folders were deleted
     seconds: float = 0.0  # wall time
     sections: int = 0  # first-level sections of the article
     words: int = 0  # words of the article, including the lead

@@ -76,9 +76,10 @@ def write_topic(job: TopicJob) -> Ended:
 
 
 def with_usage(row: TopicStatus, usage: Usage) -> TopicStatus:
-    """Return the status with the usage of all sessions."""
-    used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
-    return replace(row, **used)
+    """Return the status with the usage of all sessions of a run; what is known to be spent stays so."""
+    used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "seconds")}
+    cost = None if usage.cost is None else max(row.cost or 0.0, row.cost_before + usage.cost)
+    return replace(row, **used, cost=cost)
 
 
 def events_of(folder: Path) -> LoggedEvents:
