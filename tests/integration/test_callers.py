@@ -88,6 +88,8 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
         assert (anna.get("/runs").status_code, bert.get("/runs").status_code) == (401, 200)
     assert not [path for path in (tmp_path / "runs").iterdir() if path.name == run]
     assert not list((records_folder(tmp_path / "runs") / "documents").iterdir())
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert not any(b"Samarkand" in path.read_bytes() for path in kept)
 
 
 def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
@@ -190,6 +192,7 @@ def test_files_are_read_for_the_caller_of_a_run(tmp_path: Path, monkeypatch: pyt
         readers.clear()  # of the upload, which no request made
         run = RunOrder(topic="Silk Road", recipe="direct", documents=made)
         assert ended(runs, runs.start(run, ANNA)) == "finished"
+        assert kept(runs.documents) == ["a.txt"]
     assert set(readers) == {"anna"}
 
 

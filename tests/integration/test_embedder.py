@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import (
+    CachingEmbedder,
     CountsTokens,
     HashingEmbedder,
     SentenceTransformerEmbedder,
@@ -26,6 +27,7 @@ from storm_pipeline.evidence.retrieval.embedder import (
 )
 from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder, share_encoder_process
 from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.text.chunks import token_chunks
 
 TEXTS = [
@@ -183,9 +185,13 @@ def test_a_relative_folder_is_that_of_the_process_that_asks(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    for place, longest in ((tmp_path / "a", 7), (tmp_path / "b", 9)):
-        shutil.copytree(folder, place / "m")
+    (tmp_path / "silk.txt").write_text("Silk came by road.")
+    for number, (place, longest) in enumerate(((tmp_path / "a", 7), (tmp_path / "b", 9), (tmp_path / "b", 11)), 1):
+        shutil.copytree(folder, place / "m", dirs_exist_ok=True)
         (place / "m" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": longest}))
         monkeypatch.chdir(place)
         found.append(ProcessEmbedder("./m", tmp_path, tmp_path))
         assert found[-1].longest == longest
+        for embedder in (found[-1], open_embedder("./m", tmp_path), CachingEmbedder(found[-1])):
+            CorpusSearch(tmp_path / "silk.txt", cache=tmp_path, embedder=embedder)
+        assert len(list((tmp_path / "corpora").iterdir())) == number  # no model gets the vectors of another

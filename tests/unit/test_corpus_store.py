@@ -113,9 +113,8 @@ def test_only_what_changed_is_read_and_encoded(tmp_path: Path, monkeypatch: pyte
     changed = CorpusSearch(folder, limit=30, cache=tmp_path, embedder=embedder)
     assert 1 <= len(embedder.embedded) <= 3
     assert "Novgorod" in changed.search("cog Novgorod", 1)[0].text
-    assert {snippet.url for snippet in changed.search("amber silk", 9)} == {
-        (folder / name).as_uri() for name in ("a.txt", "b.txt")
-    }
+    urls = {snippet.url for snippet in changed.search("amber silk", 9)}
+    assert urls == {(folder / name).as_uri() for name in ("a.txt", "b.txt")}
     assert answers(first) == before, "what is open does not change"
 
 
@@ -205,9 +204,8 @@ def test_the_embedder_is_named_after_the_path(tmp_path: Path) -> None:
 
 
 def test_files_whose_names_print_alike_keep_their_passages(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path / "documents", {os.fsdecode(b"M\xfcller.txt"): 1, os.fsdecode(b"M\xf6ller.txt"): 2, "z.txt": 3}
-    )
+    names = {os.fsdecode(b"M\xfcller.txt"): 1, os.fsdecode(b"M\xf6ller.txt"): 2, "z.txt": 3}
+    folder = write(tmp_path / "documents", names)
     before = answers(CorpusSearch(folder, cache=tmp_path))
     assert answers(CorpusSearch(folder, cache=tmp_path)) == before
     (folder / "z.txt").write_text(text(4))

@@ -29,9 +29,9 @@ TINY = 1e-6  # minimum length of a vector that is normalised
 class Embedder(Protocol):
     """A model that turns texts into unit vectors (inner product = cosine). Called from several threads at once.
 
-    ``name`` identifies the vectors: two embedders of the same name give interchangeable vectors. ``dimension`` is
-    their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of unit length. If a row
-    depends only on its text, bit for bit, as with the pinned model, runs are reproducible.
+    ``name``, or ``identity`` if it has that, identifies the vectors: two embedders of the same one give interchangeable
+    vectors. ``dimension`` is their length. ``embed`` returns a float32 array of shape (texts, dimension) with rows of
+    unit length. If a row depends only on its text, bit for bit, as with the pinned model, runs are reproducible.
     """
 
     @property
@@ -96,10 +96,11 @@ class SentenceTransformerEmbedder:
     """
 
     def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:
-        from storm_pipeline.evidence.retrieval.model_files import local_folder
+        from storm_pipeline.evidence.retrieval.model_files import local_folder, state_of
 
         folder = local_folder(model)
         self.name = folder.name if folder else str(model)
+        self.identity = state_of(folder) if folder else self.name
         self._source, self._cache = folder or model, cache
         self._model: Any = None
         self._dimension, self._is_packed = 0, False
@@ -170,7 +171,7 @@ class CachingEmbedder:
     """A cache of the last ``size`` (>= 1) texts around another embedder."""
 
     def __init__(self, embedder: Embedder, size: int = 4096) -> None:
-        self.name = embedder.name
+        self.name, self.identity = embedder.name, getattr(embedder, "identity", embedder.name)
         self._embedder, self._size = embedder, size
         self._known: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
@@ -225,7 +226,10 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> E
     folder = fetch(PINNED, cache, progress) if name == PINNED else local_folder(name)
     if not folder and not is_here(name, cache):
         require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
-    return SentenceTransformerEmbedder(folder or name, cache=hub_folder(cache))
+    embedder = SentenceTransformerEmbedder(folder or name, cache=hub_folder(cache))
+    if name == PINNED:
+        embedder.identity = PINNED  # wherever it lies
+    return embedder
 
 
 def hub_folder(cache: Path) -> Path:

@@ -44,10 +44,11 @@ class ProcessEmbedder:
     """
 
     def __init__(self, name: str, cache: Path, folder: Path, progress: Progress | None = None) -> None:
-        self.name = open_embedder(name, cache, progress).name
+        known = open_embedder(name, cache, progress)
+        self.name, self.identity = known.name, getattr(known, "identity", known.name)
         # a relative folder is another one for a process that was started elsewhere
         self._model, self._folder = (str(local_folder(name) or name), str(cache.resolve())), folder
-        what = json.dumps([*self._model, storm_pipeline.__version__])
+        what = json.dumps([*self._model, self.identity, storm_pipeline.__version__])
         self._address = folder / hashlib.sha256(what.encode()).hexdigest()[:16]
         self._link: ExchangeLink | None = None
         self._lock = threading.Lock()

@@ -73,6 +73,13 @@ def local_folder(model: str | Path) -> Path | None:
     return None
 
 
+def state_of(folder: Path) -> str:
+    """Return what changes when a model's folder or one of its files does: paths without links, sizes and times."""
+    folder = folder.resolve()
+    files = [(path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return repr([str(folder), *((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)])
+
+
 def require_hub(source: str, remedy: str) -> None:
     """Raise SettingsError at once if the model hub cannot be reached, without the library's retries."""
     import httpx

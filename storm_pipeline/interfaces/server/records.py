@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.text.configuration.variables import user_data
+from storm_pipeline.text.configuration.variables import server_data
 from storm_pipeline.text.files import cannot_write, write_atomically
 
 
@@ -20,7 +20,7 @@ def records_folder(out: Path) -> Path:
     It has the tokens, budgets and documents of callers, and the records of runs. Raises SettingsError: it cannot be
     made.
     """
-    folder = user_data() / "servers" / hashlib.sha256(os.fsencode(out.resolve())).hexdigest()[:32]
+    folder = server_data() / hashlib.sha256(os.fsencode(out.resolve())).hexdigest()[:32]
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.run.assets import EMBEDDER
@@ -17,6 +17,7 @@ from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, 
 from storm_pipeline.sources.search.own_records import with_crossref
 from storm_pipeline.sources.search.paging import best_windows
 from storm_pipeline.text.chunks import chunks, overlapping, punctuated_blocks
+from storm_pipeline.text.configuration.variables import server_data
 from storm_pipeline.text.files import cannot_write
 from storm_pipeline.text.plain import plain_text
 from storm_pipeline.types import Snippet
@@ -60,7 +61,7 @@ class CorpusSearch:
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, including
     subfolders. Links to files outside the folder are reported, not followed. Files that are new or have changed are
-    read and indexed at construction; the index is kept in the cache.
+    read and indexed at construction; the index is kept in the cache, but that of the documents of a server's caller.
 
     ``dois``: whether Crossref is asked for the records of documents with only a DOI. ``cache``: folder of the cache;
     None to read everything. ``embedder``: its vectors are kept too, and results are ranked by words and by cosine;
@@ -84,6 +85,9 @@ class CorpusSearch:
         path = Path(path).expanduser()
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
+        # what is kept of a caller's documents would outlive their deletion
+        self._scratch = path if path.resolve().is_relative_to(server_data().resolve()) else None
+        cache = None if self._scratch else cache
         self._passages, self._limit, self._dois, self._check = passages, limit, dois, check
         self._kept = KeptDocuments(cache) if cache else None
         self._unasked = ""
@@ -107,13 +111,14 @@ class CorpusSearch:
         problem = ""
         try:
             if cache:
-                about = repr((str(path.resolve()), self._limit, self._dois, embedder.name if embedder else ""))
+                model = getattr(embedder, "identity", embedder.name) if embedder else ""
+                about = repr((str(path.resolve()), self._limit, self._dois, model))
                 folder = cache / "corpora" / blake2b(about.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
                 try:
                     return open_store(folder, parts, self._read, embedder, self._check), ""
                 except OSError as error:
                     problem = f"{cannot_write(folder, error)}; the index of {path} was built for this run alone."
-            with TemporaryDirectory() as scratch:  # what is open stays so
+            with TemporaryDirectory(prefix=".", dir=self._scratch) as scratch:  # what is open stays so
                 return open_store(Path(scratch, "index"), parts, self._read, embedder, self._check), problem
         except OSError as error:
             raise CorpusError(cannot_write(path, error)) from error
@@ -148,22 +153,14 @@ class CorpusSearch:
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
     record = document.record
+    about: dict[str, Any] = {"author": record.authors or None, "site": record.container or None}
+    about |= {name: getattr(record, name) or None for name in ("language", "publisher", "doi", "accessed")}
+    about["work"] = record.work if record != UNKNOWN else None
     return [
         Snippet(
-            document.url,
-            document.title,
-            plain,
-            document.published,
-            page,
-            CorpusSearch.name,
-            author=record.authors or None,
-            site=record.container or None,
-            language=record.language or None,
-            publisher=record.publisher or None,
-            doi=record.doi or None,
-            accessed=record.accessed or None,
+            *(document.url, document.title, plain, document.published, page, CorpusSearch.name),
             page_label=document.labels.get(page) if page else None,
-            work=record.work if record != UNKNOWN else None,
+            **about,
         )
         for page, text in document.pages
         for passage in overlapping(chunks(punctuated_blocks(text), limit))

@@ -118,11 +118,11 @@ def user_configuration() -> Path:
     return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
 
 
-def user_data() -> Path:
-    """Return ``$STORM_HOME``; without that variable, the platform's folder for a program's data."""
+def server_data() -> Path:
+    """Return the folder of servers' records: in ``$STORM_HOME``, else in the platform's folder for a program's data."""
     from platformdirs import user_data_path
 
-    return _home() or user_data_path(_APP, appauthor=False)
+    return (_home() or user_data_path(_APP, appauthor=False)) / "servers"
 
 
 def _home() -> Path | None:
