@@ -135,7 +135,7 @@ def run(client: httpx.Client) -> str:
     return name
 
 
-def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path) -> None:
+def test_a_run_is_started_watched_and_fetched(client: httpx.Client, model: FakeModel, place: Path) -> None:
     name = started(client, "Amber Road", recipe="direct")
     events, state = watched(client, name)
     assert state == "finished"
@@ -150,6 +150,9 @@ def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path)
         "topic": "Amber Road",
         "makes": "article",
         "recipe": "direct",
+        "lm": model.lm.partition("@")[0],
+        "length": "standard",
+        "article_language": "en",
         "state": "finished",
         "reason": "",
         "position": None,

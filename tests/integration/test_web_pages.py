@@ -543,7 +543,7 @@ def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
     answer = browser.post("/write", data={"topic": "Tin Road", "do": "start"}, follow_redirects=False)
     made = finished(browser, answer.headers["location"].removeprefix("/watch/"))
     page = shown(browser, "/library?q=tin")
-    assert "Tin Road" in page.text
+    assert "Tin Road" in page.text and "by openai/fake · standard, en" in page.text
     assert page.links.count(f"/read/{made}") == 2  # its topic, and "Read"
     assert "Tin Road" not in shown(browser, "/library?q=amber").text
     assert browser.post(f"/library/{made}/delete", follow_redirects=False).status_code == 303

@@ -19,11 +19,14 @@ from storm_pipeline.interfaces.listing import RunEntry, run_entry, run_state, sa
 from storm_pipeline.interfaces.server.callers import OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords
+from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
 from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
+from storm_pipeline.run.integrity import SETTINGS
+from storm_pipeline.settings import EXTRACTING
 from storm_pipeline.text.files import (
     LARGEST,
     is_plain,
@@ -54,6 +57,11 @@ class RunView:
     topic: Annotated[str, Field(description="Its topic; empty if it cannot be read.")]
     makes: Annotated[Literal["article", "outline"], Field(description="What it makes.")]
     recipe: Annotated[str, Field(description="The method; empty if it cannot be read.")]
+    lm: Annotated[
+        str, Field(description="The model that writes; `embedded`: none, an extract; empty if it cannot be read.")
+    ]
+    length: Annotated[str, Field(description="The article's length as it was set; empty if it cannot be read.")]
+    article_language: Annotated[str, Field(description="Its language as it was set; empty if it cannot be read.")]
     state: Annotated[State, Field(description="All but `queued`, `running` and `finished` can be resumed.")]
     reason: Annotated[str, Field(description="Why it ended early; empty if it did not.")]
     position: Annotated[int | None, Field(description="Its place among the runs that wait, from 1; null if none.")]
@@ -185,7 +193,7 @@ class RunFolders:
 
     def _view(self, entry: RunEntry) -> RunView:
         state = _state(entry.folder)
-        recipe = str(state.get("recipe", ""))
+        recipe, saved = str(state.get("recipe", "")), _settings(entry.folder)
         record = self.records.get(entry.folder.name)
         _, is_outline = recipe_of_run(recipe)
         counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
@@ -194,6 +202,11 @@ class RunFolders:
             topic=entry.topic,
             makes="outline" if is_outline else "article",
             recipe=recipe,
+            lm=EXTRACTING
+            if saved.get("writing") == "sentences"
+            else plain_name(saved.get("writer_lm") or saved.get("lm", "")),
+            length=saved.get("length", ""),
+            article_language=saved.get("article_language", ""),
             state=cast("State", entry.state),  # a run, so neither a batch nor another folder
             reason=entry.reason,
             position=None,
@@ -228,6 +241,14 @@ def _state(folder: Path) -> dict[str, Any]:
         return read_state(folder)
     except RunError:
         return {}
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """Return the texts among a run's settings; none if they cannot be read."""
+    with suppress(OSError, ValueError, RecursionError, AttributeError):
+        saved = json.loads(read_plain(folder / SETTINGS))
+        return {name: value for name, value in saved.items() if isinstance(value, str) and is_printable(value)}
+    return {}
 
 
 def _changed(folder: Path) -> float:
