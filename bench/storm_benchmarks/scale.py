@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -160,8 +161,13 @@ def _measure_nodes(bed: _Bed) -> None:
             rows.append(_row(bed, f"{number} nodes", f"nodes{number}", report, wall))
     number = max(args.nodes)
     with _cluster(number, args.slots) as (cluster, executor):
-        change = _Change(cluster, args)
-        report, wall = bed.write("killed", executor, sinks=[change])
+        half = _Half(args.topics // 2)
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(bed.write, "killed", executor, sinks=[half])
+            half.written.wait()
+            cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+            _add_node(cluster, args.slots)  # Ray starts nodes in the main thread only
+        report, wall = writing.result()
         rows.append(_row(bed, f"{number} nodes, one killed and one added", "killed", report, wall))
     with _cluster(number, args.slots) as (cluster, executor):
         cap = cost / 2
@@ -177,11 +183,11 @@ def _row(bed: _Bed, name: str, run: str, report: BatchReport, wall: float) -> tu
     return name, written, f"{wall:.0f}", f"{60 * written / wall:.2f}", calls, bed.paid_twice(run, report)
 
 
-class _Change:
-    """A batch's sink that kills a node and adds one when half of the topics are written."""
+class _Half:
+    """A batch's sink with an event that is set when so many topics are written."""
 
-    def __init__(self, cluster: Any, args: argparse.Namespace) -> None:
-        self._cluster, self._args, self._left = cluster, args, args.topics // 2
+    def __init__(self, topics: int) -> None:
+        self.written, self._left = threading.Event(), topics
 
     def begin(self, *_: object) -> None:
         """Do nothing."""
@@ -191,12 +197,8 @@ class _Change:
     def row(self, row: TopicStatus) -> None:
         """Count a topic."""
         self._left -= row.state == "written"
-        if row.state == "written" and self._left == 0:
-            threading.Thread(target=self._act).start()
-
-    def _act(self) -> None:
-        self._cluster.remove_node(next(iter(self._cluster.worker_nodes)), allow_graceful=False)
-        _add_node(self._cluster, self._args.slots)
+        if self._left == 0:
+            self.written.set()
 
 
 def _add_node(cluster: Any, slots: int) -> None:
