@@ -2,6 +2,7 @@
 
 import errno
 import http.client
+import json
 import shutil
 import threading
 from collections.abc import Iterator
@@ -92,6 +93,33 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
     assert not any(b"Samarkand" in path.read_bytes() for path in kept)
 
 
+@pytest.mark.parametrize("what", ["run", "token", "session"])
+def test_events_end_with_the_run_the_token_or_the_session(tmp_path: Path, what: str) -> None:
+    tokens, (held, slow) = Tokens(tmp_path / "runs"), holding()
+    anna = tokens.add("anna")
+    with (
+        FakeModel(answers() | {"DraftOutline": slow}) as model,
+        served(model.lm, tmp_path, token=TOKEN) as owner,
+        as_caller(owner, anna) as program,
+        httpx.Client(base_url=owner.base_url, headers={"Sec-Fetch-Site": "same-origin"}, trust_env=False) as browser,
+    ):
+        _, waiting = started(program, recipe="direct"), started(program, recipe="direct")
+        assert browser.post("/login", data={"token": anna}).status_code == 303
+        with (browser if what == "session" else program).stream("GET", f"/runs/{waiting}/events") as events:
+            match what:
+                case "run":
+                    assert program.delete(f"/runs/{waiting}").status_code == 204
+                case "token":
+                    tokens.revoke("anna")
+                case _:
+                    assert browser.post("/logout").status_code == 303
+            lines = [line for line in events.iter_lines() if line]
+        held.set()
+        assert lines[-2] == "event: end"
+        assert json.loads(lines[-1].removeprefix("data: "))["state"] == ("deleted" if what == "run" else "refused")
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
 def test_runs_are_counted_by_budget(tmp_path: Path) -> None:
     owner = {"prices": ("openai/fake=10/10",), "max_tokens": None}
     with FakeModel(answers()) as model, service(model, tmp_path, owner) as runs:
@@ -177,8 +205,9 @@ def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.Monk
         (runs.folders.path(third) / "questions" / "1").mkdir(parents=True)
         (runs.folders.path(third) / "questions" / "1" / "answer.json").write_bytes(bytes(1 << 20))
         monkeypatch.setattr(run_folders, "RUN_BYTES", 1 << 20)
-        with pytest.raises(ConflictError, match="bytes together"):
-            runs.resume(third, {"length": "short"})
+        for more in (lambda: runs.resume(third, {"length": "short"}), lambda: runs.ask(third, "Who used the road?")):
+            with pytest.raises(ConflictError, match="bytes together"):
+                more()
 
 
 def test_files_are_read_for_the_caller_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The HTTP server against idle and slow clients, pages of other sites, unknown paths, and signals."""
 
-import json
 import signal
 import sys
 import threading
@@ -12,7 +11,6 @@ from pathlib import Path
 import httpx
 import pytest
 from llm import FakeModel
-from servers import Reply
 from test_http_api import served, serving, started
 from test_resume import answers
 
@@ -55,19 +53,6 @@ def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> 
         assert client.get("/health", headers={"Sec-Fetch-Site": site}).status_code == 200
     local = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
     assert client.get("/health", headers=local).status_code == 200
-
-
-def test_a_run_that_is_deleted_ends_its_events(tmp_path: Path) -> None:
-    faults = {"DraftOutline": [Reply(delay=5)]}
-    with FakeModel(answers(), faults=faults) as model, served(model.lm, tmp_path) as client:
-        started(client, recipe="direct")
-        waiting = started(client, recipe="direct")
-        with client.stream("GET", f"/runs/{waiting}/events") as events:
-            assert client.delete(f"/runs/{waiting}").status_code == 204
-            lines = [line for line in events.iter_lines() if line]
-        assert lines[-2] == "event: end"
-        assert json.loads(lines[-1].removeprefix("data: ")) == {"state": "deleted", "reason": "the run was deleted"}
-    assert "Traceback" not in (tmp_path / "server.log").read_text()
 
 
 def test_mcp_has_no_streams_that_stay_empty(client: httpx.Client) -> None:

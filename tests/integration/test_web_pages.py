@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_folders import EventFile
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.server.setup import SetupLookup
+from storm_pipeline.interfaces.web.page import pages
 from storm_pipeline.interfaces.web.recording import record, recorded_article, recorded_events, recorded_pieces
 from storm_pipeline.interfaces.web.research_map import research_map
 from storm_pipeline.run.article_json import to_json
@@ -497,7 +499,8 @@ def test_a_question_is_answered_and_an_article_shared(browser: TestClient, run: 
     answer = browser.post(f"/read/{run}/ask", data={"question": "why " * 200})
     assert (answer.status_code, checked(answer).at("aria-invalid")) == (400, ["question"])
     assert "why " * 200 in answer.text
-    asked = browser.post(f"/read/{run}/ask", data={"question": "Who used the road?"})
+    asked, again = [browser.post(f"/read/{run}/ask", data={"question": "Who used the road?"}) for _ in range(2)]
+    assert asked.url == again.url
     answer = checked(browser.get(str(asked.url)))
     assert asked.url.path in shown(browser, f"/read/{run}").links
     assert "Who used the road?" in answer.text
@@ -534,9 +537,7 @@ def test_a_link_for_others_has_a_name_that_opens_no_session(browser: TestClient,
 
 
 def page_link(page: Page) -> str:
-    match = re.search(r"/shared/[\w-]+", " ".join(one.get("value", "") for one in page._controls))
-    assert match
-    return match[0]
+    return str(re.findall(r"/shared/[\w-]+", " ".join(one.get("value", "") for one in page._controls))[0])
 
 
 def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
@@ -573,35 +574,33 @@ def test_errors_are_pages_for_browsers_and_json_for_programs(browser: TestClient
     assert "immutable" in browser.get("/static/style.css").headers["cache-control"]
 
 
-def test_what_a_page_quotes_is_text(browser: TestClient, service: RunService, run: str) -> None:
-    folder = service.folders.path(run)
-    before = {name: (folder / name).read_bytes() for name in ("article.json", "run.json")}
+@pytest.fixture
+def foreign(service: RunService, run: str) -> Iterator[Path]:
+    """The folder of a finished run of somebody else."""
+    yield shutil.copytree(service.folders.path(run), service.folders.path(run).with_name("foreign"))
+    service.folders.delete("foreign")
+
+
+def test_what_a_page_quotes_is_text(browser: TestClient, service: RunService, foreign: Path) -> None:
     snippet = Snippet(f"javascript:alert(1)//{EVIL}", EVIL, EVIL, author=EVIL, site=EVIL)
     evil = article(
         Section(EVIL, lead_of(snippet)), lead=(cites(EVIL, snippet),), sources=(page_of(snippet),), title=EVIL
     )
-    talk = replace(service.article(run).conversations[0], perspective=Perspective(EVIL, EVIL))
-    try:
-        (folder / "article.json").write_text(to_json(replace(evil, conversations=(talk,))), encoding="utf-8")
-        (folder / "run.json").write_text(json.dumps(json.loads(before["run.json"]) | {"topic": EVIL}), encoding="utf-8")
-        for path in (f"/read/{run}", f"/read/{run}/made", f"/read/{run}/map", f"/read/{run}/wikitext"):
-            page = shown(browser, path)
-            assert not any("javascript" in link for link in page.links)
-            assert "alert(1)" in page.text
-        assert "alert(1)" in shown(browser, "/library").text
-        assert "alert(1)" in shown(browser, f"/watch/{run}").text
-        shown(browser, f"/outline/{run}")
-        assert EVIL in unescape(browser.get("/library", params={"q": EVIL}).text)
-        checked(browser.post("/write", data={"topic": EVIL, "outline": EVIL, "about": EVIL}))
-    finally:
-        for name, content in before.items():
-            (folder / name).write_bytes(content)
+    talk = replace(service.article("foreign").conversations[0], perspective=Perspective(EVIL, EVIL))
+    (foreign / "article.json").write_text(to_json(replace(evil, conversations=(talk,))), encoding="utf-8")
+    state = json.loads((foreign / "run.json").read_text()) | {"topic": EVIL}
+    (foreign / "run.json").write_text(json.dumps(state), encoding="utf-8")
+    paths = "/read/foreign /read/foreign/made /read/foreign/map /read/foreign/wikitext /library /watch/foreign"
+    for path in [*paths.split(), "/outline/foreign"]:
+        page = shown(browser, path)
+        assert not any("javascript" in link for link in page.links)
+        assert "alert(1)" in page.text
+    assert EVIL in unescape(browser.get("/library", params={"q": EVIL}).text)
+    checked(browser.post("/write", data={"topic": EVIL, "outline": EVIL, "about": EVIL}))
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e308", "9" * 400])
-def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: RunService, run: str, number: str) -> None:
-    events = service.folders.path(run) / "events.jsonl"
-    before = events.read_bytes()
+def test_absurd_numbers_of_events_are_left_out(browser: TestClient, foreign: Path, number: str) -> None:
     damaged = (
         '"event": "Searched", "query": "absurd", "results": %s',
         '"event": "StageFinished", "seconds": %s',
@@ -610,11 +609,8 @@ def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: Run
     )
     lines = [f'{{"stage": "search", "at": 1, {form % number}}}' for form in damaged]
     lines.append(f'{{"stage": "search", "event": "StageStarted", "total": 1, "at": {number}}}')
-    try:
-        events.write_bytes(before + "\n".join([*lines, ""]).encode())
-        assert "absurd" not in shown(browser, f"/watch/{run}").text
-    finally:
-        events.write_bytes(before)
+    (foreign / "events.jsonl").write_text("\n".join([*lines, ""]))
+    assert "absurd" not in shown(browser, "/watch/foreign").text
 
 
 @pytest.mark.parametrize(
@@ -622,44 +618,59 @@ def test_absurd_numbers_of_events_are_left_out(browser: TestClient, service: Run
     [("[" + "[]," * 10_000 + "0]", 101, "1,000,000 lists and objects"), ("", 100_002, "100,000 lines")],
 )
 def test_events_beyond_the_limits_are_refused_by_name(
-    browser: TestClient, service: RunService, run: str, line: str, number: int, told: str
+    browser: TestClient, foreign: Path, line: str, number: int, told: str
 ) -> None:
-    events = service.folders.path(run) / "events.jsonl"
+    events = foreign / "events.jsonl"
     before = events.read_bytes()
-    try:
-        events.write_text(f"{line}\n" * number)
-        assert told in browser.get(f"/watch/{run}").text
-        assert f'"state":"unreadable","reason":"the events of the run cannot be read: it has more than {told}' in (
-            browser.get(f"/runs/{run}/events").text.replace('": "', '":"').replace('", "', '","')
-        )
-        events.write_bytes(b"x" * 2**21 + b"\n" + before)
-        assert next(iter(EventFile(events.parent).read()))[0] == 2
-    finally:
-        events.write_bytes(before)
+    events.write_text(f"{line}\n" * number)
+    assert told in browser.get("/watch/foreign").text
+    assert f'"state":"unreadable","reason":"the events of the run cannot be read: it has more than {told}' in (
+        browser.get("/runs/foreign/events").text.replace('": "', '":"').replace('", "', '","')
+    )
+    events.write_bytes(b"x" * 2**21 + b"\n" + before)
+    assert next(iter(EventFile(foreign).read()))[0] == 2
 
 
-def test_settings_that_are_nested_too_deep_end_no_page(browser: TestClient, service: RunService) -> None:
-    made = prepare(small_storm(service.remote.owner), "Deep Road")
-    (made / "settings.json").write_text("[" * 100_000)
-    shown(browser, f"/watch/{made.name}")
-    service.folders.delete(made.name)
+WIDE = {  # page of a run that has very much of everything → what it shows
+    "/watch/foreign": ("stage 9.", "H99", "4,900 more are not shown", "119 more are not shown", "first 100 questions"),
+    "/outline/foreign": ("has 5,000 headings and 2,000 perspectives: the first 900 headings and 50 perspectives are",),
+    "/read/foreign": ("“before before", "the check said: No."),
+    "/read/foreign/made": ("Problem 999.", "No. 99.", "50 more are not shown", "and 31 more", "first 100 questions"),
+    "/read/foreign/map": ("There is more than this map shows",),
+}
 
 
-def test_events_of_very_many_stages_and_searches_make_a_page_of_some(
-    browser: TestClient, service: RunService, run: str
+def test_pages_of_very_much_show_some_and_say_so(
+    browser: TestClient, foreign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    events = service.folders.path(run) / "events.jsonl"
-    before = events.read_bytes()
-    line = '{"stage": "stage %d.", "at": 1, "event": "Searched", "query": "query %d.", "results": 1}'
-    lines = [line % (n, n) for n in range(2000)]
-    try:
-        events.write_bytes(before + "\n".join([*lines, ""]).encode())
-        text = shown(browser, f"/watch/{run}").text
-    finally:
-        events.write_bytes(before)
-    assert "stage 9." in text
-    assert "stage 200." not in text
-    assert "query 1500." not in text
+    monkeypatch.setitem(pages._environment.globals, "most", 100)
+    monkeypatch.setattr("storm_pipeline.interfaces.web.research_map._MOST_ROWS", 100)
+    line = '{"stage": "stage %d.", "at": 1, "event": "Searched", "query": "query %d.", "results": 1}\n'
+    (foreign / "events.jsonl").write_text("".join(line % (n, n) for n in range(2000)))
+    (foreign / "outline.md").write_text("".join(f"# H{n}\n" for n in range(5000)))
+    (foreign / "perspectives.json").write_text(json.dumps([{"name": f"N{n}", "focus": ""} for n in range(2000)]))
+    (foreign / "settings.json").write_text("[" * 100_000)
+    state = json.loads((foreign / "run.json").read_text()) | {"given": {"outline": ""}}
+    (foreign / "run.json").write_text(json.dumps(state))
+    found = [Snippet(f"https://a.example/{n}", f"Title {n}", "Text.") for n in range(220)]
+    long = Snippet("https://a.example/" + "x" * 5000, "T" * 5000, "Text.")
+    talk = Conversation(Perspective("Asker", ""), (Turn("Question?", (), (cites("A.", long, *found[:50]),), ()),) * 10)
+    sections = [Section(f"{n} {'S' * 2000}", lead_of(found[0])) for n in range(110)]
+    wide = article(*sections, lead=(cites("First.", found[1]),) * 200)
+    wide = replace(wide, sources=tuple(map(page_of, (long, *found))), conversations=(talk,) * 12)
+    record = json.loads(to_json(wide))
+    revision = {"where": "", "before": "before " * 200, "reason": "No.", "outcome": "", "after": "First."}
+    excluded = [{"url": "https://x.example/", "title": "", "reason": f"No. {n}.", "query": ""} for n in range(150)]
+    record["article"] |= {"revisions": [revision] * 150, "sources_excluded": excluded}
+    problems = [{"stage": "", "kind": "", "detail": f"problem {n}. 'H{n}'"} for n in range(1500)]
+    record["article"]["report"]["problems"] = problems
+    (foreign / "conversations.json").write_text(json.dumps(record["article"]["conversations"]))
+    (foreign / "article.json").write_text(json.dumps(record))
+    for path, has in WIDE.items():
+        text = unescape(checked(answer := browser.get(path)).text)
+        assert [one for one in has if one not in text] == []
+        assert (len(answer.text) < 1_000_000, text.count("the check said: No.") < 2) == (True, True)
+        assert not [one for one in ("stage 200.", "query 1500.", "H1000", "N1000", "problem 1000.") if one in text]
 
 
 def test_the_map_gives_a_finding_to_the_first_section_that_cites_most_of_it() -> None:

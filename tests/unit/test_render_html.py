@@ -33,8 +33,9 @@ from storm_pipeline.types import (
 )
 
 
-def test_a_page_that_would_show_one_passage_too_often_is_refused() -> None:
-    snippet = Snippet("https://a.org", "A", "Silk. " * 20_000)
+@pytest.mark.parametrize(("title", "text"), [("A", "Silk. " * 20_000), ("Silk. " * 20_000, "A")])
+def test_a_page_that_would_show_one_passage_or_title_too_often_is_refused(title: str, text: str) -> None:
+    snippet = Snippet("https://a.org", title, text)
     paragraph = Paragraph(tuple(cites(f"It is {i}.", snippet) for i in range(450)))
     article = Article("Silk", sections=(Section("Trade", (paragraph,)),), sources=(page_of(snippet),))
     with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):

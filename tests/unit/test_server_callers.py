@@ -217,16 +217,13 @@ def test_no_other_host_or_site_passes(host: str, origin: str) -> None:
         assert any(name in origin.lower() for name in own)
 
 
-@pytest.mark.parametrize("name", ["", "storm.example.org:443", "https://storm.example.org", "a b/c", "user@host"])
-def test_names_of_hosts_that_are_refused(name: str) -> None:
-    with pytest.raises(SettingsError, match="--allow-host takes"):
-        Reach.build("0.0.0.0", (name,))
-
-
-@pytest.mark.parametrize("network", ["", "proxy", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*"])
-def test_proxies_that_are_refused(network: str) -> None:
-    with pytest.raises(SettingsError, match="--trust-proxy"):
-        Reach.build("0.0.0.0", (), (network,))
+def test_names_of_hosts_and_proxies_that_are_refused() -> None:
+    for name in ("", "storm.example.org:443", "https://storm.example.org", "a b/c", "user@host"):
+        with pytest.raises(SettingsError, match="--allow-host takes"):
+            Reach.build("0.0.0.0", (name,))
+    for network in ("", "proxy", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*"):
+        with pytest.raises(SettingsError, match="--trust-proxy"):
+            Reach.build("0.0.0.0", (), (network,))
     (allowed,) = Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).proxies
     assert ip_address("10.1.2.3") in allowed
     assert ip_address("11.1.2.3") not in allowed

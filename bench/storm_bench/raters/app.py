@@ -82,8 +82,7 @@ class Desk:
 
 def _desk(request: Request) -> Desk:
     ratings: Ratings = request.app.state.ratings
-    name = caller_name()
-    return Desk(ratings, next(rater for rater in ratings.round.study.raters if rater.name == name))
+    return Desk(ratings, next(rater for rater in ratings.round.study.raters if rater.name == caller_name()))
 
 
 async def _form(request: Request) -> dict[str, str]:

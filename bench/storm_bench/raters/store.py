@@ -37,7 +37,9 @@ _LATEST = """SELECT rater, number, article, question, value, saved FROM answers 
     (SELECT max(id) FROM answers {where} GROUP BY rater, number, article, question) AND value != '' ORDER BY id"""
 _VALUE = """SELECT value FROM answers
     WHERE rater = ? AND number = ? AND article = ? AND question = ? ORDER BY id DESC LIMIT 1"""
-_MOST_ROWS = 100_000  # of a rater
+_SIZE = """SELECT sum(100 + length(CAST(value || question || question || rater || rater || rater AS BLOB))) FROM answers
+    WHERE rater = ?"""  # bytes with the entries in the indexes, of which the file takes at most twice as many
+_MOST_BYTES, _MOST_OF_ALL = LARGEST_DATABASE // 128, LARGEST_DATABASE // 5  # of the answers of a rater; of all raters
 
 
 class Answer(NamedTuple):
@@ -88,9 +90,8 @@ class Ratings:
         assigned: dict[str, list[Assigned]] = {rater.name: [] for rater in study.raters}
         for rater, number, places, wanted in self._rows("SELECT * FROM assigned ORDER BY rater, number"):
             assigned[rater].append(Assigned(rater, number, tuple(json.loads(places)), wanted))
-        given = [one for own in assigned.values() for one in own]
         is_numbered = all(one.number == n for own in assigned.values() for n, one in enumerate(own, 1))
-        places = {place for one in given for place in one.articles}
+        places = {place for own in assigned.values() for one in own for place in one.articles}
         if not is_numbered or len(articles) != len(study.articles) or places - set(range(len(articles))):
             raise ValueError("what was drawn does not fit the study")
         return Round(study, articles, assigned)
@@ -124,7 +125,7 @@ class Ratings:
     def save(self, rater: str, number: int, answers: Iterable[tuple[int, str, str]]) -> None:
         """Save answers: place of the article, question and value; an empty value takes an answer back.
 
-        Those equal to the latest are left out. Raises RatingError: the round is closed, or has too many of the rater.
+        Those equal to the latest are left out. Raises RatingError: the round is closed, or the rater's share is full.
         """
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         rows = [(rater, number, *answer, now) for answer in answers]
@@ -141,11 +142,10 @@ class Ratings:
         if not self._db.execute("SELECT is_open FROM round").fetchone()[0]:
             raise RatingError(CLOSED)
         changed = [row for row in rows if (self._db.execute(_VALUE, row[:4]).fetchone() or ("",))[0] != row[4]]
-        (kept,) = self._db.execute("SELECT count(*) FROM answers WHERE rater = ?", [rater]).fetchone()
-        if changed and kept + len(changed) > _MOST_ROWS:
-            raise RatingError(f"a round keeps {_MOST_ROWS:,} answers of a rater, changed ones too, and has {kept:,}")
-        sql = "INSERT INTO answers (rater, number, article, question, value, saved) VALUES (?, ?, ?, ?, ?, ?)"
-        self._db.executemany(sql, changed)
+        self._db.executemany("INSERT INTO answers VALUES (NULL, ?, ?, ?, ?, ?, ?)", changed)
+        most = min(_MOST_BYTES, _MOST_OF_ALL // len(self.round.assigned))
+        if changed and self._db.execute(_SIZE, [rater]).fetchone()[0] > most:
+            raise RatingError(f"a round keeps {most:,} bytes of a rater's answers, changed ones too; yours are as many")
 
     def answers(self, rater: str = "") -> list[Answer]:
         """Return the latest answers, in the order of their saving; ``rater``: only these."""
@@ -154,7 +154,7 @@ class Ratings:
 
 
 def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: Iterable[Assigned]) -> dict[str, str]:
-    """Write the file of a new round, and return rater → token. Raises RatingError: the folder has one already."""
+    """Write the file of a new round, and return rater → token. Raises RatingError: there is one, or it is too large."""
     folder = folder_to_write(folder)
     if (folder / FILE).exists():
         raise RatingError(f"{folder / FILE} is there already: name another folder, or delete it with its ratings")
@@ -170,6 +170,9 @@ def set_up(folder: Path, study: Study, articles: Sequence[Article], assigned: It
         rows = [(one.rater, one.number, json.dumps(one.articles), one.wanted) for one in assigned]
         db.executemany("INSERT INTO assigned VALUES (?, ?, ?, ?)", rows)
         db.execute("COMMIT")
+    if partial.stat().st_size > LARGEST_DATABASE // 2:
+        partial.unlink()
+        raise RatingError(f"the articles take more than {LARGEST_DATABASE // 2:,} bytes: rate fewer in a round")
     partial.chmod(0o600)
     partial.rename(folder / FILE)
     return tokens

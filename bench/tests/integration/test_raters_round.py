@@ -170,20 +170,33 @@ def test_raters_are_let_in_while_an_answer_waits_for_the_disk(begun: tuple[Path,
         assert saving.result().status_code == 200
 
 
-def test_a_rater_cannot_fill_the_disk(begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raters_cannot_make_a_round_too_large_to_be_opened(
+    begun: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, tokens = begun
-    monkeypatch.setattr(store, "_MOST_ROWS", 3)
-    program = client(folder, tokens["anna"])
-    for _ in range(4):  # equal answers are kept once
-        assert give(program, storm__interest="3", comment="Good", error__1="").status_code == 200
-    assert give(program, storm__interest="4").status_code == 200
-    refused = give(program, storm__interest="5", comment="Good")
-    assert (refused.status_code, refused.json()["error"].split(",")[0]) == (422, "a round keeps 3 answers of a rater")
-    assert give(program, storm__interest="4").status_code == 200
-    assert give(client(folder, tokens["boris"]), storm__interest="5").status_code == 200
+    before = (folder / FILE).stat().st_size
+    monkeypatch.setattr(store, "_MOST_OF_ALL", 100_000)
+    for name, most, saved in (("anna", 50_000, 24), ("boris", 5_000, 2)):
+        monkeypatch.setattr(store, "_MOST_BYTES", most)
+        program = client(folder, tokens[name])
+        twice = [f"{n}{'ж' * 950}" for n in range(30) for _ in range(2)]  # equal ones are kept once
+        given = [give(program, comment=one) for one in twice]
+        assert [one.status_code for one in given] == [200] * 2 * saved + [422] * (60 - 2 * saved)
+        assert given[-1].json()["error"].startswith(f"a round keeps {most:,} bytes of a rater's answers")
+        assert give(program, comment=Ratings(folder).answers(name)[0].value).status_code == 200
+    browser = client(folder, headers={"Origin": "http://testserver"})
+    browser.get(f"/enter?key={tokens['boris']}")
+    refused = browser.post(action(browser), data={"comment": "x" * 5000, "do": "stay"})
+    assert (refused.status_code, "A round keeps 5,000 bytes of a rater" in refused.text) == (422, True)
     with closing(sqlite3.connect(folder / FILE)) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert (folder / FILE).stat().st_size - before < 2 * 100_000
         plan = str(file.execute(f"EXPLAIN QUERY PLAN {store._VALUE}", ["anna", 1, 0, "comment"]).fetchall())
     assert "INDEX latest (rater=? AND number=? AND article=? AND question=?)" in plan
+    monkeypatch.setattr(store, "LARGEST_DATABASE", 2 * before - 2)
+    with pytest.raises(RatingError, match="rate fewer in a round"):
+        set_up_round(folder.with_name("study.toml"), folder.with_name("another"))
+    assert not list(folder.with_name("another").iterdir())
 
 
 def test_a_new_address_replaces_the_old_one_and_no_token_is_in_the_file(begun: tuple[Path, dict[str, str]]) -> None:

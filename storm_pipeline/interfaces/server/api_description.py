@@ -1,14 +1,16 @@
-"""Additions to FastAPI's ``/openapi.json``: access, formats, and settings that callers may choose."""
+"""Additions to FastAPI's ``/openapi.json``: access, formats, settings to choose; and what routes depend on."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, cast
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Path, Request
 from fastapi.openapi.utils import get_openapi
 
 from storm_pipeline.interfaces.server.problems import Problem
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, article_formats
+from storm_pipeline.interfaces.server.run_folders import RUN
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.recipes import OUTLINES, RECIPES, WITHOUT_OUTLINE
 
 _ABOUT = """Starts, follows and stops runs that research a topic and write an article, and returns their results.
@@ -29,6 +31,25 @@ ARTICLE: dict[str, Any] = {
     for format_ in article_formats()
 }
 """Media types of articles → description of their content. Markdown, the default, comes first."""
+
+
+async def _service(request: Request) -> RunService:
+    return cast("RunService", request.app.state.service)
+
+
+Service = Annotated[RunService, Depends(_service)]
+
+
+# These patterns are for clients; look-ups of unchecked values give better messages.
+_shape: dict[str, Any] = {"json_schema_extra": {"pattern": RUN, "maxLength": 255}}
+_path = Path(description="Name of the run.", examples=["silk-road-20261122-203616"], **_shape)
+
+
+def _accessible_run(service: Service, run: Annotated[str, _path]) -> str:
+    return service.accessible(run)
+
+
+RunName = Annotated[str, Depends(_accessible_run)]
 
 
 def links(parameter: str, *names: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 import re
 import secrets
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ OWNER, STRANGER = Caller(""), Caller("-")
 """The server's owner; and a reader of open pages without a token, who has access to nothing."""
 CALLER: ContextVar[Caller] = ContextVar("storm_caller")
 """The caller of the current request. Without a default, so that an unidentified request fails."""
+IS_KNOWN: ContextVar[Callable[[], bool]] = ContextVar("storm_is_known", default=lambda: True)
+"""Whether he still is one: a token may be revoked, and a session end, while he follows a run."""
 
 
 class KnownTokens(Protocol):

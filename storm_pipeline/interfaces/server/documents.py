@@ -34,7 +34,6 @@ _STATE, _PART = ".set.json", ".part-"
 _STALE = 3600.0  # seconds after which a partial file belongs to an earlier server
 _BEGINNINGS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04", ".epub": b"PK\x03\x04"}
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, RecursionError)  # errors of foreign or damaged sets
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
@@ -258,6 +257,6 @@ def _report_full_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise FullError("the server's disk is full: try again later, or ask its owner") from error
         raise RunError(f"the documents cannot be saved: {error.strerror}") from error

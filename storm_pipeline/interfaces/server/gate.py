@@ -6,11 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.server.callers import CALLER, OWNER, STRANGER, Caller, KnownTokens, Tokens
+from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN, OWNER, STRANGER, Caller, KnownTokens, Tokens
 from storm_pipeline.interfaces.server.documents import FILE_BYTES, SET_BYTES
 from storm_pipeline.interfaces.server.errors import (
     BusyError,
@@ -73,8 +74,7 @@ class Gate:
         tokens: the named tokens of other callers.
         reach: names of the server, and its proxies.
         open_path: path that needs no token, such as ``/health``.
-        of_session: returns the caller of a browser's session from its cookies; browsers without one are sent to
-            ``/login``.
+        of_session: as :meth:`Sessions.find`; browsers without a session are sent to ``/login``.
         open_pages: beginnings of the paths of pages that need no session.
         problem: renders the page of a refusal, from the request, its status and the reason.
     """
@@ -87,7 +87,7 @@ class Gate:
         reach: Reach | None = None,
         *,
         open_path: str = "",
-        of_session: Callable[[Scope, str], Caller | None] | None = None,
+        of_session: Callable[..., Caller | None] | None = None,
         open_pages: tuple[str, ...] = (),
         problem: Callable[[Any, int, str], Any] | None = None,
     ) -> None:
@@ -107,23 +107,24 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await self._admit(scope, receive, send)
-
-    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
         is_entry = (scope["method"], scope["path"]) == ("GET", _ENTRY)  # a file of `storm web` leads there
         origin = headers | {"sec-fetch-site": "none"} if is_entry else headers
         if reason := self._reach.refusal(origin, scope.get("server")):
             await self._refuse(scope, send, 403, reason)
             return
-        caller = self._caller(headers.get("authorization", ""))
+        authorization, cookies, in_session = headers.get("authorization", ""), headers.get("cookie", ""), None
+        caller = self._caller(authorization)
         if "authorization" not in headers or (caller == OWNER and not self._token):  # it is not a token
-            in_session = self._of_session and self._of_session(scope, headers.get("cookie", ""))
+            in_session = self._of_session and self._of_session(scope, cookies)
             is_own = is_own_page(headers)
             if scope["method"] not in _SAFE and (is_own is False or (in_session and not is_own)):
                 await self._refuse(scope, send, 403, "only pages of this server may change something in a session")
                 return
             caller = in_session or caller
+        look = partial(self._caller, authorization)
+        if self._of_session and in_session:
+            look = partial(self._of_session, scope, cookies, is_use=False)
         if caller is None and scope["path"] != self._open_path and not scope["path"].startswith(self._open_pages):
             if self._of_session and "text/html" in headers.get("accept", ""):
                 await _redirect_to_login(scope, send)
@@ -137,6 +138,7 @@ class Gate:
         is_owner = caller == OWNER and bool(self._token)  # else any user of this machine
         client = "/owner" if is_owner else (caller.name if caller else "") or address  # no token has such a name
         with ExitStack() as held:
+            held.callback(IS_KNOWN.reset, IS_KNOWN.set(lambda: look() == caller))
             try:
                 for places in self._places(scope, headers) if caller else (self._strangers,):
                     held.enter_context(places.hold(client))
@@ -150,7 +152,8 @@ class Gate:
         """Return the kinds of places that a request needs."""
         path, method, is_upload = scope["path"], scope["method"], _is_upload(scope, headers)
         is_form = is_upload and path == _FORM
-        is_large = is_form or (method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers))
+        size = announced_size(headers)
+        is_large = is_form or (method == "POST" and path in _MOST_BYTES_OF and (size is None or size > _MOST_BYTES))
         is_long = is_upload or _is_stream(scope)
         return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
 
@@ -207,8 +210,10 @@ class Turns:
     """
 
     def __init__(self, app: App) -> None:
+        from anyio.to_thread import current_default_thread_limiter as threads  # needs an extra
+
         self._app = app
-        self._turns = defaultdict[str, asyncio.Semaphore](_turns_of_one)
+        self._turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(int(threads().total_tokens) // 4))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request in its turn."""
@@ -218,12 +223,6 @@ class Turns:
             return
         async with self._turns[caller.name]:
             await self._app(scope, receive, send)
-
-
-def _turns_of_one() -> asyncio.Semaphore:
-    from anyio.to_thread import current_default_thread_limiter  # needs an extra
-
-    return asyncio.Semaphore(int(current_default_thread_limiter().total_tokens) // 4)
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -239,12 +238,6 @@ def _is_upload(scope: Scope, headers: dict[str, str]) -> bool:
     method, path = scope["method"], str(scope["path"])
     has_files = headers.get("content-type", "").lower().startswith("multipart/")
     return (method == "PUT" and path.startswith(_UPLOADS)) or (method == "POST" and path == _FORM and has_files)
-
-
-def _is_small(headers: dict[str, str]) -> bool:
-    """Return whether the headers announce a small body."""
-    size = announced_size(headers)
-    return size is not None and size <= _MOST_BYTES
 
 
 async def _redirect_to_login(scope: Scope, send: Send) -> None:

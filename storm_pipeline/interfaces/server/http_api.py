@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from importlib import import_module
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, FastAPI, Header, Path, Query, Request
+from fastapi import APIRouter, FastAPI, Header, Path, Query, Request
 from fastapi.concurrency import contextmanager_in_threadpool
 from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import MissingExtraError, RunError
-from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, describe, links
-from storm_pipeline.interfaces.server.callers import CALLER
+from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, RunName, Service, describe, links
+from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN
 from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
@@ -39,7 +39,7 @@ from storm_pipeline.interfaces.server.remote_settings import (
     article_format,
     article_formats,
 )
-from storm_pipeline.interfaces.server.run_folders import RUN, RunView
+from storm_pipeline.interfaces.server.run_folders import RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
 from storm_pipeline.interfaces.server.setup import Setup
 from storm_pipeline.interfaces.web.entrance import OPEN_PAGES, Sessions
@@ -59,29 +59,6 @@ def _router(tag: str) -> APIRouter:
 _server, _runs, _articles, _documents = map(_router, ("server", "runs", "articles", "documents"))
 
 
-async def _service(request: Request) -> RunService:
-    return cast("RunService", request.app.state.service)
-
-
-_Service = Annotated[RunService, Depends(_service)]
-
-
-# These patterns are for clients; look-ups of unchecked values give better messages.
-def _accessible_run(
-    service: _Service,
-    run: Annotated[
-        str,
-        Path(
-            description="Name of the run.",
-            json_schema_extra={"pattern": RUN, "maxLength": 255},
-            examples=["silk-road-20261122-203616"],
-        ),
-    ],
-) -> str:
-    return service.accessible(run)
-
-
-_Run = Annotated[str, Depends(_accessible_run)]
 _Format = Annotated[str, Query(json_schema_extra={"enum": [format_.name for format_ in article_formats()]})]
 _SharedFormat = Annotated[str, Query(json_schema_extra={"enum": [f.name for f in article_formats(of_shared=True)]})]
 _Style = Annotated[
@@ -156,13 +133,13 @@ def list_formats() -> list[ArticleFormat]:
 
 
 @_server.get("/settings", responses=answers())
-def list_settings(service: _Service) -> list[str]:
+def list_settings(service: Service) -> list[str]:
     """List the names of the settings that callers may choose."""
     return list(service.remote.choices())
 
 
 @_server.get("/doctor", responses=answers())
-def get_setup(service: _Service) -> Setup:
+def get_setup(service: Service) -> Setup:
     """Return which model writes, what judges and searches, and what is missing; as `storm doctor`, without paths."""
     return service.setup()
 
@@ -175,13 +152,13 @@ def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
 
 
 @_runs.post("/estimate", responses=answers(400, 404, 409, 422))
-def estimate_run(service: _Service, order: RunOrder) -> EstimateView:
+def estimate_run(service: Service, order: RunOrder) -> EstimateView:
     """Estimate calls, tokens, dollars and minutes of a run by a formula; no model is asked."""
     return service.estimate(order, CALLER.get())
 
 
 @_runs.get("/runs", responses=answers(422))
-def list_runs(service: _Service, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
+def list_runs(service: Service, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
     """List the newest runs, newest first."""
     return list(service.views(most, CALLER.get()))
 
@@ -192,7 +169,7 @@ _STARTED = header("Location", "Path of the run.", type="string") | {
 
 
 @_runs.post("/runs", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
-def start_run(service: _Service, order: RunOrder, response: Response) -> RunView:
+def start_run(service: Service, order: RunOrder, response: Response) -> RunView:
     """Start a run; it waits if the maximum number of runs is active."""
     name = service.start(order, CALLER.get())
     response.headers["Location"] = f"/runs/{quote(name)}"
@@ -200,25 +177,25 @@ def start_run(service: _Service, order: RunOrder, response: Response) -> RunView
 
 
 @_runs.get("/runs/{run}", responses=answers(404))
-def get_run(service: _Service, run: _Run) -> RunView:
+def get_run(service: Service, run: RunName) -> RunView:
     """Return the state and the usage of a run."""
     return service.view(run)
 
 
 @_runs.delete("/runs/{run}", responses=answers(404, 409, success=204), status_code=204)
-def delete_run(service: _Service, run: _Run) -> None:
+def delete_run(service: Service, run: RunName) -> None:
     """Delete a run and its folder."""
     service.delete(run)
 
 
 @_runs.post("/runs/{run}/resume", responses=answers(*_ORDERED, success=202), status_code=202)
-def resume_run(service: _Service, run: _Run, order: ResumeOrder | None = None) -> RunView:
+def resume_run(service: Service, run: RunName, order: ResumeOrder | None = None) -> RunView:
     """Resume a run that ended early; its paid calls are not repeated."""
     return service.view(service.resume(run, order.settings if order else None))
 
 
 @_runs.post("/runs/{run}/continue", responses=answers(*_ORDERED, success=202, **_STARTED), status_code=202)
-def continue_run(service: _Service, run: _Run, order: ContinueOrder, response: Response) -> RunView:
+def continue_run(service: Service, run: RunName, order: ContinueOrder, response: Response) -> RunView:
     """Write an article from edited pieces of a run, in a new run; what was paid and is not edited is not paid again."""
     name = service.continue_from(run, caller=CALLER.get(), **order.model_dump())
     response.headers["Location"] = f"/runs/{quote(name)}"
@@ -226,33 +203,37 @@ def continue_run(service: _Service, run: _Run, order: ContinueOrder, response: R
 
 
 @_runs.post("/runs/{run}/stop", responses=answers(404, 409, success=202), status_code=202)
-def stop_run(service: _Service, run: _Run) -> RunView:
+def stop_run(service: Service, run: RunName) -> RunView:
     """Stop a run gracefully, or remove it from the queue; it can be resumed."""
     service.stop(run)
     return service.view(run)
 
 
 @_runs.get("/runs/{run}/pieces", responses=answers(404))
-def get_pieces(service: _Service, run: _Run) -> RunPieces:
+def get_pieces(service: Service, run: RunName) -> RunPieces:
     """Return what a run has found and written so far: interviews, sources with ratings, outline, sections."""
     return service.pieces(run)
 
 
 @_runs.get("/runs/{run}/events", responses=answers(404, 422), response_class=EventSourceResponse)
 async def follow_run(
-    service: _Service,
-    run: _Run,
+    service: Service,
+    run: RunName,
     after: Annotated[int, Query(ge=0)] = 0,
     last_event_id: Annotated[int, Header(ge=0)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of a run as they happen, optionally after a given one, until it ends or is deleted."""
+    """Yield the events of a run as they happen, optionally after a given one, until it, the token or session ends."""
     try:
         async for event in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
+            if not IS_KNOWN.get()():
+                state, reason = "refused", "the token was revoked, or the session has ended"
+                break
             if event is None:
                 await asyncio.sleep(POLL)
             else:
                 yield ServerSentEvent(data=event[1], id=str(event[0]))
-        state, reason = await asyncio.to_thread(service.ending, run)
+        else:
+            state, reason = await asyncio.to_thread(service.ending, run)
     except UnknownRunError:
         state, reason = "deleted", "the run was deleted"
     except RunError as error:
@@ -262,8 +243,8 @@ async def follow_run(
 
 @_articles.get("/runs/{run}/article", responses=answers(400, 404, 409, 501, content=ARTICLE), response_class=Response)
 def get_article(
-    service: _Service,
-    run: _Run,
+    service: Service,
+    run: RunName,
     format: _Format = "markdown",  # noqa: A002
     citation_style: _Style = None,
 ) -> Response:
@@ -277,7 +258,7 @@ def get_article(
     response_class=Response,
 )
 def get_shared_article(
-    service: _Service,
+    service: Service,
     key: Annotated[str, Path(description="Key of a read-only link.")],
     format: _SharedFormat = "markdown",  # noqa: A002
     citation_style: _Style = None,
@@ -294,21 +275,21 @@ class Share(BaseModel):
 
 
 @_articles.post("/runs/{run}/share", responses=answers(404, 409, success=201), status_code=201)
-def share_article(service: _Service, run: _Run) -> Share:
+def share_article(service: Service, run: RunName) -> Share:
     """Make a read-only link to the article of a run, which replaces an earlier one."""
     return Share(key=service.share(run))
 
 
 @_articles.delete("/runs/{run}/share", responses=answers(404, 409, success=204), status_code=204)
-def unshare_article(service: _Service, run: _Run) -> None:
+def unshare_article(service: Service, run: RunName) -> None:
     """Make the read-only link to an article invalid."""
     service.unshare(run)
 
 
 @_articles.post("/runs/{run}/questions", responses=answers(*_ORDERED, 501, content=ARTICLE), response_class=Response)
 def ask_about_article(
-    service: _Service,
-    run: _Run,
+    service: Service,
+    run: RunName,
     order: QuestionOrder,
     format: _Format = "markdown",  # noqa: A002
 ) -> Response:
@@ -320,14 +301,14 @@ def ask_about_article(
 @_articles.get(
     "/runs/{run}/outline", responses=answers(404, 409, content={"text/markdown": TEXT}), response_class=Response
 )
-def get_outline(service: _Service, run: _Run) -> Response:
+def get_outline(service: Service, run: RunName) -> Response:
     """Return the outline of a run, as Markdown."""
     text = service.redactor.text(service.folders.outline(run))
     return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
 
 
 @_documents.get("/documents", responses=answers())
-def list_documents(service: _Service) -> list[DocumentSet]:
+def list_documents(service: Service) -> list[DocumentSet]:
     """List your sets of documents, oldest first."""
     return list(service.documents.views(CALLER.get()))
 
@@ -338,7 +319,7 @@ _MADE = header("Location", "Path of the set.", type="string") | {
 
 
 @_documents.post("/documents", responses=answers(409, 507, success=201, **_MADE), status_code=201)
-def create_documents(service: _Service, response: Response) -> DocumentSet:
+def create_documents(service: Service, response: Response) -> DocumentSet:
     """Make an empty set of documents, to which files are added, and which an order may name."""
     made = service.documents.create(CALLER.get())
     response.headers["Location"] = f"/documents/{made.documents}"
@@ -346,13 +327,13 @@ def create_documents(service: _Service, response: Response) -> DocumentSet:
 
 
 @_documents.get("/documents/{documents}", responses=answers(404, 422))
-def get_documents(service: _Service, documents: _Set) -> DocumentSet:
+def get_documents(service: Service, documents: _Set) -> DocumentSet:
     """Return a set of documents with its files, and the runs that use it."""
     return service.documents.view(CALLER.get(), documents)
 
 
 @_documents.delete("/documents/{documents}", responses=answers(404, 409, 422, success=204), status_code=204)
-def delete_documents(service: _Service, documents: _Set) -> None:
+def delete_documents(service: Service, documents: _Set) -> None:
     """Delete a set of documents, unless a waiting or active run uses it."""
     service.documents.delete(CALLER.get(), documents, service.is_running)
 
@@ -362,7 +343,7 @@ def delete_documents(service: _Service, documents: _Set) -> None:
     responses=answers(400, 404, 409, 422, 507),
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": FILE}}},
 )
-async def put_document(service: _Service, documents: _Set, name: _Name, request: Request) -> DocumentSet:
+async def put_document(service: Service, documents: _Set, name: _Name, request: Request) -> DocumentSet:
     """Put a file into a set of documents not used by a run, replacing one of the same name."""
     caller, sets = CALLER.get(), service.documents
     incoming = sets.upload(caller, documents, name, announced_size(dict(request.headers)))

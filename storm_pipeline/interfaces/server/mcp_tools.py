@@ -21,7 +21,7 @@ from typing_extensions import TypedDict  # required by pydantic before Python 3.
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import StormError
-from storm_pipeline.interfaces.server.callers import CALLER
+from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN
 from storm_pipeline.interfaces.server.checking import ArticleCheck, SentPage
 from storm_pipeline.interfaces.server.gate import LARGE_BYTES
 from storm_pipeline.interfaces.server.remote_settings import RunOrder, article_as, article_format, article_formats
@@ -295,6 +295,8 @@ async def _report_until_ended(service: RunService, name: str, ctx: _Progress) ->
     if (position := service.view(name).position) is not None:
         await ctx.report_progress(0, 1, f"waits for its turn, {position} in the queue")
     async for event in iterate_in_threadpool(service.events(name)):
+        if not IS_KNOWN.get()():
+            raise ToolError("the token was revoked")
         if event is None:
             await asyncio.sleep(POLL)
             continue

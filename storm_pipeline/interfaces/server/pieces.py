@@ -150,7 +150,7 @@ def _sources(
     pages: Mapping[str, Snippet | Source], lead: Iterable[Sentence], sections: Iterable[Section], settings: Settings
 ) -> Iterator[SourceView]:
     cited: dict[str, dict[str, None]] = {}
-    for heading, sentences in (("", lead), *((section.heading, section.sentences()) for section in sections)):
+    for heading, sentences in (("", lead), *((section.heading[:120], section.sentences()) for section in sections)):
         for citation in (citation for sentence in sentences for citation in sentence.citations):
             cited.setdefault(citation.source_id, {})[heading] = None
     policy = SourcePolicy(allow=settings.allow_sources, deny=settings.deny_sources)
@@ -174,5 +174,7 @@ def changes_of_outline(folder: Path, article: Article) -> list[str]:
     if "outline" not in read_state(folder)["given"]:
         return []
     kept, text = {section.heading for section in article.sections}, read_plain(folder / EDITABLE["outline"]).decode()
-    lost = [repr(title) for line in text.splitlines() if (title := line.lstrip("# ").strip()) and title not in kept]
-    return [problem.detail for problem in article.report.problems if any(title in problem.detail for title in lost)]
+    lines = text.splitlines()[:1000]  # as many as may be given; of another's run all would take long
+    lost = [repr(title) for line in lines if (title := line.lstrip("# ").strip()) and title not in kept]
+    details = [problem.detail[:2000] for problem in article.report.problems[:1000]]
+    return [detail for detail in details if any(title in detail for title in lost)]

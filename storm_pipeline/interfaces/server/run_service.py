@@ -168,13 +168,14 @@ class RunService(AbstractContextManager["RunService"]):
         It counts in the usage and the cap of the run, and in the caller's budget and the server's.
 
         Raises:
-            UnknownRunError, ConflictError: unknown run, it has no article yet, or is under way.
+            UnknownRunError, ConflictError: unknown run, no article yet, or it is under way; or too many, as `start`.
             BusyError, BudgetSpentError: too many questions at once, or a budget is spent or reserved by runs.
             SettingsError, ModelError, RunError: as :meth:`Storm.ask`.
         """
         self.folders.article(name)
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
+        self.folders.require_room(self.folders.record(name).caller)
         settings = self._resumed(name)
         before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())

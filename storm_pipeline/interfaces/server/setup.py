@@ -13,8 +13,6 @@ from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.configuration.variables import PROVIDERS, provider_with_key
 
-_NAMED = ("model", "search")  # kinds of findings that have a name
-
 
 @dataclass(frozen=True)
 class Setup:
@@ -81,5 +79,5 @@ def offered_model(settings: Settings) -> str | None:
 def _shown(finding: Finding) -> str:
     """Return what is missing, without details that could have a path."""
     kind, _, name = finding.subject.partition(" ")
-    is_plain = kind in _NAMED and ":" not in name and not name.startswith(("/", ".", "~"))
+    is_plain = kind in ("model", "search") and ":" not in name and not name.startswith(("/", ".", "~"))
     return f"{finding.subject}: {finding.detail}" if is_plain else f"{kind}: `storm doctor` says what is missing"

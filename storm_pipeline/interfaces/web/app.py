@@ -1,14 +1,13 @@
 """The routes of the pages, which call the service of the HTTP API; actions are forms, answered by redirects."""
 
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 from urllib.parse import parse_qs, quote, urlencode
 
 from fastapi import APIRouter, Depends, Request
@@ -19,6 +18,7 @@ from starlette.routing import BaseRoute
 
 from storm_pipeline.errors import ContradictionError, SettingsError, StormError
 from storm_pipeline.interfaces.server import remote_settings as orders
+from storm_pipeline.interfaces.server.api_description import RunName, Service
 from storm_pipeline.interfaces.server.callers import CALLER, digest
 from storm_pipeline.interfaces.server.documents import DocumentSet
 from storm_pipeline.interfaces.server.estimates import expected_calls
@@ -39,16 +39,13 @@ _Row = tuple[str, str]  # of a form: level and heading, or name and focus
 _Kept = tuple[DocumentSet | None, list[str]]  # what was added to a form, and why some files were not
 _MOST_RUNS, _NEWEST, _FIELDS = 500, 20, 2000  # in the library; of those looked at for interrupted ones; of a form
 _MOST_ANSWERS, _LONGEST = 500, 8000  # answers that are kept; characters of an address
-_ANSWERS: dict[tuple[str, str], Article] = {}  # of a run, by a random key, the oldest first
+_MOST_ROWS, _MOST_ASKERS = 900, 50  # headings and perspectives of the form for an outline, two fields each
+_ANSWERS: dict[tuple[str, str], Article] = {}  # of a run, by a hash of the question, the oldest first
 
 
 def routes(sessions: Sessions) -> list[BaseRoute]:
     """Return the routes of an application whose ``state`` has the service."""
     return [*_pages.routes, *entrance(sessions, page).routes]
-
-
-async def _service(request: Request) -> RunService:
-    return cast("RunService", request.app.state.service)
 
 
 async def _form(request: Request) -> dict[str, list[str]]:
@@ -58,13 +55,7 @@ async def _form(request: Request) -> dict[str, list[str]]:
         raise SettingsError(f"the form has more than {_FIELDS:,} fields: send fewer") from error
 
 
-def _accessible(request: Request, run: str) -> str:
-    return cast("RunService", request.app.state.service).accessible(run)
-
-
-_Service = Annotated[RunService, Depends(_service)]
 _Form = Annotated[dict[str, list[str]], Depends(_form)]
-_Run = Annotated[str, Depends(_accessible)]
 
 
 def _go(*parts: str) -> Response:
@@ -77,7 +68,7 @@ _pages.get("/alive", status_code=204)(lambda: None)  # asked by each open page
 
 @_pages.get("/")
 @_pages.get("/api")
-def _home(request: Request, service: _Service) -> Response:
+def _home(request: Request, service: Service) -> Response:
     values = page_values(recorded_article()) | {"setup": service.setup(), "references_at": "/example"}
     template = "api.html" if request.url.path == "/api" else "home.html"
     return page(request, template, interrupted=len(_interrupted(service)), base_url=request.base_url, **values)
@@ -144,14 +135,14 @@ def _recorded() -> _Book:
     return _Book("/example", recorded_article(), recorded_pieces, is_recording=True)
 
 
-def _book(service: _Service, run: _Run) -> _Book:
+def _book(service: Service, run: RunName) -> _Book:
     article, is_linked = service.article(run), service.view(run).shared
     changes = changes_of_outline(service.folders.path(run), article)
     asked, base = [(key, answer.title) for (of, key), answer in [*_ANSWERS.items()] if of == run], f"/read/{quote(run)}"
     return _Book(base, article, partial(service.pieces, run), run, is_linked, changes=changes, answers=asked)
 
 
-def _shared(service: _Service, key: str) -> _Book:
+def _shared(service: Service, key: str) -> _Book:
     return _Book(f"/shared/{quote(key)}", service.shared_article(key), is_shared=True)
 
 
@@ -184,7 +175,7 @@ _add_book("/shared/{key}", _shared)
 
 
 @_pages.post("/read/{run}/share")
-def _share(request: Request, service: _Service, run: _Run) -> Response:
+def _share(request: Request, service: Service, run: RunName) -> Response:
     base, name = request.base_url, request.base_url.hostname or ""
     base = base.replace(hostname="127.0.0.1") if name.endswith(".localhost") else base
     link = f"{base}shared/{service.share(run)}"  # never with the host name of a session, which is for its user alone
@@ -192,7 +183,7 @@ def _share(request: Request, service: _Service, run: _Run) -> Response:
 
 
 @_pages.post("/read/{run}/ask")
-def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
+def _ask(request: Request, service: Service, run: RunName, form: _Form) -> Response:
     """Answer a question, at an address to come back to."""
     given = {"question": form.get("question", [""])[0]}
     try:
@@ -200,14 +191,14 @@ def _ask(request: Request, service: _Service, run: _Run, form: _Form) -> Respons
     except StormError as error:
         problem = service.redactor.text(str(error))
         return _book(service, run).page(request, status=400, problem=problem, given=given)
-    _ANSWERS[run, key := secrets.token_urlsafe(12)] = answer
+    _ANSWERS[run, key := digest(answer.title)[:16]] = answer  # asked again, it takes no other's place
     for oldest in [*_ANSWERS][:-_MOST_ANSWERS]:
         _ANSWERS.pop(oldest, None)
     return _go("read", run, "answers", key)
 
 
 @_pages.get("/read/{run}/answers/{key}")
-def _answer(request: Request, run: _Run, key: str) -> Response:
+def _answer(request: Request, run: RunName, key: str) -> Response:
     if answer := _ANSWERS.get((run, key)):
         return page(request, "answer.html", base=f"/read/{quote(run)}", run=run, **page_values(answer))
     raise HTTPException(404)
@@ -221,7 +212,7 @@ _STARTS = {"start": {}, "start-extract": {"outline_first": ""}, "start-embedded"
 
 
 @_pages.get("/write")
-def _write(request: Request, service: _Service) -> Response:
+def _write(request: Request, service: Service) -> Response:
     given = dict(request.query_params)
     if given.get("do", "").startswith("estimate"):
         return _take_order(request, service, given, ())
@@ -240,7 +231,7 @@ def _order_page(request: Request, service: RunService, given: dict[str, str], **
 
 
 @_pages.post("/write")
-async def _order(request: Request, service: _Service) -> Response:
+async def _order(request: Request, service: Service) -> Response:
     """Show the estimate of an order, or start it; files become a set of documents."""
     from starlette.concurrency import run_in_threadpool
 
@@ -312,7 +303,7 @@ def _keep(service: RunService, given: dict[str, str], files: Sequence[UploadFile
 
 @_pages.get("/watch/{run}")
 @_pages.get("/watch/{run}/now")
-def _watch(request: Request, service: _Service, run: _Run) -> Response:
+def _watch(request: Request, service: Service, run: RunName) -> Response:
     """Show a run under way, or the part of its page that changes."""
     view, pieces = service.view(run), service.pieces(run)
     progress = Progress.of(event for event in takewhile(bool, service.events(run)) if event)
@@ -331,7 +322,7 @@ def _watch(request: Request, service: _Service, run: _Run) -> Response:
 def _add_action(part: str, what: str) -> None:
     """Add a form's action on a run, which leads to a page of the run, or to the library."""
 
-    def act(service: _Service, run: _Run) -> Response:
+    def act(service: Service, run: RunName) -> Response:
         getattr(service, what)(run)
         return _go(part) if part == "library" else _go(part, run)
 
@@ -346,14 +337,14 @@ for _part, _what in (("watch", "stop"), ("watch", "resume"), ("read", "unshare")
 
 
 @_pages.get("/library")
-def _library(request: Request, service: _Service, q: str = "") -> Response:
+def _library(request: Request, service: Service, q: str = "") -> Response:
     views = service.views(_MOST_RUNS, CALLER.get())
     shown = [view for view in views if q.casefold() in view.topic.casefold()]
     return page(request, "library.html", views=shown, q=q, is_empty=not views, interrupted=len(_interrupted(service)))
 
 
 @_pages.post("/library/resume")
-def _resume_interrupted(service: _Service) -> Response:
+def _resume_interrupted(service: Service) -> Response:
     """Resume the interrupted runs that can be, oldest first."""
     for run in reversed(_interrupted(service)):
         with suppress(StormError):
@@ -366,16 +357,18 @@ def _interrupted(service: RunService) -> list[str]:
 
 
 @_pages.get("/outline/{run}")
-def _outline(request: Request, service: _Service, run: _Run) -> Response:
+def _outline(request: Request, service: Service, run: RunName) -> Response:
     pieces = service.pieces(run)
     lines = [line.strip() for line in pieces.outline.splitlines() if line.strip()]
     headings = [(str(min(3, len(line) - len(line.lstrip("#")))), line.lstrip("# ")) for line in lines]
     perspectives = [(asker.name, asker.focus) for asker in pieces.perspectives]
-    return page(request, "outline.html", run=run, view=service.view(run), headings=headings, perspectives=perspectives)
+    rows: dict[str, Any] = {"headings": headings[:_MOST_ROWS], "perspectives": perspectives[:_MOST_ASKERS]}
+    cut = [*map(len, rows.values())] != (count := [len(headings), len(perspectives)]) and count
+    return page(request, "outline.html", run=run, view=service.view(run), cut=cut, **rows)
 
 
 @_pages.post("/outline/{run}")
-def _edit_outline(request: Request, service: _Service, run: _Run, form: _Form) -> Response:
+def _edit_outline(request: Request, service: Service, run: RunName, form: _Form) -> Response:
     """Move, add or remove a row, or go on from what the rows hold."""
     headings = list(zip(form.get("level", []), form.get("heading", []), strict=False))
     perspectives = list(zip(form.get("name", []), form.get("focus", []), strict=False))

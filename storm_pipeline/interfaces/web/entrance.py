@@ -51,13 +51,13 @@ class Sessions:
         """Return the cookie of a new session for a token; None if the token is wrong."""
         return self._new(digest(token)) if token and self._caller_of(digest(token)) else None
 
-    def find(self, scope: Mapping[str, Any], cookies: str) -> Caller | None:
-        """Return the caller of the session in a request's ``Cookie`` header; None if there is no such session."""
+    def find(self, scope: Mapping[str, Any], cookies: str, *, is_use: bool = True) -> Caller | None:
+        """Return the caller of the session in a request's ``Cookie`` header; others as for :meth:`caller`."""
         pairs = dict(part.strip().partition("=")[::2] for part in cookies.split(";"))
-        return self.caller(pairs.get(cookie_name(scope), ""))
+        return self.caller(pairs.get(cookie_name(scope), ""), is_use=is_use)
 
-    def caller(self, cookie: str) -> Caller | None:
-        """Return the caller of a session; None if there is no such session."""
+    def caller(self, cookie: str, *, is_use: bool = True) -> Caller | None:
+        """Return the caller of a session; None if there is no such session. ``is_use``: whether it lasts for it."""
         if not cookie:
             return None
         name, now = digest(cookie), time.monotonic()
@@ -66,8 +66,9 @@ class Sessions:
             if name not in self._open or now - used > _IDLE_SECONDS:
                 self._open.pop(name, None)
                 return None
-            self._open[name] = token, now
-            self._open.move_to_end(name)
+            if is_use:
+                self._open[name] = token, now
+                self._open.move_to_end(name)
         return self._caller_of(token)
 
     def end(self, cookie: str) -> None:

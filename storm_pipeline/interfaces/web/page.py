@@ -70,6 +70,7 @@ class Pages:
     def _environment(self) -> "Environment":
         environment = page_environment(*self._packages)
         environment.globals |= {"static": functools.cache(self._address), "version": __version__, "noun": with_noun}
+        environment.globals["most"] = 1000  # entries of a list
         environment.filters |= {"chain": chain.from_iterable, "clock": clock, "plain": plain_name, "shorten": shorten}
         environment.filters |= {
             "plainly": plainly,

@@ -8,6 +8,7 @@ from functools import cached_property
 from storm_pipeline.types import READERS, Article, Perspective, Sentence
 
 _MOST = 50  # sections of a passage that are counted, so that the time is linear
+_MOST_ROWS, _MOST_FOUND = 1000, 100  # questions and sections that are drawn; findings of a question
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class ResearchMap:
 
     askers: tuple[Asker, ...]
     sections: tuple[str, ...]
+    is_cut: bool  # whether the article has more than is drawn
 
     @property
     def questions(self) -> list[Question]:
@@ -54,18 +56,22 @@ class ResearchMap:
 def research_map(article: Article) -> ResearchMap:
     """Return the map of an article: a finding is used by the section that cites most of its passages."""
     users, askers, number = dict[str, list[int]](), list[Asker](), 0  # passage → places of the sections that cite it
-    for place, section in enumerate(article.sections):
+    sections = article.sections[:_MOST_ROWS]
+    is_cut = sections != article.sections
+    for place, section in enumerate(sections):
         for passage in _snippets(section.sentences()):
             users.setdefault(passage, []).append(place)
     for talk in article.conversations:
         turns = [turn for turn in talk.turns if turn.answer]
+        is_cut |= len(turns) > _MOST_ROWS - number or any(len(turn.answer) > _MOST_FOUND for turn in turns)
+        turns = turns[: _MOST_ROWS - number]
         questions = tuple(
-            Question(place, turn.question, tuple((sentence.text, _user(sentence, users)) for sentence in turn.answer))
+            Question(place, turn.question, tuple((s.text, _user(s, users)) for s in turn.answer[:_MOST_FOUND]))
             for place, turn in enumerate(turns, number + 1)
         )
         number += len(turns)
         askers += [Asker(talk.perspective, questions, talk.perspective.focus in READERS)] if questions else []
-    return ResearchMap(tuple(askers), tuple(section.heading for section in article.sections))
+    return ResearchMap(tuple(askers), tuple(section.heading[:120] for section in sections), is_cut)
 
 
 def _user(sentence: Sentence, users: Mapping[str, list[int]]) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LARGEST, _MOST, _MOST_STAGES = 1e15, 1000, 100  # number of an event; queries and problems; stages
+_LONGEST = 2000  # characters of a stage's name, a query or a problem: problems are compared with each other
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Progress:
     def _take(self, event: Mapping[str, Any]) -> None:
         if any(isinstance(value, int | float) and not abs(value) < _LARGEST for value in event.values()):
             return  # infinite or absurd
-        name, at, kind = str(event["stage"]), float(event["at"]), event["event"]
+        name, at, kind = str(event["stage"])[:_LONGEST], float(event["at"]), event["event"]
         if kind == "RunStarted":
             self.seconds, self.began = self.elapsed(), at
             for stage in self.stages.values():  # a session begins each of them again
@@ -73,13 +74,13 @@ class Progress:
                 self.calls += 1
                 self.cost = None if None in (self.cost, event["cost"]) else (self.cost or 0.0) + event["cost"]
             case "Searched" if len(self.queries) < _MOST:
-                self.queries[str(event["query"])] = int(event["results"])
+                self.queries[str(event["query"])[:_LONGEST]] = int(event["results"])
             case "Downloading":
                 self.download = f"{event['name']}: {event['done'] / 1e6:,.0f} of {event['total'] / 1e6:,.0f} MB"
             case "RunStopped":
                 self.error = str(event.get("error", ""))
             case "Failed" | "Degraded" if len(self.problems) < _MOST:
-                self.problems.append(str(event["detail"]))
+                self.problems.append(str(event["detail"])[:_LONGEST])
 
     def elapsed(self, now: float = 0.0) -> float:
         """Return the seconds of all sessions, the current one until its last event, or until ``now``."""

@@ -111,8 +111,9 @@ def require_presentable(article: Article, texts: Mapping[str, str], most: int = 
 
     ``texts``: snippet id → text.
     """
+    names = {source.id: len(source.title) + len(source.url) for source in article.sources}
     characters = sum(
-        len(sentence.text) + len(texts.get(citation.snippet_id, ""))
+        len(sentence.text) + len(texts.get(citation.snippet_id, "")) + names.get(citation.source_id, 0)
         for sentence in article.sentences()
         for citation in sentence.citations
     )
