@@ -91,12 +91,8 @@ class Sheet:
 
 def marks(answers: Mapping[str, str]) -> dict[int, str]:
     """Return number of a sentence, from 1 → class of its error."""
-    found = {int(name.removeprefix(_MARK)): value for name, value in answers.items() if _is_mark(name)}
-    return dict(sorted(found.items()))
-
-
-def _is_mark(name: str) -> bool:
-    return name.startswith(_MARK) and name != MARKED
+    marked = {name: value for name, value in answers.items() if name.startswith(_MARK) and name != MARKED}
+    return dict(sorted((int(name.removeprefix(_MARK)), value) for name, value in marked.items()))
 
 
 def _sentences(article: Article) -> Iterator[dict[str, Any]]:
