@@ -4,10 +4,11 @@ Editions of a text differ in the marks of their notes, in hyphens, and in a word
 number says something else: it may be a newer count.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import groupby
 from zlib import crc32
 
 import numpy as np
@@ -26,8 +27,35 @@ _LAST_BITS = np.uint64((1 << 20) - 1)
 Hashes = npt.NDArray[np.uint64]
 
 
+class PairsOfTexts:
+    """Pairs of texts with one that contains the other, in a collection whose new texts alone are compared. Thread-safe.
+
+    Results are those of a collection compared at once.
+    """
+
+    def __init__(self) -> None:
+        self._shingles_of: Mapping[str, Hashes] = {}
+        self._likeness: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+
+    def likeness(self, shingles_of: Mapping[str, Hashes]) -> dict[tuple[str, str], float]:
+        """Return the pairs of ids, the lower one first, and their Jaccard similarity.
+
+        ``shingles_of``: id → the distinct shingles of a text, the same object if it is as it was.
+        """
+        with self._lock:
+            new = {name for name, hashes in shingles_of.items() if self._shingles_of.get(name) is not hashes}
+            old = {pair: like for pair, like in self._likeness.items() if new.isdisjoint(pair)}
+            kept = {pair: like for pair, like in old.items() if pair[0] in shingles_of and pair[1] in shingles_of}
+            self._likeness = kept | dict(_pairs(shingles_of, new))
+            self._shingles_of = shingles_of
+            return self._likeness
+
+
 def same_texts(
-    texts: Mapping[str, Iterable[str]], may_be_same: Callable[[str, str], bool] = lambda *_: True
+    texts: Mapping[str, Iterable[str]],
+    may_be_same: Callable[[str, str], bool] = lambda *_: True,
+    pairs: PairsOfTexts | None = None,
 ) -> list[tuple[str, ...]]:
     """Group ids of equal texts: more than half of the shorter text's six-word shingles are in the longer one.
 
@@ -38,13 +66,15 @@ def same_texts(
     Args:
         texts: id → the passages of a text.
         may_be_same: whether the texts with two ids may be equal.
+        pairs: those of an earlier state of the collection.
 
     Returns:
         The groups of two or more, in the order of their lowest ids. In each the text that is most like the others comes
         first; of equal ones the longer, then the lower id.
     """
     shingles_of = {name: distinct_shingles(parts) for name, parts in texts.items()}
-    likeness = {pair: like for pair, like in _pairs(shingles_of) if may_be_same(*pair)}
+    alike = (pairs or PairsOfTexts()).likeness(shingles_of)
+    likeness = {pair: like for pair, like in alike.items() if may_be_same(*pair)}
     group_of: dict[str, frozenset[str]] = {}
     for pair in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         first, other = (group_of.get(name, frozenset((name,))) for name in pair)
@@ -60,8 +90,7 @@ def same_texts(
 
 def shingles(words: Sequence[str]) -> Hashes:
     """Return the hashes of all six-word shingles of a text in order; none for fewer words."""
-    known = {word: crc32(word.encode("utf-8", "surrogatepass")) for word in set(words)}
-    ids = np.fromiter((known[word] for word in words), np.uint64, len(words))
+    ids = np.fromiter(map(_hash_of_word, words), np.uint64, len(words))
     mixed = np.zeros(max(0, len(ids) - SHINGLE + 1), np.uint64)
     for offset in range(SHINGLE):
         mixed = mixed * _FACTOR + ids[offset : offset + len(mixed)] + np.uint64(1)
@@ -78,6 +107,11 @@ def is_within(part: Hashes, whole: Hashes) -> bool:
     return bool(np.isin(part, whole, assume_unique=True).sum() > _CONTAINED * len(part))
 
 
+@lru_cache(1 << 16)
+def _hash_of_word(word: str) -> int:
+    return crc32(word.encode("utf-8", "surrogatepass"))
+
+
 @lru_cache(1 << 12)
 def _distinct_of(parts: tuple[str, ...]) -> Hashes:
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *map(_of_passage, parts)]))
@@ -88,34 +122,36 @@ def _of_passage(text: str) -> Hashes:
     return shingles(folded_words(text))
 
 
-def _pairs(shingles_of: Mapping[str, Hashes]) -> Iterator[tuple[tuple[str, str], float]]:
-    """Find the pairs of ids, the lower one first, with a text that contains the other, and their Jaccard similarity.
+def _pairs(shingles_of: Mapping[str, Hashes], new: Collection[str]) -> Iterator[tuple[tuple[str, str], float]]:
+    """Find the pairs of ids, the lower one first, at least one of them new, with a text that contains the other.
 
-    Uses an inverted index without shingles of a single text.
+    Yields also their Jaccard similarity. Uses an inverted index of shingles that a new text shares with others.
     """
     names = sorted(name for name, distinct in shingles_of.items() if len(distinct))
-    if not names:
+    if not any(len(shingles_of[name]) for name in new):
         return
     sizes = np.array([len(shingles_of[name]) for name in names])
     every = np.concatenate([shingles_of[name] for name in names])
+    ends = np.zeros(1 << 20, bool)  # the last bits of shingles of new texts, which few of the others share
+    ends[np.concatenate([shingles_of[name] for name in new]) & _LAST_BITS] = True
+    places = np.flatnonzero(ends[every & _LAST_BITS])
+    every, rows = every[places], np.searchsorted(np.cumsum(sizes), places, side="right")
     ordered = np.sort(every)
     known = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])  # those of several texts
     if not len(known):
         return
-    ends = np.zeros(1 << 20, bool)  # the last bits of those in known, which few of the others share
-    ends[known & _LAST_BITS] = True
-    places = np.flatnonzero(ends[every & _LAST_BITS])
-    every, rows = every[places], np.repeat(np.arange(len(names)), sizes)[places]
     columns = np.searchsorted(known, every)
     is_shared = known[np.minimum(columns, len(known) - 1)] == every
     columns, rows = columns[is_shared], rows[is_shared]
-    begins = np.searchsorted(rows, np.arange(1, len(names)))
-    for i, shared in ((i, shared) for i, shared in enumerate(np.split(columns, begins)) if len(shared)):
+    begins = np.searchsorted(rows, np.arange(len(names) + 1))
+    for i in (i for i, name in enumerate(names) if name in new and begins[i] < begins[i + 1]):
         has = np.zeros(len(known), bool)
-        has[shared] = True
-        both = np.bincount(rows[has[columns]], minlength=len(names))[:i]
-        for j in np.flatnonzero(both > _CONTAINED * np.minimum(sizes[i], sizes[:i])).tolist():
-            yield (names[j], names[i]), float(both[j] / (sizes[i] + sizes[j] - both[j]))
+        has[columns[begins[i] : begins[i + 1]]] = True
+        both = np.bincount(rows[has[columns]], minlength=len(names))
+        for j in np.flatnonzero(both > _CONTAINED * np.minimum(sizes[i], sizes)).tolist():
+            if j < i or (j > i and names[j] not in new):
+                first, other = sorted((names[i], names[j]))
+                yield (first, other), float(both[j] / (sizes[i] + sizes[j] - both[j]))
 
 
 _OWN = 1 / 12  # maximum share of a copy's words that the others lack, or one word
@@ -128,12 +164,18 @@ def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
     others.
     """
     shown: dict[int, list[int]] = {}
+    with_shingle: dict[int, list[int]] = defaultdict(list)
     for i, text in enumerate(texts):
-        shared = {j: count for j in shown if (count := shared_shingles(text, texts[j]))}
+        alike = Counter(j for shingle in _distinct(text) for j in with_shingle.get(shingle, ()))
+        brief = shown if len(_words(text)) < SHINGLE else [j for j in shown if len(_words(texts[j])) < SHINGLE]
+        alike.update({j: shared_shingles(text, texts[j]) for j in brief})
+        shared = {j: alike[j] for j in shown if alike[j]}
         if shared and repeats(text, [texts[j] for j in shared]):
             shown[max(shared, key=lambda j: shared[j])].append(i)
             continue
         repeated = [j for j in shared if repeats(texts[j], [text])]
+        for shingle in _distinct(text):
+            with_shingle[shingle].append(i)
         shown[i] = [i, *(k for j in repeated for k in shown.pop(j))]
     return [tuple(group) for group in sorted(shown.values(), key=min)]
 
@@ -149,16 +191,13 @@ def repeats(text: str, others: Sequence[str]) -> bool:
 
 def unshared_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
     """Find the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
-    words = _words(text)
-    known = frozenset[int]().union(*map(_distinct, others))
-    is_own = [True] * len(words)
-    for start, shingle in enumerate(_in_order(text)):
-        if shingle in known:
-            is_own[start : start + SHINGLE] = [False] * SHINGLE
+    words, distinct = _words(text), list(map(_distinct, others))
+    known = distinct[0] if len(distinct) == 1 else frozenset[int]().union(*distinct)
+    ends = [0, *(start + SHINGLE for start, shingle in enumerate(_in_order(text)) if shingle in known)]
+    begins = [*(end - SHINGLE for end in ends[1:]), len(words)]
     glued = " ".join(map(_glue, others))
-    runs = [[i for i, _ in run] for is_run, run in groupby(enumerate(is_own), lambda pair: pair[1]) if is_run]
-    around = ("".join(words[max(0, run[0] - 1) : run[-1] + 2]) for run in runs)
-    return [words[run[0] : run[-1] + 1] for run, text in zip(runs, around, strict=True) if text not in glued]
+    runs = [(begin, end) for begin, end in zip(ends, begins, strict=True) if begin < end]
+    return [words[i:j] for i, j in runs if "".join(words[max(0, i - 1) : j + 1]) not in glued]
 
 
 def figures(words: Sequence[str]) -> frozenset[str]:
@@ -214,6 +253,7 @@ class Editions:
     """
 
     pages: tuple[Source, ...]
+    pairs: PairsOfTexts = field(default_factory=PairsOfTexts, compare=False, repr=False)
 
     @cached_property
     def groups(self) -> tuple[tuple[Source, ...], ...]:
@@ -224,7 +264,7 @@ class Editions:
             return _site(by_id[first]) != _site(by_id[other]) or by_id[first].title == by_id[other].title
 
         texts = {page.id: [snippet.text for snippet in page.snippets] for page in self.pages}
-        return tuple(tuple(by_id[name] for name in group) for group in same_texts(texts, may_be_same))
+        return tuple(tuple(by_id[name] for name in group) for group in same_texts(texts, may_be_same, self.pairs))
 
     @property
     def most(self) -> int:

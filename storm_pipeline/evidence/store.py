@@ -14,10 +14,10 @@ from typing import Self
 import numpy as np
 
 from storm_pipeline.errors import StoreError
-from storm_pipeline.evidence.editions import Editions
+from storm_pipeline.evidence.editions import Editions, PairsOfTexts
 from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder
-from storm_pipeline.evidence.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
+from storm_pipeline.evidence.retrieval.ranking import HybridIndex, load_libraries
 from storm_pipeline.text.identity import normalised_text
 from storm_pipeline.types import Snippet, Source
 
@@ -34,9 +34,10 @@ class SnippetIndex:
         self._by_text: dict[str, list[str]] = {}
         self._by_source: dict[str, list[str]] = {}
         self._held: set[str] = set()  # ids of passages neither returned by a search nor shown
-        self._changes = 0  # number of changes: snippets added, removed or replaced
-        self._editions, self._editions_of = Editions(()), (0, 0)  # and the state for which they were computed
-        self._made: dict[str, tuple[list[Snippet], Source]] = {}  # by id of the source: of which snippets, and it
+        self._changed: set[str] = set()  # texts for which another snippet may be found than at the last search
+        self._made: dict[str, Source | None] = {}  # by id, the sources that are as they were; None: all is held
+        self._editions: Editions | None = None
+        self._pairs = PairsOfTexts()
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -48,7 +49,9 @@ class SnippetIndex:
         """Store snippets and return the stored form of the new ones, in the given order."""
         offered = tuple(snippets)
         with self._lock:
-            self._held.difference_update(snippet.id for snippet in offered)
+            kept = self._held.intersection(snippet.id for snippet in offered)
+            self._held -= kept
+            self._note_changes({self._by_id[snippet_id].source_id for snippet_id in kept})
             return self._store(offered)
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
@@ -60,7 +63,7 @@ class SnippetIndex:
 
     def _store(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         offered = [(normalised_text(snippet.text), snippet) for snippet in snippets]
-        new = []
+        new, pages = [], set()
         with self._lock:
             for text, snippet in offered:
                 known = self._by_id.get(snippet.id)
@@ -71,20 +74,31 @@ class SnippetIndex:
                 elif known == snippet or _preference(known) <= _preference(snippet):
                     continue
                 self._by_id[snippet.id] = snippet
-                self._changes += 1
+                self._changed.add(text)
+                pages.add(snippet.source_id)
+            self._note_changes(pages)
             return tuple(self._by_id[snippet_id] for snippet_id in new)
 
     def remove(self, source_ids: Iterable[str]) -> None:
         """Remove sources with all their snippets; unknown ids are ignored."""
         with self._lock:
             for source_id in source_ids:
+                self._note_changes({source_id} & self._by_source.keys())
                 for snippet_id in self._by_source.pop(source_id, ()):
                     text = normalised_text(self._by_id.pop(snippet_id).text)
                     self._by_text[text].remove(snippet_id)
                     self._held.discard(snippet_id)
                     if not self._by_text[text]:
                         del self._by_text[text]
-                    self._changes += 1
+                    self._changed.add(text)
+
+    def _note_changes(self, pages: Iterable[str]) -> None:
+        """Note that pages have other snippets, on whose number the choice among pages with one text depends."""
+        for page in pages:
+            self._editions = None
+            self._made.pop(page, None)
+            texts = [normalised_text(self._by_id[snippet_id].text) for snippet_id in self._by_source.get(page, ())]
+            self._changed.update(text for text in texts if len(self._by_text[text]) > 1)
 
     def snippet(self, snippet_id: str) -> Snippet:
         """Return the snippet with this id. Raises StoreError: there is none."""
@@ -102,16 +116,19 @@ class SnippetIndex:
             raise StoreError(f"no source in the store has the id {source_id!r}: cite what was added")
         return _source(snippets)
 
-    def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
-        """Return one snippet per distinct text: a preferred one if possible, then from the page with most snippets."""
+    def _snippet_with(self, text: str, preferred: Container[str]) -> Snippet | None:
+        """Return the snippet with a normalised text: a preferred one if possible, then of the page with most snippets.
+
+        None: there is none.
+        """
+
+        def place(snippet_id: str) -> tuple[bool, int, str]:
+            of_page = self._by_source[self._by_id[snippet_id].source_id]
+            return snippet_id not in preferred, -len(of_page), snippet_id
+
         with self._lock:
-
-            def place(snippet_id: str) -> tuple[bool, int, str]:
-                of_page = self._by_source[self._by_id[snippet_id].source_id]
-                return snippet_id not in preferred, -len(of_page), snippet_id
-
-            groups = self._by_text.values()
-            return tuple(self._by_id[min(ids, key=place) if len(ids) > 1 else ids[0]] for ids in groups)
+            ids = self._by_text.get(text)
+            return self._by_id[min(ids, key=place)] if ids else None
 
     def sources(self) -> tuple[Source, ...]:
         """Return all sources, most snippets first, then by address; see :class:`storm_pipeline.types.Source`.
@@ -119,20 +136,17 @@ class SnippetIndex:
         They have the snippets that searches returned or that were kept, not all that are held of their pages.
         """
         with self._lock:
-            kept = ([i for i in ids if i not in self._held] for ids in self._by_source.values())
-            groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in kept if ids]
-            for snippets in groups:  # a page that is as it was is not made again
-                if self._made.get(snippets[0].source_id, ((), None))[0] != snippets:
-                    self._made[snippets[0].source_id] = snippets, _source(snippets)
-            made = [self._made[snippets[0].source_id][1] for snippets in groups]
-        return tuple(sorted(made, key=lambda source: (-len(source.snippets), source.url)))
+            for source_id, ids in self._by_source.items():
+                if source_id not in self._made:  # a page that is as it was is not made again
+                    kept = [self._by_id[snippet_id] for snippet_id in ids if snippet_id not in self._held]
+                    self._made[source_id] = _source(kept) if kept else None
+            made = filter(None, self._made.values())
+            return tuple(sorted(made, key=lambda source: (-len(source.snippets), source.url)))
 
     def editions(self) -> Editions:
         """Return which of the sources have the same text."""
         with self._lock:
-            state = self._changes, len(self._held)  # held snippets become sources when kept
-            if self._editions_of != state:
-                self._editions, self._editions_of = Editions(self.sources()), state
+            self._editions = self._editions or Editions(self.sources(), self._pairs)
             return self._editions
 
     def count_sources(self) -> int:
@@ -183,7 +197,7 @@ class ReferenceStore(SnippetIndex):
         self._vectors: dict[str, Vector] = {}  # by text
         self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
         self._index: HybridIndex | None = None
-        self._indexed = (0, 0, 0)  # increasing numbers; equal ones mean no change
+        self._cut: set[str] = set()  # texts that are not found, since there are too many
         self._indexing = threading.Lock()
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
@@ -203,6 +217,7 @@ class ReferenceStore(SnippetIndex):
         with self._lock:
             self._require_open()
             self._wanted.update(snippet.id for snippet in offered)
+            self._changed.update(normalised_text(snippet.text) for snippet in offered)
             return self.keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
@@ -214,13 +229,11 @@ class ReferenceStore(SnippetIndex):
         with self._lock:
             self._require_open()
             new = super().keep(offered)
-            if new:
-                self._worker.submit(prepare_terms, new)
             wanted = (self.snippet(s.id).text for s in offered if s.id in self._wanted)
             queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
-            if queued:
-                self._pending.update(dict.fromkeys(queued))
-                self._worker.submit(self._embed_pending)
+            self._pending.update(dict.fromkeys(queued))
+            if new or queued:
+                self._worker.submit(self._prepare)
             return new
 
     def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
@@ -232,7 +245,7 @@ class ReferenceStore(SnippetIndex):
             self._require_open()
             new = super().hold(snippets)
             if new:
-                self._worker.submit(prepare_terms, new)
+                self._worker.submit(self._prepare)
             return new
 
     def remove(self, source_ids: Iterable[str]) -> None:
@@ -306,6 +319,12 @@ class ReferenceStore(SnippetIndex):
         self._embedder.embed([""])
         load_libraries()
 
+    def _prepare(self) -> None:
+        """Embed and index what was added, ahead of a search (on the store's thread)."""
+        self._embed_pending()
+        if len(self._by_text) <= MOST_FOUND:
+            self._update_index()
+
     def _embed_pending(self) -> None:
         """Embed the texts pending at the start (on the store's thread); texts that fail stay pending."""
         with self._lock:
@@ -341,21 +360,30 @@ class ReferenceStore(SnippetIndex):
     def _current_index(self) -> HybridIndex | None:
         """Return the index of all stored snippets, brought up to date; None before anything was stored."""
         self._settle()
-        with self._indexing:
-            with self._lock:
-                state = (self._changes, len(self._wanted), len(self._vectors))
-                if state == self._indexed:
-                    return self._index
-                snippets = self._searchable_snippets()
-                embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
-                vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
-            self._index = self._index or HybridIndex(self._embedder.dimension, self.embed)
-            self._index.update(snippets, vectors)
-            self._indexed = state
-            return self._index
+        return self._update_index()
 
-    def _searchable_snippets(self) -> Sequence[Snippet]:
-        snippets = self.distinct(self._wanted)
-        if len(snippets) <= MOST_FOUND:
-            return snippets
-        return sorted(snippets, key=lambda s: (s.id in self._held, s.place or 0, s.id))[:MOST_FOUND]
+    def _update_index(self) -> HybridIndex | None:
+        with self._indexing:
+            index = self._index
+            if not self._changed:
+                return index
+            if index is None or index.is_sparse:
+                index = HybridIndex(self._embedder.dimension, self.embed)
+            with self._lock:
+                is_cut = len(self._by_text) > MOST_FOUND
+                texts = self._changed | (self._by_text.keys() if is_cut or index is not self._index else self._cut)
+                found = {text: self._snippet_with(text, self._wanted) for text in texts}
+                self._cut = self._cut_ends(found) if is_cut else set()
+                wanted = {text: s for text, s in found.items() if s and s.id in self._wanted}
+                vectors = {text: self._vectors.get(snippet.text) for text, snippet in wanted.items()}
+                self._changed = {text for text, vector in vectors.items() if vector is None}
+            index.update({text: (s, vectors.get(text)) if s else None for text, s in found.items()})
+            self._index = index
+            return index
+
+    def _cut_ends(self, found: dict[str, Snippet | None]) -> set[str]:
+        """Set what is found for the texts beyond :data:`MOST_FOUND`, at the ends of pages, to None; return them."""
+        every = [(s.id in self._held, s.place or 0, s.id, text) for text, s in found.items() if s]
+        beyond = {text for *_, text in sorted(every)[MOST_FOUND:]}
+        found |= dict.fromkeys(beyond)
+        return beyond

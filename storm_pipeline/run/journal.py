@@ -66,7 +66,8 @@ class Journal:
 
     def __init__(self, path: Path | None, *, read_only: bool = False, times: int = 1) -> None:
         self._path = path
-        self._lock = threading.Lock()
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        self._unwritten: list[bytes] = []  # lines of threads that wait for their turn to write
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._rejected: deque[tuple[str, Mapping[str, str]]] = deque()
         # usage of each call of the run's earlier sessions, oldest first; None if missing.
@@ -101,7 +102,7 @@ class Journal:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
 
     def add(self, kind: str, key: str, value: Any) -> None:
-        """Append a record.
+        """Append a record. Whoever comes to write writes for all who wait, since each sync takes milliseconds.
 
         Raises RunError: the disk is full or read-only, or the folder was deleted.
         """
@@ -109,10 +110,17 @@ class Journal:
             return
         line = _line(kind, key, value)
         with self._lock:
+            self._unwritten.append(line)
+        with self._writing:
+            with self._lock:
+                lines, self._unwritten = self._unwritten, []
             try:
                 with write_errors_as(RunError, self._path, ", then resume"):
-                    self._disk.append(self._path, line)
+                    if lines:
+                        self._disk.append(self._path, b"".join(lines))
             except RunError as error:  # also of the driver's disk
+                with self._lock:
+                    self._unwritten += [other for other in lines if other is not line]  # for their own threads to try
                 self._failure = error
                 raise
 

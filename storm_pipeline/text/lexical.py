@@ -115,7 +115,9 @@ class LexicalIndex:
         position = len(self._lengths)
         counts = Counter(term for text, weight in fields for term in self._tokenize(text) * weight)
         for term, count in counts.items():
-            positions, frequencies = self._postings.setdefault(term, (array("i"), array("i")))
+            if (postings := self._postings.get(term)) is None:
+                self._postings[term] = postings = (array("i"), array("i"))
+            positions, frequencies = postings
             positions.append(position)
             frequencies.append(count)
         self._lengths.append(counts.total())

@@ -16,7 +16,7 @@ from strategies import HOSTILE, snippets
 from year_judge import YearJudge
 
 from storm_pipeline.evidence.citations import cited_snippet_ids
-from storm_pipeline.evidence.editions import one_source_per_text, same_texts
+from storm_pipeline.evidence.editions import PairsOfTexts, one_source_per_text, same_texts
 from storm_pipeline.evidence.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.evidence.joining import join_snippets, split_by_snippet
 from storm_pipeline.evidence.passages import numbered_passages, passages, with_neighbours
@@ -325,10 +325,13 @@ PAGES_OF_PARTS = st.dictionaries(
 )
 
 
-@given(PAGES_OF_PARTS, st.randoms(use_true_random=False))
-def test_groups_do_not_depend_on_order_any_two_share_half(texts: dict[str, list[str]], chance: random.Random) -> None:
-    groups = same_texts(texts)
-    names = list(texts)
+@given(PAGES_OF_PARTS, PAGES_OF_PARTS, st.randoms(use_true_random=False))
+def test_groups_do_not_depend_on_order_or_past_any_two_share_half(
+    before: dict[str, list[str]], texts: dict[str, list[str]], chance: random.Random
+) -> None:
+    groups, names, pairs = same_texts(texts), list(texts), PairsOfTexts()
+    same_texts(before, pairs=pairs)
+    assert same_texts(texts, pairs=pairs) == groups
     chance.shuffle(names)
     assert same_texts({name: chance.sample(texts[name], len(texts[name])) for name in names}) == groups
     members = [name for group in groups for name in group]

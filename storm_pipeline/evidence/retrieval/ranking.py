@@ -1,6 +1,7 @@
 """Hybrid search over snippets: dense and lexical rankings, fused."""
 
 import threading
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -12,14 +13,8 @@ from storm_pipeline.evidence.retrieval import Embed, Vector, Vectors
 from storm_pipeline.text.lexical import LexicalIndex, english_stop_words, rank_scores, terms
 from storm_pipeline.types import Snippet
 
-Ranking = list[int]  # indices of snippets, best first
+Ranking = list[int]  # rows of snippets, best first
 EMBEDDED_A_QUERY = 16  # maximum texts embedded per query
-
-
-def fuse(rankings: Iterable[Sequence[int]]) -> Ranking:
-    """Fuse rankings by reciprocal rank; ties go to the lower index."""
-    scores = rank_scores(rankings)
-    return sorted(scores, key=lambda position: (-scores[position], position))
 
 
 def load_libraries() -> None:
@@ -30,12 +25,6 @@ def load_libraries() -> None:
 
 cached_terms = lru_cache(1 << 13)(terms)
 """Index terms, cached since many indexes are built over the same snippets; not to be changed."""
-
-
-def prepare_terms(snippets: Iterable[Snippet]) -> None:
-    """Compute and cache the index terms of snippets before they are indexed."""
-    for snippet in snippets:
-        cached_terms(_index_text(snippet))
 
 
 def _index_text(snippet: Snippet) -> str:
@@ -55,99 +44,100 @@ class HybridIndex:
     """
 
     def __init__(self, dimension: int, embed: Embed) -> None:
-        self._dimension, self._embed = dimension, embed
-        self._lock = threading.Lock()
-        self._start()
-
-    def _start(self) -> None:
         import faiss
 
-        self._rows: dict[str, int] = {}  # snippet id → row in the index of words
+        self._embed = embed
+        self._lock = threading.Lock()
+        self._rows: dict[str, int] = {}  # key → row of the snippet in the index of words
         self._held: list[Snippet] = []  # by row, removed ones too
+        self._order = array("Q")  # by row the hexadecimal number in the snippet's id
+        self._removed: set[int] = set()  # rows
         self._embedded: dict[int, None] = {}  # rows in the order of their vectors
         self._words = LexicalIndex(floor=0.0, tokenize=cached_terms)
-        self._dense = faiss.IndexFlatIP(self._dimension)
-        self._describe()
+        self._dense = faiss.IndexFlatIP(dimension)
 
-    def update(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector]) -> None:
-        """Hold these snippets and no others. ``vectors``: snippet id → unit vector; those once given stay."""
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it holds more removed snippets than others, so that a new index takes less room."""
+        return len(self._removed) > len(self._rows)
+
+    def update(self, changed: Mapping[str, tuple[Snippet, Vector | None] | None]) -> None:
+        """Replace the snippets with these keys, each by one with its vector, if it has any, or by none.
+
+        The vector of a snippet that is there already is added, or stays.
+        """
         with self._lock:
-            known = {snippet.id: snippet for snippet in snippets}
-            gone = [row for name, row in self._rows.items() if known.get(name) is not self._held[row]]
-            if 2 * (len(self._held) - len(self._rows) + len(gone)) > len(self._held):
-                self._start()
-                gone = []
-            for row in gone:
-                del self._rows[self._held[row].id]
-                self._words.remove(row)
-            for snippet in snippets:
-                if snippet.id not in self._rows:
-                    self._rows[snippet.id] = self._words.add([(_index_text(snippet), 1)])
+            vectors = []
+            for key, new in changed.items():
+                row = self._rows.get(key)
+                if row is not None and not (new and self._held[row] is new[0]):
+                    self._words.remove(self._rows.pop(key))
+                    self._removed.add(row)
+                    row = None
+                if new is None:
+                    continue
+                snippet, vector = new
+                if row is None:
+                    self._rows[key] = row = self._words.add([(_index_text(snippet), 1)])
                     self._held.append(snippet)
-            new = [row for name, row in self._rows.items() if name in vectors and row not in self._embedded]
-            if new:
-                self._dense.add(np.stack([vectors[self._held[row].id] for row in new]))
-                self._embedded.update(dict.fromkeys(new))
-            self._describe()
-
-    def _describe(self) -> None:
-        """Order the snippets by id, which decides ties."""
-        rows = [self._rows[name] for name in sorted(self._rows)]
-        self._snippets = [self._held[row] for row in rows]
-        self._places = np.full(len(self._held), -1)  # row → number; -1 if removed
-        self._places[rows] = np.arange(len(rows))
-        self._dense_places = self._places[list(self._embedded)]  # the same for each vector
+                    self._order.append(int(snippet.id[1:], 16))
+                if vector is not None and row not in self._embedded:
+                    self._embedded[row] = None
+                    vectors.append(vector)
+            if vectors:
+                self._dense.add(np.stack(vectors))
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """Return for each query the ``k`` best snippets, best first."""
-        snippets, pairs = self._rankings(queries, vectors, k)
-        return [tuple(snippets[place] for place in fuse(pair)[:k]) for pair in pairs]
+        return [self._fuse(pair, k) for pair in self._rankings(queries, vectors, k)]
 
     def search_fused(self, queries: Sequence[str], vectors: Vectors, k: int) -> tuple[Snippet, ...]:
         """Return the ``k`` best snippets for several queries about one information need."""
-        snippets, pairs = self._rankings(queries, vectors, k)
-        return tuple(snippets[place] for place in fuse(ranking for pair in pairs for ranking in pair)[:k])
+        return self._fuse((ranking for pair in self._rankings(queries, vectors, k) for ranking in pair), k)
 
-    def _rankings(
-        self, queries: Sequence[str], vectors: Vectors, k: int
-    ) -> tuple[list[Snippet], list[tuple[Ranking, Ranking]]]:
-        """Return the snippets by id, and for each query their places there: by cosine, and by BM25."""
+    def _fuse(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
+        """Return the ``k`` best snippets of rankings, fused by reciprocal rank."""
+        scores = rank_scores(rankings)
+        best = sorted(scores, key=lambda row: (-scores[row], self._order[row]))[:k]
+        return tuple(self._held[row] for row in best)
+
+    def _rankings(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Ranking, Ranking]]:
+        """Return for each query the rows of snippets by cosine, and by BM25."""
         with self._lock:
-            snippets, places = self._snippets, self._places
             # Entries beyond this depth hardly affect the fused order.
-            depth = min(len(snippets), max(100, 2 * k))
-            has_vector = frozenset(self._dense_places.tolist())
+            depth = min(len(self._rows), max(100, 2 * k))
             near = [self._near(vector[np.newaxis], depth) for vector in vectors]
-            matches = [islice(self._words.search(query, places), depth) for query in queries]
-            lexical = [[int(places[match.position]) for match in best] for best in matches]
-        new = [[place for place in row if place not in has_vector][:EMBEDDED_A_QUERY] for row in lexical]
-        texts = list(dict.fromkeys(snippets[place].text for row in new for place in row))
+            order = np.array(self._order)
+            matches = [islice(self._words.search(query, order), depth) for query in queries]
+            lexical = [[match.position for match in best] for best in matches]
+            new = [[row for row in best if row not in self._embedded][:EMBEDDED_A_QUERY] for best in lexical]
+        texts = list(dict.fromkeys(self._held[row].text for rows in new for row in rows))
         columns = {text: column for column, text in enumerate(texts)}
         cosines = vectors @ self._embed(texts).T if texts else vectors
         dense = []
-        for pairs, row, more in zip(near, cosines, new, strict=True):
-            pairs += [(-float(row[columns[snippets[place].text]]), place) for place in more]
-            dense.append([place for _, place in sorted(pairs)][:depth])
-        return snippets, list(zip(dense, lexical, strict=True))
+        for ranked, of_query, more in zip(near, cosines, new, strict=True):
+            ranked += [(-float(of_query[columns[self._held[row].text]]), self._order[row], row) for row in more]
+            dense.append([row for *_, row in sorted(ranked)][:depth])
+        return list(zip(dense, lexical, strict=True))
 
-    def _near(self, vector: Vectors, depth: int) -> list[tuple[float, int]]:
-        """Return negative cosine and number of the ``depth`` nearest snippets that have a vector, and of equal ones."""
+    def _near(self, vector: Vectors, depth: int) -> list[tuple[float, int, int]]:
+        """Return negative cosine, number and row of the ``depth`` nearest snippets with a vector, and of equal ones."""
         import faiss
 
-        pairs: list[tuple[float, int]] = []
-        most = depth
+        embedded, ranked, most = list(self._embedded), list[tuple[float, int, int]](), depth
         # Applies to the calling thread; a search of this size takes a millisecond on one core.
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            while depth and len(pairs) < self._dense.ntotal:
-                scores, rows = self._dense.search(vector, min(most, self._dense.ntotal))
-                pairs = list(zip((-scores[0]).tolist(), self._dense_places[rows[0]].tolist(), strict=True))
-                kept = [pair for pair in pairs if pair[1] >= 0]
+            while depth and len(ranked) < len(embedded):
+                scores, places = self._dense.search(vector, min(most, len(embedded)))
+                pairs = zip((-scores[0]).tolist(), places[0].tolist(), strict=True)
+                ranked = [(score, self._order[embedded[place]], embedded[place]) for score, place in pairs]
+                kept = [scored for scored in ranked if scored[2] not in self._removed]
                 # A tie at the end goes to the lower id, which FAISS does not know.
-                if len(kept) >= depth and kept[depth - 1][0] < pairs[-1][0]:
+                if len(kept) >= depth and kept[depth - 1][0] < ranked[-1][0]:
                     break
                 most *= 2
         finally:
             faiss.omp_set_num_threads(threads)
-        return [pair for pair in pairs if pair[1] >= 0]
+        return [scored for scored in ranked if scored[2] not in self._removed]
