@@ -22,7 +22,8 @@ from storm_pipeline.types import Article, Citation, Conversation, Paragraph, Sec
 SHINGLE = 6
 """Words of a shingle, the unit in which texts are compared."""
 _CONTAINED = 0.5  # minimum share of the shorter text's shingles in a longer one that contains it
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of the polynomial modulo 2^64 that hashes the words of a shingle
+_POWERS = np.uint64(0x9E3779B97F4A7C15) ** np.arange(SHINGLE, dtype=np.uint64)
+"""Of the polynomial modulo 2^64 that hashes the words of a shingle."""
 _LAST_BITS = np.uint64((1 << 20) - 1)
 Hashes = npt.NDArray[np.uint64]
 
@@ -90,11 +91,10 @@ def same_texts(
 
 def shingles(words: Sequence[str]) -> Hashes:
     """Return the hashes of all six-word shingles of a text in order; none for fewer words."""
+    if len(words) < SHINGLE:
+        return np.zeros(0, np.uint64)
     ids = np.fromiter(map(_hash_of_word, words), np.uint64, len(words))
-    mixed = np.zeros(max(0, len(ids) - SHINGLE + 1), np.uint64)
-    for offset in range(SHINGLE):
-        mixed = mixed * _FACTOR + ids[offset : offset + len(mixed)] + np.uint64(1)
-    return mixed
+    return np.convolve(ids + np.uint64(1), _POWERS, "valid")
 
 
 def distinct_shingles(parts: Iterable[str]) -> Hashes:
@@ -182,22 +182,29 @@ def without_duplicates(texts: Sequence[str]) -> list[tuple[int, ...]]:
 
 def repeats(text: str, others: Sequence[str]) -> bool:
     """Return whether ``others`` together contain a passage's content: all but a few words, and all of its numbers."""
-    runs = unshared_runs(text, others)
-    if any(len(run) >= SHINGLE for run in runs) or sum(map(len, runs)) > max(1, _OWN * len(_words(text))):
-        return False
+    runs, most = [], max(1, _OWN * len(_words(text)))
+    for run in _unshared_runs(text, others):
+        runs.append(run)
+        if len(run) >= SHINGLE or sum(map(len, runs)) > most:
+            return False
     theirs = (run for other in others for run in unshared_runs(other, [text]) if len(run) < SHINGLE)
     return not any(map(figures, (*runs, *theirs)))
 
 
 def unshared_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
     """Find the runs of a text's words that are in no shingle of others, also with other hyphens or spaces."""
+    return list(_unshared_runs(text, others))
+
+
+def _unshared_runs(text: str, others: Sequence[str]) -> Iterator[tuple[str, ...]]:
     words, distinct = _words(text), list(map(_distinct, others))
     known = distinct[0] if len(distinct) == 1 else frozenset[int]().union(*distinct)
     ends = [0, *(start + SHINGLE for start, shingle in enumerate(_in_order(text)) if shingle in known)]
     begins = [*(end - SHINGLE for end in ends[1:]), len(words)]
     glued = " ".join(map(_glue, others))
-    runs = [(begin, end) for begin, end in zip(ends, begins, strict=True) if begin < end]
-    return [words[i:j] for i, j in runs if "".join(words[max(0, i - 1) : j + 1]) not in glued]
+    for i, j in zip(ends, begins, strict=True):
+        if i < j and "".join(words[max(0, i - 1) : j + 1]) not in glued:
+            yield words[i:j]
 
 
 def figures(words: Sequence[str]) -> frozenset[str]:

@@ -35,10 +35,11 @@ def english_stop_words() -> frozenset[str]:
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetitions: folded English stems; bigrams of Han and kana."""
     stop, text = english_stop_words(), _fold(text)
-    unspaced = _HAN_KANA.search(text)
+    if not _HAN_KANA.search(text):
+        return [stem(word) for word in _WORD.findall(text) if word not in stop]
     index_terms: list[str] = []
     for word in _WORD.findall(text):
-        if unspaced and _HAN_KANA.match(word):
+        if _HAN_KANA.match(word):
             index_terms += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         elif word not in stop:
             index_terms.append(stem(word))

@@ -27,10 +27,6 @@ cached_terms = lru_cache(1 << 13)(terms)
 """Index terms, cached since many indexes are built over the same snippets; not to be changed."""
 
 
-def _index_text(snippet: Snippet) -> str:
-    return "\n".join(filter(None, (snippet.title, snippet.heading, snippet.text)))
-
-
 class HybridIndex:
     """Exact cosine search (FAISS) and BM25 over the same snippets, which grows with them. Thread-safe.
 
@@ -78,7 +74,9 @@ class HybridIndex:
                     continue
                 snippet, vector = new
                 if row is None:
-                    self._rows[key] = row = self._words.add([(_index_text(snippet), 1)])
+                    self._rows[key] = row = self._words.add(
+                        [(part, 1) for part in (snippet.title, snippet.heading, snippet.text)]
+                    )
                     self._held.append(snippet)
                     self._order.append(int(snippet.id[1:], 16))
                 if vector is not None and row not in self._embedded:
