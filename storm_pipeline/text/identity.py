@@ -105,15 +105,12 @@ def _requote(path: str) -> str:
     return "%2F".join(quote(piece, safe=_SAFE_PATH, errors="surrogateescape") for piece in pieces)
 
 
-_RUN = 30  # combining marks without a joiner
-
-
 def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
     """Return a text in a Unicode form; runs of over 30 combining marks are split by a joiner (UAX #15, D4).
 
     Python sorts the marks after a letter in quadratic time: a megabyte of them would take an hour.
     """
-    if len(text) - len(text.encode("ascii", "ignore")) > _RUN:
+    if len(text) - len(text.encode("ascii", "ignore")) > 30:
         text = _many_marks().sub("\\g<0>\u034f", text)
     return unicodedata.normalize(form, text)
 
@@ -123,7 +120,7 @@ def _many_marks() -> re.Pattern[str]:
     """Return a pattern for 30 combining marks before another one."""
     known = map(chr, range(0x300, 0x1F000))
     marks = "".join(char for char in known if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
-    return re.compile(f"[{marks}]{{{_RUN}}}(?=[{marks}])")
+    return re.compile(f"[{marks}]{{30}}(?=[{marks}])")
 
 
 @functools.lru_cache(maxsize=8192)
