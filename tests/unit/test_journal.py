@@ -19,6 +19,7 @@ from strategies import happenings
 from storm_pipeline import CallFinished
 from storm_pipeline.errors import RunError, SearchError
 from storm_pipeline.run import journal as journal_module
+from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import Event
 from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import Journal, copy_records, fingerprint
@@ -53,6 +54,25 @@ def test_a_copy_has_every_record_but_those_left_out(told: list[tuple[str, str, A
                     if own == kind != "piece":
                         wanted[key].append(value)
                 assert {key: list(found) for key, found in copied.earlier(kind).items()} == dict(wanted)
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_records_of_many_threads_are_all_kept_or_each_refused(
+    is_full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add(number: int) -> str:
+        try:
+            journal.add("reply", str(number), number)
+        except RunError as error:
+            return str(error)
+        return ""
+
+    with Journal(tmp_path / "journal.jsonl") as journal, monkeypatch.context() as patch:
+        if is_full:
+            patch.setattr(os, "write", lambda *_: os.close(-1))
+        assert {bool(said) for said in parallel_map(add, range(40), workers=40)} == {is_full}
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert (len(journal.earlier("reply")), journal.damaged) == (0 if is_full else 40, ())
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), values), max_size=12), st.data())
