@@ -23,7 +23,7 @@ SHINGLE = 6
 """Words of a shingle, the unit in which texts are compared."""
 _CONTAINED = 0.5  # minimum share of the shorter text's shingles in a longer one that contains it
 _POWERS = np.uint64(0x9E3779B97F4A7C15) ** np.arange(SHINGLE, dtype=np.uint64)
-"""Of the polynomial modulo 2^64 that hashes the words of a shingle."""
+"""Factors of the polynomial modulo 2^64 that hashes the words of a shingle."""
 _LAST_BITS = np.uint64((1 << 20) - 1)
 Hashes = npt.NDArray[np.uint64]
 

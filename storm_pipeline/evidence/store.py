@@ -372,18 +372,18 @@ class ReferenceStore(SnippetIndex):
             with self._lock:
                 is_cut = len(self._by_text) > MOST_FOUND
                 texts = self._changed | (self._by_text.keys() if is_cut or index is not self._index else self._cut)
-                found = {text: self._snippet_with(text, self._wanted) for text in texts}
-                self._cut = self._cut_ends(found) if is_cut else set()
-                wanted = {text: s for text, s in found.items() if s and s.id in self._wanted}
+                snippets = {text: self._snippet_with(text, self._wanted) for text in texts}
+                self._cut = self._cut_ends(snippets) if is_cut else set()
+                wanted = {text: s for text, s in snippets.items() if s and s.id in self._wanted}
                 vectors = {text: self._vectors.get(snippet.text) for text, snippet in wanted.items()}
                 self._changed = {text for text, vector in vectors.items() if vector is None}
-            index.update({text: (s, vectors.get(text)) if s else None for text, s in found.items()})
+            index.update({text: (s, vectors.get(text)) if s else None for text, s in snippets.items()})
             self._index = index
             return index
 
-    def _cut_ends(self, found: dict[str, Snippet | None]) -> set[str]:
+    def _cut_ends(self, snippets: dict[str, Snippet | None]) -> set[str]:
         """Set what is found for the texts beyond :data:`MOST_FOUND`, at the ends of pages, to None; return them."""
-        every = [(s.id in self._held, s.place or 0, s.id, text) for text, s in found.items() if s]
+        every = [(s.id in self._held, s.place or 0, s.id, text) for text, s in snippets.items() if s]
         beyond = {text for *_, text in sorted(every)[MOST_FOUND:]}
-        found |= dict.fromkeys(beyond)
+        snippets |= dict.fromkeys(beyond)
         return beyond

@@ -102,7 +102,7 @@ class Journal:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
 
     def add(self, kind: str, key: str, value: Any) -> None:
-        """Append a record. Whoever comes to write writes for all who wait, since each sync takes milliseconds.
+        """Append a record. One thread writes the records of all that wait, since each sync takes milliseconds.
 
         Raises RunError: the disk is full or read-only, or the folder was deleted.
         """
