@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import dspy
@@ -186,7 +187,7 @@ def compile_program(
         program = JournalledProgram(Programs().named()[name], student, job, ends)
         with call_scope("before"):
             before = _scores(program, job, metric)
-        tell(f"{name}: {_mean(before):.3f} before, on {len(before)} topics held back")
+        tell(f"{name}: {fmean(before):.3f} before, on {len(before)} topics held back")
         teacher = JournalledProgram(program.program, models(teacher_lm), job, ends) if teacher_lm else None
         reflection = ReflectionLM((models(reflection_lm) if reflection_lm else student).lm(role, REFLECTION), ends)
         with dspy.context(lm=student.lm(role, program.program.token_limit)), call_scope("optimizer"):
@@ -200,15 +201,15 @@ def compile_program(
             with call_scope("after"):
                 after = _scores(made, job, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
-    tell(f"{name}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
+    tell(f"{name}: {fmean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
     costs = [call.cost for call in (*earlier, *calls)]
     compiled = Provenance(
         sha256="",
         model=job.settings.lm_of(role),
         optimizer=job.optimizer,
         metric=job.task.metric_name,
-        before=round(_mean(before), 4),
-        after=round(_mean(after), 4),
+        before=round(fmean(before), 4),
+        after=round(fmean(after), 4),
         interval=(round(interval[0], 4), round(interval[1], 4)),
         topics=tuple(topic for topic, _ in (*job.split.train, *job.split.validation)),
         held_back=tuple(topic for topic, _ in job.split.held_back),
@@ -345,7 +346,7 @@ def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
 
     topics = [examples for _, examples in job.split.held_back]
     workers = job.settings.calls_in_flight
-    return parallel_map(lambda examples: _mean([score(example) for example in examples]), topics, workers=workers)
+    return parallel_map(lambda examples: fmean([score(example) for example in examples]), topics, workers=workers)
 
 
 def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
@@ -359,7 +360,3 @@ def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[flo
 def flat(*parts: Topics) -> list[dspy.Example]:
     """Return the examples of parts of a split."""
     return [example for part in parts for _, examples in part for example in examples]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
