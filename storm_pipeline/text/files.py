@@ -79,14 +79,14 @@ def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
 def read_records(path: Path, *, times: int = 1) -> list[bytes]:
     """Read the lines of a journal or event log as :func:`read_plain`. Raises OSError: also for too many lines."""
     data = read_plain(path, times=times)
-    require_few_lines(path, data.count(b"\n"), times)
+    require_few(path, lines=data.count(b"\n"), times=times)
     return data.split(b"\n")
 
 
 def read_json(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
     """Read a file of JSON as :func:`read_bounded` does. Raises OSError: also for too many values."""
     data = read_bounded(path, limit)
-    require_few_values(path, values_of(data), times)
+    require_few(path, values=values_of(data), times=times)
     return data
 
 
@@ -95,19 +95,11 @@ def values_of(data: bytes) -> int:
     return data.count(b"{") + data.count(b"[")
 
 
-def require_few_values(path: Path, number: int, times: int = 1) -> None:
-    """Raise OSError if a file has more lists and objects than ``times`` the maximum of a run."""
-    _require_few(path, number, times * _MOST_VALUES, "lists and objects")
-
-
-def require_few_lines(path: Path, number: int, times: int = 1) -> None:
-    """Raise OSError if a journal or event log has more lines than ``times`` the maximum of a run."""
-    _require_few(path, number, times * _MOST_RECORDS, "lines")
-
-
-def _require_few(path: Path, number: int, most: int, what: str) -> None:
-    if number > most:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} {what}", str(path))
+def require_few(path: Path, *, lines: int = 0, values: int = 0, times: int = 1) -> None:
+    """Raise OSError if a file has more lines, or lists and objects, than ``times`` the maximum of a run."""
+    for number, most, what in ((lines, _MOST_RECORDS, "lines"), (values, _MOST_VALUES, "lists and objects")):
+        if number > times * most:
+            raise OSError(errno.EFBIG, f"it has more than {times * most:,} {what}", str(path))
 
 
 def read_bounded(path: Path, limit: int) -> bytes:

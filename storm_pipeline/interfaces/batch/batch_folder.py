@@ -16,7 +16,7 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.topics import TopicStatus
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.locking import lock_folder, new_folder, read_state
-from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically
+from storm_pipeline.text.files import LARGEST_STATE, write_atomically, write_errors_as
 from storm_pipeline.types import is_plausible
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
@@ -88,10 +88,8 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self._state |= facts
         whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
         path = self.folder / _STATE
-        try:
+        with write_errors_as(RunError, path, ", then resume"):
             write_atomically(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-        except OSError as error:
-            raise RunError(f"{cannot_write(path, error)}, then resume") from error
 
     def discard(self) -> None:
         """Delete the folder on closing, if no topic could begin."""

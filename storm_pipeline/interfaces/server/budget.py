@@ -12,7 +12,7 @@ from storm_pipeline.errors import BudgetSpentError, RunError, SettingsError
 from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.run.events import CallFinished, Event
-from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
+from storm_pipeline.text.files import locked_file, read_plain, write_atomically, write_errors_as
 
 
 @dataclass(eq=False)
@@ -100,12 +100,10 @@ class Budget:
 
     def count(self, cost: float) -> None:
         """Add the cost of a call. Raises RunError: it cannot be saved; SettingsError: the file is damaged."""
-        try:
-            with self._lock, locked_file(self._path.with_suffix(".lock"), timeout=10):
-                record = {"spent": round(self.spent + cost, 12)} | ({"month": _this_month()} if self._monthly else {})
-                write_atomically(self._path, json.dumps(record) + "\n")
-        except OSError as error:
-            raise RunError(cannot_write(self._path, error)) from error
+        lock = self._path.with_suffix(".lock")
+        with write_errors_as(RunError, self._path), self._lock, locked_file(lock, timeout=10):
+            record = {"spent": round(self.spent + cost, 12)} | ({"month": _this_month()} if self._monthly else {})
+            write_atomically(self._path, json.dumps(record) + "\n")
 
 
 class Budgets:

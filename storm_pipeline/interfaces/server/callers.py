@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.run.log import logger
-from storm_pipeline.text.files import cannot_write, locked_file, read_plain, write_atomically
+from storm_pipeline.text.files import locked_file, read_plain, write_atomically, write_errors_as
 
 _FILE, _LOCK = "tokens.json", "tokens.lock"
 _NAME = r"[a-z0-9][a-z0-9-]{0,39}"
@@ -152,10 +152,8 @@ class Tokens(KnownTokens):
             raise SettingsError(f"{self._path} cannot be written: {error}") from error
 
     def _save(self, tokens: list[Token]) -> None:
-        try:
+        with write_errors_as(SettingsError, self._path):
             write_atomically(self._path, _TOKENS.dump_json(tuple(tokens), indent=1) + b"\n", private=True)
-        except OSError as error:
-            raise SettingsError(cannot_write(self._path, error)) from error
 
 
 def digest(token: str) -> str:

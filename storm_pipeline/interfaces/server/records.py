@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.text.configuration.variables import server_data
-from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.text.files import write_atomically, write_errors_as
 
 
 def records_folder(out: Path) -> Path:
@@ -21,10 +21,8 @@ def records_folder(out: Path) -> Path:
     made.
     """
     folder = server_data() / hashlib.sha256(os.fsencode(out.resolve())).hexdigest()[:32]
-    try:
+    with write_errors_as(SettingsError, folder):
         folder.mkdir(0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(cannot_write(folder, error)) from error
     return folder
 
 
@@ -57,11 +55,9 @@ class RunRecords:
     def put(self, run: str, record: RunRecord) -> None:
         """Save the record of a new run. Raises RunError: it cannot be written."""
         path = self._path(run)
-        try:
+        with write_errors_as(RunError, path):
             self._folder.mkdir(0o700, exist_ok=True)
             write_atomically(path, record.model_dump_json() + "\n", private=True)
-        except OSError as error:
-            raise RunError(cannot_write(path, error)) from error
 
     def update(self, run: str, **fields: Any) -> None:
         """Change fields of a record. Raises RunError: it is damaged, and stays as it is, or cannot be written."""

@@ -27,15 +27,7 @@ from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.integrity import SETTINGS
 from storm_pipeline.settings import EXTRACTING
-from storm_pipeline.text.files import (
-    LARGEST,
-    is_plain,
-    read_plain,
-    require_few_lines,
-    require_few_values,
-    values_of,
-    walk,
-)
+from storm_pipeline.text.files import LARGEST, is_plain, read_plain, require_few, values_of, walk
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
@@ -294,8 +286,7 @@ class EventFile:
                 self._offset += len(line)
                 self._values += values_of(line)
                 try:
-                    require_few_values(self._path, self._values)
-                    require_few_lines(self._path, self._number)
+                    require_few(self._path, values=self._values, lines=self._number)
                 except OSError as error:
                     raise RunError(f"the events of the run cannot be read: {error.strerror}") from error
                 is_whole, self._is_long = not self._is_long and line.endswith(b"\n"), not line.endswith(b"\n")

@@ -1,10 +1,11 @@
 """The map of a run's research: who asked what, what was found, and in which section it ended up."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.types import READERS, Article, Perspective, Sentence
 
 _MOST = 50  # sections of a passage that are counted, so that the time is linear
@@ -59,7 +60,7 @@ def research_map(article: Article) -> ResearchMap:
     sections = article.sections[:_MOST_ROWS]
     is_cut = sections != article.sections
     for place, section in enumerate(sections):
-        for passage in _snippets(section.sentences()):
+        for passage in cited_snippet_ids(section.sentences()):
             users.setdefault(passage, []).append(place)
     for talk in article.conversations:
         turns = [turn for turn in talk.turns if turn.answer]
@@ -76,9 +77,5 @@ def research_map(article: Article) -> ResearchMap:
 
 def _user(sentence: Sentence, users: Mapping[str, list[int]]) -> int | None:
     """Return the place of the section that cites most passages of a sentence; None if none cites any."""
-    shared = Counter(place for passage in _snippets((sentence,)) for place in users.get(passage, [])[:_MOST])
+    shared = Counter(place for passage in cited_snippet_ids((sentence,)) for place in users.get(passage, [])[:_MOST])
     return min(shared, key=lambda place: (-shared[place], place), default=None)
-
-
-def _snippets(sentences: Iterable[Sentence]) -> frozenset[str]:
-    return frozenset(citation.snippet_id for sentence in sentences for citation in sentence.citations)
