@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import sys
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -11,7 +12,6 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.run.events import adapter_of, json_text
 from storm_pipeline.types import Article, is_plausible
 
-_DEEPEST = 50  # levels of headings that all renderers can follow
 SCHEMA = 1  # version of the format; incremented when an older reader would misread it
 
 
@@ -54,8 +54,9 @@ def from_json(text: str) -> Article:
         article: Article = adapter_of(Article).validate_python(record["article"])
     except (ValueError, RecursionError) as error:
         raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
-    if max(_depth(article.sections, "subsections"), _depth(article.outline.sections, "children")) > _DEEPEST:
-        raise RunError(f"the article is damaged: headings are more than {_DEEPEST} deep; render it again from its run")
+    levels = max(_depth(article.sections, "subsections"), _depth(article.outline.sections, "children"))
+    if levels > sys.getrecursionlimit() // 20:  # a renderer has several frames for each
+        raise RunError("the article is damaged: its headings are nested too deeply; render it again from its run")
     if not all(map(is_plausible, (article.usage, *article.usage.rows, article.report))):
         raise RunError("the article is damaged: a number of its usage is absurd; render it again from its run")
     _check_citations(article)
@@ -65,7 +66,7 @@ def from_json(text: str) -> Article:
 def _depth(level: Sequence[Any], below: str) -> int:
     depth = 0
     while level:
-        level, depth = [part for one in level for part in getattr(one, below)], depth + 1
+        level, depth = [child for heading in level for child in getattr(heading, below)], depth + 1
     return depth
 
 

@@ -139,7 +139,10 @@ def damaged(**changes: object) -> str:
         *(('{"article": {}, "schema": 99}', "format 99"), ('{"article": {"title": "T"}}', "format None")),
         *((damaged(title=5), "damaged"), (damaged(sections="x"), "damaged")),
         (to_json(Article("T", (Paragraph((Sentence("A.", (Citation("s", "t"),)),)),))), "lacks"),
-        (to_json(Article("T", sections=reduce(lambda below, _: (Section("H", (), below),), range(51), ()))), "50 deep"),
+        (
+            to_json(Article("T", sections=reduce(lambda below, _: (Section("H", (), below),), range(99), ()))),
+            "too deeply",
+        ),
     ],
 )
 def test_what_is_no_article_is_refused(text: str, says: str) -> None:
