@@ -7,7 +7,7 @@ import socket
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from storm_pipeline.errors import ModelError, SettingsError, needs_extra
 from storm_pipeline.models.prices import CONTEXT
@@ -19,7 +19,7 @@ _shared_lock = threading.Lock()
 
 
 class LocalServer:
-    """A language model in this process, served over HTTP; a context manager."""
+    """A language model in this process, served over HTTP."""
 
     def __init__(self, server: Any, *, key: str, model: str) -> None:
         self.url = f"{server.listening_address}/v1"  # http://127.0.0.1:<port>/v1
@@ -40,12 +40,6 @@ class LocalServer:
                 # llama.cpp waits for open requests, but drops requests with a closed connection.
                 _shut_sockets(int(self.url.rsplit(":", 1)[1].split("/")[0]))
                 self._server = None  # the last reference: its destructor stops the threads
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:

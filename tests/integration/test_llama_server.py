@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import openai
@@ -26,7 +27,7 @@ def small_model() -> Path:
 
 @pytest.fixture(scope="module")
 def server(small_model: Path) -> Iterator[LocalServer]:
-    with start_server(small_model, slots=2, context=4096, threads=1) as running:
+    with closing(start_server(small_model, slots=2, context=4096, threads=1)) as running:
         yield running
 
 

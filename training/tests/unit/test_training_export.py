@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from contextlib import closing
 
 import pytest
 import torch
@@ -42,7 +43,7 @@ def ask(server, prompt):
 @pytest.mark.parametrize("numbers", ["F16", "Q8_0"])
 def test_the_embedded_server_answers_as_the_tuned_model(tuned, tmp_path, numbers):
     path = export_gguf(tuned, tokenizer(), tmp_path / f"tiny-{numbers}.gguf", numbers)
-    with shared_server(path, slots=1, context=512, threads=1) as server:
+    with closing(shared_server(path, slots=1, context=512, threads=1)) as server:
         for at in range(2):
             assert ask(server, pairs()[at][0].prompt).strip() == answer(tuned, at)
 
