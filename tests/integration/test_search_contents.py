@@ -56,7 +56,7 @@ def silent_port() -> Iterator[str]:
 
 def test_a_network_that_swallows_packets_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with silent_port() as url:
-        source = WikipediaContents(tmp_path, api=f"{url}/w/api.php")
+        source = WikipediaContents(tmp_path, api=f"{url}/w/api.php", patience=Patience(connect=0.3))
         tried, connect = list[float](), socket.create_connection
         monkeypatch.setattr(socket, "create_connection", lambda to, most: tried.append(most) or connect(to, most))
 

@@ -164,8 +164,8 @@ def _is_silent(address: str, seconds: float) -> bool:
     def connect() -> bool:
         try:
             socket.create_connection((parts.hostname or "", port), seconds).close()
-        except OSError:  # a refusal counts as an answer; the request reports it
-            return True
+        except OSError as error:  # a refusal counts as an answer; the request reports it
+            return not isinstance(error, TimeoutError)
         return True
 
-    return run_within(min(seconds, SOON), connect) is None
+    return not run_within(SOON, connect)
