@@ -1,7 +1,7 @@
 """Any article checked against its sources, fetched or beside it however they are cited, and looked at again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,21 @@ from pathlib import Path
 import books
 import own_papers
 import pytest
-from articles import article, section, sentence
+from articles import article, cites, section, sentence, source
 from hypothesis import given, settings
 from lxml import html as lxml_html
 from strategies import articles
 from year_judge import YearJudge
 
 from storm_pipeline.errors import DatasetError, PageError
+from storm_pipeline.evidence.judges.base import Question, Verdict
+from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.judges.support import support_of
+from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.output.articles.pages import NumberedArticle, Reference
 from storm_pipeline.output.check import CheckedArticle, check_article, read_for_check
+from storm_pipeline.output.check.matching import Library, with_cited_works
 from storm_pipeline.output.check.reading import Read, SourceNote
 from storm_pipeline.output.check.refreshing import RefreshedArticle, refresh
 from storm_pipeline.output.check.report import match_rows, rows, source_rows, summary, to_page, to_record
@@ -87,6 +92,37 @@ def test_more_than_can_be_compared_is_refused(tmp_path: Path) -> None:
     found = read_for_check(tmp_path / "article.md").article
     with pytest.raises(DatasetError, match=r"characters, of which a check or a page may have 10"):
         check_article(found, YearJudge(), most=10)
+
+
+def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> None:
+    class Recorder(ScreenJudge):
+        def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+            asked.append([len(question.passages) for question in questions])
+            return super().judge(questions)
+
+    asked: list[list[int]] = []
+    orrin = source("orrin", *DAM.split(". "))
+    lead = cites("It lies.", orrin.snippets[0]), cites("It was.", orrin.snippets[1])
+    written = article(lead=lead, sources=(orrin,))
+    for most in (10_000, 200):
+        check_article(written, Recorder(HashingEmbedder()), most=most)
+    assert asked == [[3, 3], [3, 1]]
+
+
+@pytest.mark.parametrize("text", ["1987 " * 100, "Castner" + " (1987" * 100])
+def test_citations_that_take_long_to_compare_are_refused(tmp_path: Path, text: str) -> None:
+    listed = NumberedArticle(
+        article(lead=(sentence(text),)), {1: Reference("", "", entry="Castner, Ida. 1987. Ships.")}
+    )
+    with pytest.raises(DatasetError, match="too many or too long references"):
+        with_cited_works(listed, Library((), tmp_path, most=10_000))
+
+
+def test_the_works_of_a_note_are_looked_for_once(tmp_path: Path) -> None:
+    library, note = Library((), tmp_path, most=20_000), Reference("", "", entry="a; " * 9)
+    assert [library.works_of(note) for _ in range(9)] == [[note]] * 9
+    with pytest.raises(DatasetError, match="too many or too long references"):
+        library.works_of(replace(note, entry="a; " * 30))
 
 
 def test_a_folder_with_several_articles_is_refused(tmp_path: Path) -> None:

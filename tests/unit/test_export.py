@@ -11,7 +11,7 @@ from hypothesis import example as example_of
 from hypothesis import given, settings
 from strategies import articles
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evidence.editions import with_sentences
 from storm_pipeline.output.export import wikitext
 from storm_pipeline.output.export.conversion import CONVERTED
@@ -84,6 +84,12 @@ def test_a_list_of_references_keeps_every_citation(name: str, article: Article) 
 def test_every_format_has_a_test(name: str) -> None:
     assert name in {*DOCUMENTS, *LISTS, *CONVERTED, "pandoc"}
     assert FORMATS[name].suffix.startswith(".")
+
+
+def test_a_sentence_that_formats_would_repeat_too_often_is_refused() -> None:
+    snippets = [Snippet(f"https://a.org/{i}", "", "x") for i in range(501)]
+    with pytest.raises(DatasetError, match="of which a check or a page may have 50,000,000"):
+        export(Article("A", (Paragraph((cites("x" * 100_000, *snippets),)),), (), tuple(map(page_of, snippets))), "ris")
 
 
 def test_formats_are_chosen_by_name() -> None:

@@ -81,7 +81,7 @@ def check_article(
     Args:
         unread: source id → why it was not read.
         only: places of the sentences to judge, from 0; the others stay unchanged. None: all.
-        most: characters that may be compared, see :data:`MOST_CITED`.
+        most: characters that may be compared, see :data:`MOST_CITED`; the screen looks for a better passage up to it.
 
     Raises DatasetError: the sentences cite more than may be compared.
     """
@@ -94,7 +94,11 @@ def check_article(
     chosen = range(len(sentences)) if only is None else only
     readable = [[citation for citation in sentence.citations if citation.snippet_id in texts] for sentence in sentences]
     asked = [i for i, sentence in enumerate(sentences) if i in chosen and has_word(sentence.text) and readable[i]]
-    questions = [_question(sentences[place], readable[place], pages, shown, judge) for place in asked]
+    questions: list[Question] = []
+    for place in asked:
+        among = pages if isinstance(judge, ScreenJudge) and most > 0 else {}
+        questions.append(_question(sentences[place], readable[place], among, shown))
+        most -= sum(100 + len(passage) for passage in questions[-1].passages)
     verdicts = dict(zip(asked, judge.judge(questions), strict=True))
     numbers = number_references(article)
     found_in = {shown[s.id]: f"[{numbers[name]}]" for name in numbers for s in pages.get(name, ())}
@@ -121,12 +125,11 @@ def _question(
     cited: Sequence[Citation],
     pages: Mapping[str, Sequence[Snippet]],
     shown: Mapping[str, str],
-    judge: Judge,
 ) -> Question:
-    """Return a sentence with the passages that it cites; for the screen, with all others of these sources."""
+    """Return a sentence with the passages that it cites, and all others of these sources that ``pages`` has."""
     names = dict.fromkeys(citation.snippet_id for citation in cited)
-    if isinstance(judge, ScreenJudge):
-        names |= dict.fromkeys(snippet.id for citation in cited for snippet in pages.get(citation.source_id, ()))
+    sources = dict.fromkeys(citation.source_id for citation in cited)
+    names |= dict.fromkeys(snippet.id for source in sources for snippet in pages.get(source, ()))
     return Question(tidy(sentence.text), tuple(shown[name] for name in names))
 
 

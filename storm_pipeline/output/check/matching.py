@@ -26,15 +26,16 @@ OF_NOTES = frozenset(LOCATORS | AND | {word for others in OTHERS for word in fol
 """Words of a short note that are about no work: ``Helle et al. 1994, pp. 3 ff.``"""
 
 
-def with_cited_works(imported: NumberedArticle, records: Iterable[Record]) -> NumberedArticle:
+def with_cited_works(imported: NumberedArticle, library: "Library") -> NumberedArticle:
     """Return the article with citations of the works that it cites by author and year, which leave its text.
 
-    These are works of its list, each entry of which begins with a family name, or of ``records``. Only sentences
+    These are works of its list, each entry of which begins with a family name, or of the library. Only sentences
     without other citations are read. A work without an entry of its own in the list is cited as "Castner 1987".
+    Raises DatasetError: too many to compare.
     """
     if imported.references is None:
         return imported
-    works = _DatedWorks([*imported.references.values(), *imported.listed], records)
+    works = _DatedWorks([*imported.references.values(), *imported.listed], library)
     references, last = dict(imported.references), max(imported.references, default=0)
 
     def cited(before: Sentence) -> Sentence:
@@ -51,7 +52,8 @@ def with_cited_works(imported: NumberedArticle, records: Iterable[Record]) -> Nu
 class _DatedWorks:
     """Works, each by the family name of its first author and its year."""
 
-    def __init__(self, listed: Iterable[Reference], records: Iterable[Record]) -> None:
+    def __init__(self, listed: Iterable[Reference], library: "Library") -> None:
+        self._library = library
         self._entries: dict[tuple[str, str], list[Reference]] = {}
         self._names = set(OF_NOTES)  # words that may be between a name and the year
         for reference in listed:
@@ -61,11 +63,14 @@ class _DatedWorks:
             self._names.update(words[: words.index(years[0])] if years else ())
             for year in years:
                 self._entries.setdefault((" ".join(_words(entry[:end])), year), []).append(reference)
-        for record in records:
+        for record in library.records():
             families = [_words(name.family) for name in read_names(record.authors)] or [[]]
             self._names.update(word for family in families for word in family)
             self._entries.setdefault((" ".join(families[0]), record.published[:4]), [])
         self._numbers = {work: number for number, work in enumerate(self._entries, 1) if all(work)}
+        self._of_year: dict[str, list[tuple[str, str]]] = {}
+        for work in self._numbers:
+            self._of_year.setdefault(work[1], []).append(work)
 
     def reference(self, work: tuple[str, str]) -> Reference:
         """Return the only entry of a work in the list, else its author and year."""
@@ -79,21 +84,31 @@ class _DatedWorks:
             begin = end
             while begin and self._is_of_citation(words[begin - 1]):
                 begin -= 1
+            dated = self._of_year.get(words[end], ())
+            self._library.compare(10 * (len(dated) + end - begin))  # a name or word is of about ten characters
             before = f" {' '.join(words[begin:end])} "
-            works = ((before.rfind(f" {work[0]} "), work) for work in self._numbers if work[1] == words[end])
+            works = ((before.rfind(f" {work[0]} "), work) for work in dated)
             at, work = max(works, default=(-1, ("", "")))
             cited |= {work: self._numbers[work]} if at >= 0 else {}
         return cited
 
     def without_citations(self, text: str) -> str:
         """Return a text without the parentheses that have only citations."""
-        kept, *pieces = text.split("(")
+        first, *pieces = text.split("(")
+        kept = [first]
         for piece in pieces:
             inside, _, rest = piece.partition(")")
-            before, words = _words(kept), _words(inside)
-            is_citation = all(map(self._is_of_citation, words)) and self.cited([*before, *words], len(before))
-            kept = kept.rstrip() + rest if is_citation else f"{kept}({piece}"
-        return kept
+            is_citation = self._is_citation(kept, _words(inside))
+            kept[-1:] = [kept[-1].rstrip(), rest] if is_citation else [kept[-1], f"({piece}"]
+        return "".join(kept)
+
+    def _is_citation(self, kept: Sequence[str], words: Sequence[str]) -> bool:
+        """Return whether the words of a parenthesis are citations after a text."""
+        if not (any(map(_is_year, words)) and all(map(self._is_of_citation, words))):
+            return False
+        self._library.compare(10 * sum(map(len, kept)))
+        before = _words("".join(kept))
+        return bool(self.cited([*before, *words], len(before)))
 
     def _is_of_citation(self, word: str) -> bool:
         return word in self._names or word.isdecimal() or _is_year(word)
@@ -130,6 +145,7 @@ class Library:
         self._more_records = records
         self._folder = str(folder.resolve())
         self._left = most
+        self._parts: dict[str, list[Reference]] = {}  # entry → its works, if several
         self._results: dict[tuple[str, ...], tuple[Match, Reference | None]] = {}
 
     @property
@@ -149,13 +165,23 @@ class Library:
 
     def works_of(self, reference: Reference) -> list[Reference]:
         """Return the references to several works that a note cites with semicolons between them, else the reference."""
-        parts: list[str] = []
+        if reference.url or ";" not in reference.entry:
+            return [reference]
+        if reference.entry not in self._parts:
+            self._parts[reference.entry] = self._works_in(reference.entry)
+        return self._parts[reference.entry] or [reference]
+
+    def _works_in(self, entry: str) -> list[Reference]:
+        parts: list[list[str]] = []
         fitting: set[tuple[str, ...]] = set()
-        for text in () if reference.url or ";" not in reference.entry else reference.entry.split(";"):
+        for text in entry.split(";"):
             names = self._find(Reference("", text, entry=text))[0].documents
-            parts = [*parts, text] if names or not parts else [*parts[:-1], f"{parts[-1]};{text}"]  # within a work
+            if names or not parts:
+                parts.append([])
+            parts[-1].append(text)  # within a work
             fitting |= {names} - {()}
-        return [Reference("", tidy(t), entry=tidy(t)) for t in parts] if len(fitting) > 1 else [reference]
+        texts = [tidy(";".join(part)) for part in parts if len(fitting) > 1]
+        return [Reference("", text, entry=text) for text in texts]
 
     def find(self, reference: Reference) -> tuple[Match, Reference | None]:
         """Return the match of a reference, and its document's text if exactly one fits.
@@ -168,11 +194,16 @@ class Library:
             self._results[key] = self._find(reference)
         return self._results[key]
 
-    def _find(self, reference: Reference) -> tuple[Match, Reference | None]:
-        self._left -= len(self._works) * (100 + len(reference.url) + len(reference.entry or reference.title))
+    def compare(self, characters: int) -> None:
+        """Count what is compared. Raises DatasetError: too much."""
+        self._left -= characters
         if self._left < 0:
             works = f"{len(self._works):,} documents"
             raise DatasetError(f"the article has too many or too long references for {works}: check it beside fewer")
+
+    def _find(self, reference: Reference) -> tuple[Match, Reference | None]:
+        length = 100 + len(reference.url) + len(reference.entry or reference.title)
+        self.compare((10 + len(self._works)) * length)
         cited = _CitedWork(reference, self._folder)
         by, fitting = "", self._works
         for way, common in _WAYS.items():

@@ -100,7 +100,7 @@ class _Pages(AvailablePages):
         self._most, self._cited = most, 0  # characters
 
     def cite(self, imported: NumberedArticle) -> Article:
-        return super().cite(with_cited_works(imported, self._library.records()))
+        return super().cite(with_cited_works(imported, self._library))
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         works = [reference] if reference.text.strip() else self._library.works_of(reference)

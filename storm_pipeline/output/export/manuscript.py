@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from storm_pipeline.evidence.citations import cited_page_names, number_references, page_names
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.output.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.output.render.links import host, is_shared_link, label, require_presentable, shared_address
 from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import ISO_DATE, day, with_noun
 from storm_pipeline.text.identity import in_form
@@ -210,7 +210,8 @@ class Manuscript:
 
 
 def manuscript(article: Article) -> Manuscript:
-    """Return the manuscript of an article."""
+    """Return the manuscript of an article. Raises DatasetError: its sentences cite too much."""
+    require_presentable(article, {})  # formats repeat a sentence with each source
     article = with_sentences(article, _tidy)
     numbers = number_references(article)
     snippets = {(source.id, snippet.id): snippet for source in article.references for snippet in source.snippets}
