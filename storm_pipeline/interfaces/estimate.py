@@ -8,7 +8,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
+
+from pydantic import Field
 
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.evidence.evidence import words_asked
@@ -55,9 +57,6 @@ class Range:
         low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
         return likely if low == high else f"{likely} ({low}–{high})"
 
-    def __contains__(self, number: float) -> bool:
-        return self.low <= number <= self.high
-
 
 @dataclass(frozen=True)
 class EstimateRow:
@@ -83,20 +82,16 @@ class Estimate:
     calls: Range  # number of all calls
     tokens_in: Range  # prompt tokens of all calls
     tokens_out: Range  # completion tokens of all calls
-    known_dollars: Range  # US dollars of the models with known prices
+    known_dollars: Annotated[Range, Field(description="US dollars of the models with known prices.")]
+    dollars: Annotated[Range | None, Field(description="US dollars; null if the price of a model is unknown.")]
     searches: Range  # queries sent to the search engine
-    prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
-    notes: tuple[str, ...]  # omissions and assumptions, one sentence each
-
-    @property
-    def dollars(self) -> Range | None:
-        """Total US dollars; None if the price of any model is unknown."""
-        return None if self.unpriced else self.known_dollars
+    prices: Annotated[Mapping[str, Price | None], Field(description="Model → its price; null if unknown.")]
+    notes: Annotated[tuple[str, ...], Field(description="Omissions and assumptions, one sentence each.")]
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """Names of the models with unknown prices."""
-        return tuple(name for name, price in self.prices if price is None)
+        return tuple(name for name, price in self.prices.items() if price is None)
 
 
 def estimate(
@@ -140,16 +135,17 @@ def estimate(
     rows = tuple(_row(key, used, models[key], prices[models[key]], plan) for key, used in usage.items())
     searches = 1 if fitting.is_extract else round(sum(used["searches"] for used in usage.values()))
     queries = _times(_CALLS, searches) if searches > 1 else Range(searches, searches, searches)
+    known_dollars = Range.sum(row.dollars for row in rows if row.dollars is not None)
+    totals = (Range.sum(getattr(row, what) for row in rows) for what in ("calls", "tokens_in", "tokens_out"))
     return Estimate(
         topic,
         recipe,
         rows,
-        calls=Range.sum(row.calls for row in rows),
-        tokens_in=Range.sum(row.tokens_in for row in rows),
-        tokens_out=Range.sum(row.tokens_out for row in rows),
-        known_dollars=Range.sum(row.dollars for row in rows if row.dollars is not None),
+        *totals,
+        known_dollars=known_dollars,
+        dollars=None if None in prices.values() else known_dollars,
         searches=queries,
-        prices=tuple(prices.items()),
+        prices=prices,
         notes=tuple(_notes(plan, prices)),
     )
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from test_resume import answers
 from test_server_queue import PRICES, ended, service
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
-from storm_pipeline.interfaces.cli.estimate import _as_json
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
@@ -49,7 +49,7 @@ def test_an_estimate_is_that_of_the_command_line_with_the_time_of_earlier_runs(t
     with FakeModel(answers()) as model, service(model, tmp_path, {"prices": PRICES}) as runs:
         first = runs.estimate(order())
         settings = small_settings(model.lm, tmp_path, tmp_path).model_copy(update={"perspectives": 1, "turns": 2})
-        expected = _as_json(estimate(settings.model_copy(update={"prices": PRICES}), "Silk Road"))
+        expected = asdict(estimate(settings.model_copy(update={"prices": PRICES}), "Silk Road"))
         shown = adapter_of(type(first)).dump_python(first, mode="json")
         assert (shown.pop("minutes"), shown.pop("outline")) == (None, "")
         assert shown == json.loads(json.dumps(expected).replace(model.lm, "openai/fake"))

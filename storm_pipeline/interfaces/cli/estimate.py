@@ -39,15 +39,9 @@ def estimate(
     settings = choose_model(load_settings(ctx.obj), quiet=as_json)
     result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
     if as_json:
-        say(json.dumps(_as_json(result), ensure_ascii=False))
+        say(json.dumps(dataclasses.asdict(result), ensure_ascii=False))
     else:
         _show(result)
-
-
-def _as_json(estimate: "Estimate") -> dict[str, object]:
-    prices = {name: price and dataclasses.asdict(price) for name, price in estimate.prices}
-    dollars = estimate.dollars and dataclasses.asdict(estimate.dollars)
-    return dataclasses.asdict(estimate) | {"prices": prices, "dollars": dollars}
 
 
 def _show(estimate: "Estimate") -> None:
@@ -63,7 +57,7 @@ def _show(estimate: "Estimate") -> None:
         dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
     total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
-    prices = (_price_line(estimate, model, price) for model, price in estimate.prices)
+    prices = (_price_line(estimate, model, price) for model, price in estimate.prices.items())
     say("\n".join(["", *map(printable, (total, *prices, *estimate.notes))]))
 
 
