@@ -24,7 +24,8 @@ _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"(?<![^/\\:;{}])[^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md)(?=[:;}]|$)", re.I)
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _FORMATS = table_beside(__file__)
-_OF_WORK = frozenset(field.name for field in fields(Work))
+_OF_WORK = {field.name for field in fields(Work)}
+_KNOWN = (_OF_WORK | {field.name for field in fields(Record)}) - {"kind", "work", "origins"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def _record(
 ) -> Record:
     """Return the record of an entry: ``more``, else by the first matching name in the format's table."""
     names = _FORMATS[form]
-    values: dict[str, Any] = {name: field(*known) for name, known in names["fields"].items()}
+    values: dict[str, Any] = {name: field(*names["fields"].get(name, [name])) for name in _KNOWN}
     values |= {role: people(*known) for role, known in names["people"].items()}
     values |= {"doi": find_doi(values["doi"]), "language": _language(values["language"]), **more}
     values["accessed"] = _date(values["accessed"])
@@ -330,14 +331,10 @@ class Bibliography:
 
 def identifying_titles(title: str) -> tuple[str, ...]:
     """Return a title with and without its subtitle, each if long enough to identify a work."""
-    return tuple(form for form in (title, without_subtitle(title)) if len(_bare(form)) >= _SHORTEST_TITLE)
-
-
-def without_subtitle(title: str) -> str:
-    """Return a title without the text after a colon, a dash or the end of a sentence."""
+    short = title
     for mark in _SUBTITLES:
-        title = title.partition(mark)[0]
-    return title
+        short = short.partition(mark)[0]
+    return tuple(form for form in (title, short) if len(_bare(form)) >= _SHORTEST_TITLE)
 
 
 def _bare(text: str) -> str:

@@ -33,7 +33,8 @@ def read_epub(data: bytes) -> FileText:
         book = BoundedZip(data)
         if _is_protected(book):
             return FileText(problems=("is protected against copying (DRM); use a copy without protection",))
-        path = _package_path(book)
+        files = (file.get("full-path") for file in _elements(parse_xml(book.read(_CONTAINER)), "rootfile"))
+        path, *_ = filter(None, files)  # without one, a ValueError
         package = parse_xml(book.read(path))
         chapters = list(_chapters(package, posixpath.dirname(path)))[:_MAX_CHAPTERS]
         for chapter in chapters:
@@ -68,13 +69,6 @@ def _is_protected(book: BoundedZip) -> bool:
     encrypted = [parse_xml(book.read(_ENCRYPTION))] if _ENCRYPTION in book.names else []
     methods = (method.get("Algorithm", "") for root in encrypted for method in _elements(root, "encryptionmethod"))
     return _FAIRPLAY in book.names or not _FONT_OBFUSCATION.issuperset(methods)
-
-
-def _package_path(book: BoundedZip) -> str:
-    for rootfile in _elements(parse_xml(book.read(_CONTAINER)), "rootfile"):
-        if path := rootfile.get("full-path"):
-            return str(path)
-    raise ValueError("the container lists no package document")
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:
