@@ -5,7 +5,7 @@ import pickle
 import sys
 import sysconfig
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.concurrency import MAX_WORKERS, Tasks
@@ -49,7 +49,7 @@ class Place:
 _place: ContextVar[Place | None] = ContextVar("job_place", default=None)
 
 
-class Executor(ABC):
+class Executor(AbstractContextManager["Executor"]):
     """Runs jobs concurrently. A context manager; ``run`` may be called repeatedly, but not concurrently.
 
     Args:
@@ -146,18 +146,15 @@ class Executor(ABC):
     ) -> "AbstractContextManager[Callable[[J], Future[R | JobLost]]]":
         """Yield the function that starts a job."""
 
-    def _cancel(self, running: "Iterable[Future[Any]]") -> None:  # noqa: B027 - threads see it
+    def _cancel(self, running: "Iterable[Future[Any]]") -> None:
         """Notify running jobs of a halt that they do not see by themselves."""
 
     def _is_cancelled(self, error: BaseException) -> bool:
         """Return whether an error says that a job had not started."""
         return isinstance(error, CancelledError)
 
-    def close(self) -> None:  # noqa: B027 - threads need none
+    def close(self) -> None:
         """Release the executor's resources. May be called repeatedly."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

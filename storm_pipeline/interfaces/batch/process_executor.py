@@ -152,12 +152,8 @@ class ProcessExecutor(Executor):
             self._start(exchange, threads)
 
     def _answer(self, method: str, *args: Any) -> Any:
-        match method:
-            case "take":
-                return self._take(*args)
-            case "give":
-                return self._give(*args)
-        return self.recorder.answer(method, *args)
+        own: dict[str, Callable[..., Any]] = {"take": self._take, "give": self._give}
+        return own[method](*args) if method in own else self.recorder.answer(method, *args)
 
     def _take(self, pid: int) -> tuple[int, int, bytes] | None:
         """Return the next job of a worker: its id, the number of its run, and the pickled function and value."""
