@@ -12,7 +12,7 @@ from test_pipeline import NoContents
 
 from storm_pipeline import Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
+from storm_pipeline.interfaces.server.callers import TOKEN_VARIABLE, require_valid_token
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService

@@ -10,6 +10,7 @@ from storm_pipeline import Storm
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.interfaces.server.serving import serve_mcp
+from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
@@ -25,4 +26,5 @@ if __name__ == "__main__":
     lm, runs, cache = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)))
     with RunService(remote, at_once=1, open_storm=noisy_storm) as service:
-        serve_mcp(service, with_checks(FakeSearch(world)))
+        service.sources = SourceSearch(remote.owner, with_checks(FakeSearch(world)))
+        serve_mcp(service)

@@ -120,7 +120,7 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
     if (text := pieces.get("outline")) is not None:
         outline = _parse(str(text), topic)
         if not outline.sections:
-            raise RunError(f"the edited outline has no heading: {_FORM}")
+            raise RunError(f"the outline has no heading: {_FORM}")
     if (values := pieces.get("perspectives")) is not None:
         try:
             perspectives = _PERSPECTIVES.validate_python(values)

@@ -64,11 +64,10 @@ def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) ->
 
 def called(service: RunService, order: dict[str, Any]) -> Any:
     from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
-    from storm_pipeline.interfaces.server.source_search import SourceSearch
 
     async def asked() -> Any:
         CALLER.set(OWNER)
-        server = create_mcp_server(service, SourceSearch(service.remote.owner))
+        server = create_mcp_server(service)
         async with mcp.Client(server) as client:
             return await client.call_tool("check", order)
 

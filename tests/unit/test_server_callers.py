@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import BudgetSpentError, SettingsError
 from storm_pipeline.interfaces.server import budget, gate, remote_settings
 from storm_pipeline.interfaces.server.budget import Budgets
-from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens, require_valid_token
 from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, TooLargeError
-from storm_pipeline.interfaces.server.gate import Gate, Turns, require_valid_token
+from storm_pipeline.interfaces.server.gate import Gate, Turns
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords, records_folder

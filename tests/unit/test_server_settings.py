@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.server.gate import is_loopback, require_valid_token
+from storm_pipeline.interfaces.server.callers import require_valid_token
+from storm_pipeline.interfaces.server.reach import is_loopback
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.interfaces.server.setup import Setup, SetupLookup

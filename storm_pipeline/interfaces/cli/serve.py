@@ -85,8 +85,7 @@ def serve(
     """
     if ctx.invoked_subcommand:
         return
-    from storm_pipeline.interfaces.server.callers import Tokens
-    from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
+    from storm_pipeline.interfaces.server.callers import TOKEN_VARIABLE, Tokens, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
     from storm_pipeline.interfaces.server.serving import require_api, serve_api
     from storm_pipeline.text.configuration.variables import variable
@@ -230,8 +229,7 @@ def web(
     those of the pages stay as they are at the next start.
     Interrupted and waiting runs go on when you say so in the library.
     """
-    from storm_pipeline.interfaces.server.callers import Tokens
-    from storm_pipeline.interfaces.server.gate import TOKEN_VARIABLE, require_valid_token
+    from storm_pipeline.interfaces.server.callers import TOKEN_VARIABLE, Tokens, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
     from storm_pipeline.interfaces.server.records import records_folder
     from storm_pipeline.interfaces.server.serving import require_pages, serve_api

@@ -5,17 +5,15 @@ import re
 import secrets
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
-from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server.reach import is_loopback
 from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.run.log import logger
 from storm_pipeline.text.files import locked_file, read_plain, write_atomically, write_errors_as
@@ -23,6 +21,8 @@ from storm_pipeline.text.files import locked_file, read_plain, write_atomically,
 _FILE, _LOCK = "tokens.json", "tokens.lock"
 _NAME = r"[a-z0-9][a-z0-9-]{0,39}"
 _MOST_BYTES = 1 << 20
+TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
+_SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,12 @@ IS_KNOWN: ContextVar[Callable[[], bool]] = ContextVar("storm_is_known", default=
 """Whether he still is one: a token may be revoked, and a session end, while he follows a run."""
 
 
-class KnownTokens(Protocol):
-    """The callers of tokens, such as :class:`Tokens`."""
+@dataclass(eq=False)
+class KnownTokens:
+    """The callers of tokens: those of links, or :class:`Tokens`."""
 
-    required: bool
-
-    def by_digest(self, sha256: str) -> Caller | None:
-        """Return the caller with a token of this hash; None if there is none."""
+    by_digest: Callable[[str], Caller | None]  # from the hash of a token; None: nobody has it
+    required: bool = True  # whether callers need one
 
     def find(self, token: str) -> Caller | None:
         """Return the caller with a token; None as for :meth:`by_digest`."""
@@ -101,7 +100,7 @@ class Tokens(KnownTokens):
             raise SettingsError(f"a budget is a number of dollars above 0, not {budget:g}")
         token = f"storm_{secrets.token_urlsafe(32)}"
         made = Token(name=name, sha256=digest(token), budget=budget, created=datetime.now(UTC).date().isoformat())
-        with self._hold_file():
+        with write_errors_as(SettingsError, self._path), locked_file(self._path.with_name(_LOCK), timeout=10):
             if any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is a token of the name {name!r}: revoke it first, or choose another name")
             self._save([*(token for token in self.all() if token.name != name), made])
@@ -109,7 +108,7 @@ class Tokens(KnownTokens):
 
     def revoke(self, name: str) -> None:
         """Revoke a token. Raises SettingsError: unknown name; others as for :meth:`add`."""
-        with self._hold_file():
+        with write_errors_as(SettingsError, self._path), locked_file(self._path.with_name(_LOCK), timeout=10):
             if not any(token.name == name and not token.revoked for token in self.all()):
                 raise SettingsError(f"there is no token of the name {name!r}; `storm serve token list` lists them")
             self._save([t.model_copy(update={"revoked": t.revoked or t.name == name}) for t in self.all()])
@@ -145,15 +144,26 @@ class Tokens(KnownTokens):
             logger.warning("nobody but the owner is served: %s", error)
             return ()
 
-    def _hold_file(self) -> AbstractContextManager[object]:
-        try:
-            return locked_file(self._path.with_name(_LOCK), timeout=10)
-        except (OSError, Timeout) as error:
-            raise SettingsError(f"{self._path} cannot be written: {error}") from error
-
     def _save(self, tokens: list[Token]) -> None:
-        with write_errors_as(SettingsError, self._path):
-            write_atomically(self._path, _TOKENS.dump_json(tuple(tokens), indent=1) + b"\n", private=True)
+        write_atomically(self._path, _TOKENS.dump_json(tuple(tokens), indent=1) + b"\n", private=True)
+
+
+def require_valid_token(host: str, token: str, tokens: Tokens | None = None) -> str:
+    """Return the owner's token of a server on this address; empty if not needed.
+
+    Raises SettingsError: the token is missing although others can reach the address or there are named tokens; or it is
+    short.
+    """
+    if token and len(token) < _SHORTEST_TOKEN:
+        raise SettingsError(
+            f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
+        )
+    set_it = f"set {TOKEN_VARIABLE} to at least {_SHORTEST_TOKEN} random characters"
+    if not token and not is_loopback(host):
+        raise SettingsError(f"others can reach {host}, so callers need a token: {set_it}, or listen on 127.0.0.1")
+    if tokens and tokens.all() and not token:
+        raise SettingsError(f"there are named tokens, so you need one of your own: {set_it}")
+    return token
 
 
 def digest(token: str) -> str:

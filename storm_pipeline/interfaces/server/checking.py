@@ -15,12 +15,11 @@ from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.capped import MAX_COST
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.page_reading import kept_pages
-from storm_pipeline.interfaces.server.budget import Reservation
+from storm_pipeline.interfaces.estimate import known_price
 from storm_pipeline.interfaces.server.errors import TooLargeError
 from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.remote_settings import Order
-from storm_pipeline.interfaces.server.run_service import RunService
-from storm_pipeline.models.prices import full_name, parse_prices, price_of
+from storm_pipeline.interfaces.server.run_queue import RunQueue
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read
@@ -109,8 +108,8 @@ class CheckRecord(BaseModel):
 
 def judge_of_checks(settings: Settings) -> str:
     """Return the owner's judge of articles, or ``screen`` for a model of unknown price, on which no cap can be kept."""
-    name, model = settings.judge_of_articles, full_name(settings.lm_of("judge"), settings)
-    return "screen" if name == "model" and price_of(model, parse_prices(settings.prices)) is None else name
+    name = settings.judge_of_articles
+    return "screen" if name == "model" and known_price(settings.lm_of("judge"), settings) is None else name
 
 
 class ArticleCheck:
@@ -121,8 +120,8 @@ class ArticleCheck:
     delays its own check.
     """
 
-    def __init__(self, service: RunService) -> None:
-        self._queue, self._settings = service.queue, service.remote.owner
+    def __init__(self, queue: RunQueue, owner: Settings) -> None:
+        self._queue, self._settings = queue, owner
         self._judge: Judge | None = None  # in this process
         self._judging = threading.Lock()
         self._places = make_places("checks", 1 + MOST_WAITING)
@@ -155,20 +154,16 @@ class ArticleCheck:
         if name == "model":
             cap = min(MAX_COST, self._settings.max_cost or MAX_COST)
             with self._queue.reserving(cap) as reserved:
-                checked = reserved and check_article(
-                    article, self._paid(reserved, cap), read.unread, None, MOST_COMPARED
-                )
-            if checked and (checked.read or not checked.counts["unjudged"]):
-                return to_record(checked)
+                if reserved:
+                    settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
+                    paid = open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
+                    checked = check_article(article, paid, read.unread, None, MOST_COMPARED)
+                    if checked.read or not checked.counts["unjudged"]:
+                        return to_record(checked)
             name = "screen"
         with self._judging:
             self._judge = self._judge or open_judge(name, self._settings)
             return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
-
-    def _paid(self, reserved: Reservation, cap: float) -> Judge:
-        """Open the language model within the cap and the reserved money."""
-        settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
-        return open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""

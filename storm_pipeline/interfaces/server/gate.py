@@ -4,14 +4,20 @@ import asyncio
 import hmac
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN, OWNER, STRANGER, Caller, KnownTokens, Tokens
+from anyio.to_thread import current_default_thread_limiter as threads
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from storm_pipeline.errors import StormError
+from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN, OWNER, STRANGER, Caller, KnownTokens
 from storm_pipeline.interfaces.server.documents import FILE_BYTES, SET_BYTES
 from storm_pipeline.interfaces.server.errors import (
     BusyError,
@@ -21,11 +27,9 @@ from storm_pipeline.interfaces.server.errors import (
     TooLargeError,
 )
 from storm_pipeline.interfaces.server.places import Places, make_places
-from storm_pipeline.interfaces.server.reach import Reach, is_loopback, is_own_page
+from storm_pipeline.interfaces.server.reach import Reach, is_own_page
 from storm_pipeline.sources.documents.isolated import read_for
 
-TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
-_SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 """Maximum concurrent requests, of all callers and of one."""
 _MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
@@ -41,29 +45,6 @@ _ENTRY, _LOGIN = "/enter", "/login"  # the second takes the only body of strange
 _LOGIN_BYTES, _LOGIN_SECONDS = 4096, 5.0
 _BODY_SECONDS = 30.0  # for a whole body, or for each piece of a streamed one
 _STREAM_SECONDS = 900.0  # for a whole streamed body
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-
-def require_valid_token(host: str, token: str, tokens: Tokens | None = None) -> str:
-    """Return the owner's token of a server on this address; empty if not needed.
-
-    Raises SettingsError: the token is missing although others can reach the address or there are named tokens; or it is
-    short.
-    """
-    if token and len(token) < _SHORTEST_TOKEN:
-        raise SettingsError(
-            f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
-        )
-    set_it = f"set {TOKEN_VARIABLE} to at least {_SHORTEST_TOKEN} random characters"
-    if not token and not is_loopback(host):
-        raise SettingsError(f"others can reach {host}, so callers need a token: {set_it}, or listen on 127.0.0.1")
-    if tokens and tokens.all() and not token:
-        raise SettingsError(f"there are named tokens, so you need one of your own: {set_it}")
-    return token
 
 
 class Gate:
@@ -81,7 +62,7 @@ class Gate:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         token: str,
         tokens: KnownTokens,
         reach: Reach | None = None,
@@ -107,9 +88,9 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = _headers(scope)
+        headers = Headers(scope=scope)
         is_entry = (scope["method"], scope["path"]) == ("GET", _ENTRY)  # a file of `storm web` leads there
-        origin = headers | {"sec-fetch-site": "none"} if is_entry else headers
+        origin = {**headers, "sec-fetch-site": "none"} if is_entry else headers
         if reason := self._reach.refusal(origin, scope.get("server")):
             await self._refuse(scope, send, 403, reason)
             return
@@ -148,7 +129,7 @@ class Gate:
                 has_body = caller or (scope["method"], scope["path"]) == ("POST", _LOGIN)
                 await self._pass(scope, headers, receive if has_body else _nothing, send, caller or STRANGER)
 
-    def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
+    def _places(self, scope: Scope, headers: Mapping[str, str]) -> tuple[Places, ...]:
         """Return the kinds of places that a request needs."""
         path, method, is_upload = scope["path"], scope["method"], _is_upload(scope, headers)
         is_form = is_upload and path == _FORM
@@ -158,7 +139,7 @@ class Gate:
         return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
 
     async def _pass(
-        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, caller: Caller | None
+        self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send, caller: Caller | None
     ) -> None:
         path = scope["path"]
         try:
@@ -192,9 +173,6 @@ class Gate:
         return OWNER if token is None and not self._token and not self._tokens.required else token
 
     async def _refuse(self, scope: Scope, send: Send, status: int, message: str) -> None:
-        from starlette.requests import Request  # needs an extra
-        from starlette.responses import JSONResponse, Response
-
         answer: Response = JSONResponse({"error": message, "kind": "Refused"}, status)
         if self._problem and "text/html" in (request := Request(scope)).headers.get("accept", ""):
             answer = self._problem(request, status, message)
@@ -209,24 +187,18 @@ class Turns:
     Strangers count as one caller. Streams and uploads hold no thread for long, and need no turn.
     """
 
-    def __init__(self, app: App) -> None:
-        from anyio.to_thread import current_default_thread_limiter as threads  # needs an extra
-
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._turns = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(int(threads().total_tokens) // 4))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request in its turn."""
         caller = CALLER.get(None)
-        if caller is None or scope["type"] != "http" or _is_stream(scope) or _is_upload(scope, _headers(scope)):
+        if caller is None or scope["type"] != "http" or _is_stream(scope) or _is_upload(scope, Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         async with self._turns[caller.name]:
             await self._app(scope, receive, send)
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _is_stream(scope: Scope) -> bool:
@@ -234,15 +206,13 @@ def _is_stream(scope: Scope) -> bool:
     return scope["method"] == "GET" and path.startswith("/runs/") and path.endswith("/events")
 
 
-def _is_upload(scope: Scope, headers: dict[str, str]) -> bool:
+def _is_upload(scope: Scope, headers: Mapping[str, str]) -> bool:
     method, path = scope["method"], str(scope["path"])
     has_files = headers.get("content-type", "").lower().startswith("multipart/")
     return (method == "PUT" and path.startswith(_UPLOADS)) or (method == "POST" and path == _FORM and has_files)
 
 
 async def _redirect_to_login(scope: Scope, send: Send) -> None:
-    from starlette.responses import RedirectResponse  # needs an extra
-
     query = scope.get("query_string", b"").decode("latin-1")
     path = f"{scope['path']}?{query}" if query else scope["path"]
     following = f"?next={quote(path, safe='/')}" if scope["method"] == "GET" and path != "/" else ""
@@ -253,7 +223,7 @@ async def _nothing() -> Message:
     return {"type": "http.disconnect"}
 
 
-def announced_size(headers: dict[str, str]) -> int | None:
+def announced_size(headers: Mapping[str, str]) -> int | None:
     """Return the announced size of a body in bytes; None if not announced."""
     size = headers.get("content-length", "")
     return int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
@@ -270,7 +240,7 @@ def _of_few_values(body: bytes) -> None:
 
 
 async def read_body(
-    headers: dict[str, str],
+    headers: Mapping[str, str],
     receive: Receive,
     most: int,
     check: Callable[[bytes], None] | None = None,
@@ -302,7 +272,7 @@ async def read_body(
     return next_message
 
 
-def limit_body(headers: dict[str, str], receive: Receive, max_bytes: int) -> Receive:
+def limit_body(headers: Mapping[str, str], receive: Receive, max_bytes: int) -> Receive:
     """Return a ``receive`` that streams a body.
 
     It raises TooLargeError: more than ``max_bytes`` bytes; SlowBodyError: a piece or the whole takes too long.

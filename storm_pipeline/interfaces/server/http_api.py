@@ -21,7 +21,7 @@ from storm_pipeline import __version__
 from storm_pipeline.errors import MissingExtraError, RunError
 from storm_pipeline.interfaces.server.api_description import ARTICLE, FILE, TEXT, RunName, Service, describe, links
 from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN
-from storm_pipeline.interfaces.server.checking import ArticleCheck, CheckOrder, CheckRecord
+from storm_pipeline.interfaces.server.checking import CheckOrder, CheckRecord
 from storm_pipeline.interfaces.server.documents import ID, NAME, DocumentSet
 from storm_pipeline.interfaces.server.errors import SlowBodyError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
@@ -52,13 +52,10 @@ _SHARED = "/shared/"
 _ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
-def _router(tag: str) -> APIRouter:
-    return APIRouter(tags=[tag], generate_unique_id_function=lambda route: route.name)
-
-
-_server, _runs, _articles, _documents = map(_router, ("server", "runs", "articles", "documents"))
-
-
+_server, _runs, _articles, _documents = (
+    APIRouter(tags=[tag], generate_unique_id_function=lambda route: route.name)
+    for tag in ("server", "runs", "articles", "documents")
+)
 _Format = Annotated[str, Query(json_schema_extra={"enum": [format_.name for format_ in article_formats()]})]
 _SharedFormat = Annotated[str, Query(json_schema_extra={"enum": [f.name for f in article_formats(of_shared=True)]})]
 _Style = Annotated[
@@ -68,21 +65,12 @@ _Set = Annotated[str, Path(description="Name of the set of documents.", pattern=
 _Name = Annotated[str, Path(description="Name of the file, whose ending names its format.", pattern=NAME)]
 
 
-def create_app(
-    service: RunService,
-    token: str = "",
-    reach: Reach | None = None,
-    check: ArticleCheck | None = None,
-    *,
-    key: str = "",
-) -> Gate:
+def create_app(service: RunService, token: str = "", reach: Reach | None = None, *, key: str = "") -> Gate:
     """Create the ASGI application of a service.
 
-    ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``check``: the server's shared check. ``key``: the
-    one-time key of the owner's browser.
+    ``token``: the owner's, see :class:`Gate`, also for ``reach``. ``key``: the one-time key of the owner's browser.
     """
-    check = check or ArticleCheck(service)
-    mcp = _open_mcp(service, check)
+    mcp = _open_mcp(service)
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,
@@ -91,7 +79,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=mcp.router.lifespan_context if mcp else None,
     )
-    app.state.service, app.state.check = service, check
+    app.state.service = service
     app.router.routes += [route for router in (_server, _runs, _articles, _documents) for route in router.routes]
     sessions = Sessions(service.tokens, token, key)
     has_pages = _add_pages(app, sessions)
@@ -145,10 +133,9 @@ def get_setup(service: Service) -> Setup:
 
 
 @_articles.post("/check", responses=answers(400, 422), response_model=CheckRecord)
-def check_article(request: Request, order: CheckOrder) -> dict[str, Any]:
+def check_article(service: Service, order: CheckOrder) -> dict[str, Any]:
     """Judge every sentence of an article by the sources that it cites; as `storm check --json`."""
-    check: ArticleCheck = request.app.state.check
-    return check.record(order.markdown, order.title, order.sources, fetch=order.fetch)
+    return service.checks.record(order.markdown, order.title, order.sources, fetch=order.fetch)
 
 
 @_runs.post("/estimate", responses=answers(400, 404, 409, 422))
@@ -387,12 +374,12 @@ def _add_pages(app: FastAPI, sessions: Sessions) -> bool:
     return True
 
 
-def _open_mcp(service: RunService, check: ArticleCheck) -> Starlette | None:
+def _open_mcp(service: RunService) -> Starlette | None:
     try:
         from storm_pipeline.interfaces.server.mcp_tools import mcp_app
     except ImportError:  # without the extra
         return None
-    return mcp_app(service, check)
+    return mcp_app(service)
 
 
 async def _no_mcp(_: Request) -> Response:

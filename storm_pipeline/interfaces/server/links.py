@@ -10,20 +10,6 @@ from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.web.entrance import OPEN_PAGES, Page, Sessions, entrance
 
 
-class LinkTokens(KnownTokens):
-    """The tokens of links by which others than callers of storm enter; ``name_of``: hash of a token → who has it."""
-
-    required = True
-
-    def __init__(self, name_of: Callable[[str], str | None]) -> None:
-        self._name_of = name_of
-
-    def by_digest(self, sha256: str) -> Caller | None:
-        """Return the caller with a token of this hash; None if nobody has."""
-        name = self._name_of(sha256)
-        return Caller(name) if name else None
-
-
 class LinkSessions(Sessions):
     """Sessions that a link opens, each time: ``/enter?key=TOKEN``."""
 
@@ -38,7 +24,7 @@ def behind_links(app: FastAPI, name_of: Callable[[str], str | None], reach: Reac
     ``name_of``: hash of a token → who has it, or None. ``page``: renders ``login.html``; ``problem``: a refusal,
     from the request, its status and the reason.
     """
-    tokens = LinkTokens(name_of)
+    tokens = KnownTokens(lambda sha256: Caller(name) if (name := name_of(sha256)) else None)
     sessions = LinkSessions(tokens)
     app.include_router(entrance(sessions, page))
     app.add_middleware(Turns)

@@ -1,5 +1,6 @@
 """Host names and trusted proxies of a server."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, Self
@@ -29,7 +30,7 @@ class Reach:
                 raise SettingsError(f"--allow-host takes the name of a host, such as storm.example.org, not {name!r}")
         return cls(frozenset({*names, host.lower()}), tuple(map(_network, trust_proxy)))
 
-    def refusal(self, headers: dict[str, str], server: Any) -> str:
+    def refusal(self, headers: Mapping[str, str], server: Any) -> str:
         """Return the reason for refusing a request by its headers; else empty.
 
         The host must be a name of the server, against DNS rebinding, and the request must not come from a page of
@@ -47,7 +48,7 @@ class Reach:
         return ""
 
 
-def is_own_page(headers: dict[str, str]) -> bool | None:
+def is_own_page(headers: Mapping[str, str]) -> bool | None:
     """Return whether a page of this very server makes the request, by its headers; None if no page of a browser does.
 
     Pages of other ports of this host are not the server's.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,8 +17,9 @@ from pydantic import Field
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.interfaces.listing import RunEntry, run_entry, run_state, safe_entry
-from storm_pipeline.interfaces.server.callers import OWNER, Caller
+from storm_pipeline.interfaces.server.callers import OWNER, Caller, digest
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.interfaces.server.remote_settings import BY_VALUE
@@ -32,6 +34,7 @@ from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
+_LOOKUPS = Places("look-ups of shared articles", 8, 8)  # each reads the records of all runs
 RUNS = 500  # maximum runs of a caller with a named token
 RUN_BYTES = RUNS * LARGEST // 32  # maximum total size of these runs; beyond it, no run begins
 _LONGEST_LINE = 2**20  # bytes of an event
@@ -174,6 +177,30 @@ class RunFolders:
     def outline(self, name: str) -> str:
         """Return a run's outline as Markdown, or raise UnknownRunError or ConflictError as :meth:`article` does."""
         return self._piece(name, "outline.md", "outline")
+
+    def share(self, name: str) -> str:
+        """Return the key of a new read-only link to a run's article, which replaces an earlier one; its hash is kept.
+
+        Raises UnknownRunError, ConflictError, RunError: no such run, no article yet, or it cannot be recorded.
+        """
+        self.article(name)
+        key = secrets.token_urlsafe(32)
+        self.records.update(name, shared=digest(key))
+        return key
+
+    def unshare(self, name: str) -> None:
+        """Make a run's link invalid. Raises UnknownRunError, RunError: as :meth:`share`."""
+        self.path(name)
+        self.records.update(name, shared="")
+
+    def shared(self, key: str) -> str:
+        """Return the name of the run with a link of this key. Raises UnknownRunError: there is none; BusyError."""
+        kept = digest(key)
+        with _LOOKUPS.hold("everybody"):
+            for name in self.names():
+                if self.records.get(name).shared == kept:
+                    return name
+        raise UnknownRunError("there is no article at this address: it was not shared, or is not any more")
 
     def _piece(self, name: str, file: str, what: str) -> str:
         try:

@@ -13,6 +13,7 @@ from storm_pipeline.interfaces.batch.write_topic import storm_pool
 from storm_pipeline.interfaces.estimate import estimate
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.interfaces.server.checking import ArticleCheck
 from storm_pipeline.interfaces.server.documents import DocumentSets
 from storm_pipeline.interfaces.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.estimates import EstimateView
@@ -24,8 +25,8 @@ from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, Run
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.interfaces.server.run_queue import Job, RunQueue
 from storm_pipeline.interfaces.server.setup import SetupLookup
-from storm_pipeline.interfaces.server.sharing import Shares
-from storm_pipeline.method.context import parse_pieces, require_whole
+from storm_pipeline.interfaces.server.source_search import SourceSearch
+from storm_pipeline.method.context import UserPieces, parse_pieces, require_whole
 from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink
@@ -71,13 +72,13 @@ class RunService(AbstractContextManager["RunService"]):
         self.tokens = Tokens(remote.owner.out)
         records = records_folder(remote.owner.out)
         self.documents = DocumentSets(records / "documents")
-        shares = Shares(self.folders)
-        self.share, self.unshare, self.shared = shares.add, shares.remove, shares.find
+        self.share, self.unshare, self.shared = self.folders.share, self.folders.unshare, self.folders.shared
         self.redactor = Redactor((remote.owner.out, remote.owner.cache, records))
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.setup = SetupLookup(remote.owner).get
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
+        self.checks, self.sources = ArticleCheck(self.queue, remote.owner), SourceSearch(remote.owner)
         self.questions = make_places("questions", 8)
         self._listings = make_places("listings of runs", 16)  # each reads all runs
         self._accepting = threading.Lock()
@@ -115,7 +116,7 @@ class RunService(AbstractContextManager["RunService"]):
         recipe = order.recipe or ("storm" if is_outline else DEFAULT)
         outline = _parse_outline(order)
         estimated = estimate(settings, order.topic, recipe=recipe, outline_only=is_outline, outline=outline)
-        require_prices(settings.max_cost, dict(estimated.prices))
+        require_prices(settings.max_cost, estimated.prices)
         return EstimateView.of(estimated, self.folders.newest(), outline)
 
     def continue_from(
@@ -139,12 +140,7 @@ class RunService(AbstractContextManager["RunService"]):
         settings = self._with_documents(self._resumed(name), caller, documents)
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
-        try:
-            topic = str(self.folders.view(name).topic)
-            parse_pieces(topic, pieces)
-            require_whole(topic, outline or "")
-        except RunError as error:
-            raise ContradictionError(str(error)) from error
+        _parsed(self.folders.view(name).topic, pieces)
         from storm_pipeline.storm import prepare_from
 
         return self._accept(lambda storm: prepare_from(storm, folder, pieces), settings, caller, documents)
@@ -339,6 +335,7 @@ class RunService(AbstractContextManager["RunService"]):
     def close(self, seconds: float | None = None) -> bool:
         """Stop all runs gracefully and wait until they are saved; False after a timeout."""
         self.queue.halt()
+        self.sources.close()
         return self.queue.join(seconds)
 
     def __exit__(self, *error: object) -> None:
@@ -406,18 +403,19 @@ def _within(settings: Settings, before: float, allowed: float | None) -> Setting
 
 
 def _parse_outline(order: RunOrder) -> Outline | None:
-    """Return the outline of an order, parsed from its text: a remote caller must not name a file."""
+    """Return the outline of an order."""
     if order.outline is None:
         return None
-    advice = "write a line such as '# History' for each section"
     if not order.outline.strip():
-        raise SettingsError(f"the outline is empty: {advice}")
+        raise SettingsError("the outline is empty: write a line such as '# History' for each section")
+    return _parsed(order.topic, {"outline": order.outline}).outline
+
+
+def _parsed(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
+    """Return a caller's pieces, parsed from texts: a remote caller must not name a file."""
     try:
-        outline = parse_pieces(order.topic, {"outline": order.outline}).outline
-    except RunError as error:
-        raise ContradictionError(f"the outline has no heading for an article on this topic: {advice}") from error
-    try:
-        require_whole(order.topic, order.outline)
+        parsed = parse_pieces(topic, pieces)
+        require_whole(topic, pieces.get("outline", ""))
     except RunError as error:
         raise ContradictionError(str(error)) from error
-    return outline
+    return parsed

@@ -16,7 +16,6 @@ from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.method.session import require_keys
 from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.search.base import Search
 from storm_pipeline.sources.search.registry import engines
 
 if TYPE_CHECKING:
@@ -65,16 +64,14 @@ def serve_api(
 
     Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
     model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
-    :func:`storm_pipeline.interfaces.server.gate.require_valid_token`. ``reach``: the server's names and proxies.
+    :func:`storm_pipeline.interfaces.server.callers.require_valid_token`. ``reach``: the server's names and proxies.
     ``key``: the one-time key of the owner's browser. ``listening``: sockets that are bound to the address.
     """
     import uvicorn
 
-    from storm_pipeline.interfaces.server.checking import ArticleCheck
     from storm_pipeline.interfaces.server.http_api import create_app
 
     known = reach or Reach.build(host)
-    check = ArticleCheck(service)
 
     class Server(uvicorn.Server):
         """A server that ends runs and streams before waiting for connections."""
@@ -88,11 +85,11 @@ def serve_api(
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
-            if check.is_busy or service.questions.are_held:  # else its thread would be waited for
+            if service.checks.is_busy or service.questions.are_held:  # else its thread would be waited for
                 await asyncio.to_thread(service.close, _SAVE_SECONDS)
                 os._exit(0)
 
-    server = Server(server_config(create_app(service, token, known, check, key=key), host, port, known))
+    server = Server(server_config(create_app(service, token, known, key=key), host, port, known))
     logging.getLogger("uvicorn.access").addFilter(lambda record: "/alive" not in (record.args or ()))
     server.run(list(listening) or None)
     if not server.started:
@@ -164,20 +161,12 @@ def _logging(config: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
-    """Serve MCP until standard input ends.
-
-    ``engine``: a search engine instead of the one in the owner's settings.
-    """
+def serve_mcp(service: "RunService") -> None:
+    """Serve MCP until standard input ends."""
     from storm_pipeline.interfaces.server.mcp_tools import create_mcp_server
-    from storm_pipeline.interfaces.server.source_search import SourceSearch
 
-    search = SourceSearch(service.remote.owner, engine)
     CALLER.set(OWNER)
-    try:
-        create_mcp_server(service, search).run("stdio")
-    finally:
-        search.close()
+    create_mcp_server(service).run("stdio")
 
 
 def require_runnable(settings: Settings) -> None:
