@@ -87,7 +87,7 @@ def serve(
         return
     from storm_pipeline.interfaces.server.callers import TOKEN_VARIABLE, Tokens, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
-    from storm_pipeline.interfaces.server.serving import require_api, serve_api
+    from storm_pipeline.interfaces.server.serving import require_libraries, serve_api
     from storm_pipeline.text.configuration.variables import variable
 
     if not api:
@@ -95,7 +95,7 @@ def serve(
     settings = load_settings(ctx.obj)
     token = require_valid_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
     reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
-    require_api()
+    require_libraries("api")
     with open_service(choose_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_api(service, host, port, token, reach)
 
@@ -114,9 +114,9 @@ def mcp(
 
     The settings apply to every run.
     """
-    from storm_pipeline.interfaces.server.serving import require_mcp, serve_mcp
+    from storm_pipeline.interfaces.server.serving import require_libraries, serve_mcp
 
-    require_mcp()
+    require_libraries("mcp")
     with open_service(load_settings(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
         serve_mcp(service)
 
@@ -232,10 +232,10 @@ def web(
     from storm_pipeline.interfaces.server.callers import TOKEN_VARIABLE, Tokens, require_valid_token
     from storm_pipeline.interfaces.server.reach import Reach
     from storm_pipeline.interfaces.server.records import records_folder
-    from storm_pipeline.interfaces.server.serving import require_pages, serve_api
+    from storm_pipeline.interfaces.server.serving import require_libraries, serve_api
     from storm_pipeline.text.configuration.variables import variable
 
-    require_pages()
+    require_libraries("web")
     settings = choose_model(load_settings(ctx.obj))
     token = require_valid_token(_HOST, variable(TOKEN_VARIABLE) or secrets.token_urlsafe(32), Tokens(settings.out))
     key = secrets.token_urlsafe(32)

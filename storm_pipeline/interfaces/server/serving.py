@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 from collections.abc import Sequence
+from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -28,26 +29,20 @@ _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At shutdown: seconds for runs and then event streams to end; for answers; and again for runs."""
 _INTERRUPTED = 130
 _MOST_CONNECTIONS = 512  # beyond which requests are answered 503
+_LIBRARIES = {
+    "api": ("the HTTP API", "fastapi", "uvicorn"),
+    "web": ("storm in a browser", "fastapi", "uvicorn", "python_multipart"),
+    "mcp": ("the MCP server", "mcp.server.mcpserver"),
+}
+"""Extra → what needs it, and modules that it has."""
 
 
-def require_api() -> None:
-    """Check that the libraries of the API are installed. Raises MissingExtraError: they are not."""
-    with needs_extra("api", "the HTTP API"):
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-
-
-def require_pages() -> None:
-    """Check that the libraries of the pages are installed. Raises MissingExtraError: they are not."""
-    with needs_extra("web", "storm in a browser"):
-        import python_multipart  # noqa: F401
-    require_api()
-
-
-def require_mcp() -> None:
-    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
-    with needs_extra("mcp", "the MCP server"):
-        import mcp.server.mcpserver  # noqa: F401
+def require_libraries(extra: str) -> None:
+    """Check that the libraries of an extra are installed. Raises MissingExtraError: one is not."""
+    what, *modules = _LIBRARIES[extra]
+    with needs_extra(extra, what):
+        for module in modules:
+            import_module(module)
 
 
 def serve_api(
@@ -55,7 +50,7 @@ def serve_api(
     host: str,
     port: int,
     token: str,
-    reach: Reach | None = None,
+    reach: Reach,
     *,
     key: str = "",
     listening: Sequence[socket.socket] = (),
@@ -70,8 +65,6 @@ def serve_api(
     import uvicorn
 
     from storm_pipeline.interfaces.server.http_api import create_app
-
-    known = reach or Reach.build(host)
 
     class Server(uvicorn.Server):
         """A server that ends runs and streams before waiting for connections."""
@@ -89,7 +82,7 @@ def serve_api(
                 await asyncio.to_thread(service.close, _SAVE_SECONDS)
                 os._exit(0)
 
-    server = Server(server_config(create_app(service, token, known, key=key), host, port, known))
+    server = Server(server_config(create_app(service, token, reach, key=key), host, port, reach))
     logging.getLogger("uvicorn.access").addFilter(lambda record: "/alive" not in (record.args or ()))
     server.run(list(listening) or None)
     if not server.started:
