@@ -103,9 +103,9 @@ class _Change:
                     lines = list(map(_line, snippets))
                     block = np.zeros(len(snippets), ROW)
                     block["end"] = file.tell() + np.cumsum([len(line) for line in lines])
-                    block["page"] = [int.from_bytes(_digest_of(snippet.url)[:8], "little") for snippet in snippets]
+                    block["page"] = [int.from_bytes(digest(snippet.url)[:8], "little") for snippet in snippets]
                     block["line"] = [digest(line) for line in lines]
-                    block["text"] = [_digest_of(snippet.text) for snippet in snippets]
+                    block["text"] = [digest(snippet.text) for snippet in snippets]
                     file.writelines(lines)
                     new |= enumerate(((snippet.title, snippet.text) for snippet in snippets), start=at)
                 blocks.append(block)
@@ -177,10 +177,6 @@ class _Change:
                 file.write(block.data)
                 file.flush()
         return vectors
-
-
-def _digest_of(text: str) -> bytes:
-    return digest(text.encode("utf-8", "surrogatepass"))
 
 
 def _line(snippet: Snippet) -> bytes:

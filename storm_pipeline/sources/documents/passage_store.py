@@ -152,9 +152,10 @@ def mapped(path: Path, kind: Any) -> "Array":
     return np.frombuffer(data, item.base, whole * max(1, item.itemsize // item.base.itemsize)).reshape(-1, *item.shape)
 
 
-def digest(data: bytes) -> bytes:
+def digest(data: bytes | str) -> bytes:
     """Return 16 bytes that differ if the data do."""
-    return blake2b(data, digest_size=16).digest()
+    known = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    return blake2b(known, digest_size=16).digest()
 
 
 def tried(part: Part) -> str:
