@@ -136,12 +136,12 @@ def estimate(
     searches = 1 if fitting.is_extract else round(sum(used["searches"] for used in usage.values()))
     queries = _times(_CALLS, searches) if searches > 1 else Range(searches, searches, searches)
     known_dollars = Range.sum(row.dollars for row in rows if row.dollars is not None)
-    totals = (Range.sum(getattr(row, what) for row in rows) for what in ("calls", "tokens_in", "tokens_out"))
+    totals = {what: Range.sum(getattr(row, what) for row in rows) for what in ("calls", "tokens_in", "tokens_out")}
     return Estimate(
         topic,
         recipe,
         rows,
-        *totals,
+        **totals,
         known_dollars=known_dollars,
         dollars=None if None in prices.values() else known_dollars,
         searches=queries,
