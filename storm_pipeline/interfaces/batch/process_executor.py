@@ -152,8 +152,8 @@ class ProcessExecutor(Executor):
             self._start(exchange, threads)
 
     def _answer(self, method: str, *args: Any) -> Any:
-        own: dict[str, Callable[..., Any]] = {"take": self._take, "give": self._give}
-        return own[method](*args) if method in own else self.recorder.answer(method, *args)
+        methods: dict[str, Callable[..., Any]] = {"take": self._take, "give": self._give}
+        return methods[method](*args) if method in methods else self.recorder.answer(method, *args)
 
     def _take(self, pid: int) -> tuple[int, int, bytes] | None:
         """Return the next job of a worker: its id, the number of its run, and the pickled function and value."""
