@@ -25,7 +25,7 @@ from storm_bench.datasets.dataset import file_bytes
 from storm_bench.folders import require_no_links
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
-from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
+from storm_pipeline.api import parse_cited, split_sentences, tidy
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock
 from storm_pipeline.output.articles.pages import AvailablePages
 from storm_pipeline.types import Citation, Heading, Paragraph, Source
@@ -87,7 +87,7 @@ def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> 
     try:
         pages = json.loads(_text(folder, ("url_to_info.json",)))
         shown, sources = _citations_and_sources(pages)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DatasetError(
             f"{folder / 'url_to_info.json'} does not have the format of a STORM run ({error})"
         ) from error
@@ -125,16 +125,16 @@ def _headings(part: HeadingNode) -> tuple[Heading, ...]:
 def _citations_and_sources(pages: Any) -> tuple[tuple[Citation, ...], tuple[Source, ...]]:
     """Return the citations of numbers 1, 2, …, and their sources; URLs of the same page are one source."""
     by_number = {number: pages["url_to_info"][url] for url, number in pages["url_to_unified_index"].items()}
-    shown, sources = [], dict[str, Source]()
+    shown, found = [], dict[str, dict[Snippet, None]]()
     for number in range(1, max(by_number, default=0) + 1):
         page = by_number[number]
         pieces = dict.fromkeys(filter(None, map(tidy, page["snippets"])))
         passage = "\n".join(pieces) or tidy(page["description"] or page["title"])
         snippet = Snippet(page["url"], tidy(page["title"]), passage)
-        known = sources.get(snippet.source_id, Source(source_id(snippet.url), snippet.url, snippet.title))
-        sources[known.id] = replace(known, snippets=tuple(dict.fromkeys([*known.snippets, snippet])))
+        found.setdefault(snippet.source_id, {})[snippet] = None
         shown.append(Citation(snippet.source_id, snippet.id))
-    return tuple(shown), tuple(sources.values())
+    grouped = ((name, tuple(snippets)) for name, snippets in found.items())
+    return tuple(shown), tuple(Source(name, own[0].url, own[0].title, own) for name, own in grouped)
 
 
 def _renumbered(polished: str, generated: str, folder: Path) -> str:

@@ -199,9 +199,10 @@ def test_runs_that_cannot_be_read(run: Path, tmp_path: Path) -> None:
     (run / "storm_polished_article.txt").unlink()
     with pytest.raises(DatasetError, match="cannot be read"):
         read_storm_run(run, polished=True)
-    (run / "url_to_info.json").write_text('{"url_to_info": {}, "url_to_unified_index": {"u": 1}}')
-    with pytest.raises(DatasetError, match="format of a STORM run"):
-        read_storm_run(run)
+    for text in ('{"url_to_info": {}, "url_to_unified_index": {"u": 1}}', "[" * 100_000):
+        (run / "url_to_info.json").write_text(text)
+        with pytest.raises(DatasetError, match="format of a STORM run"):
+            read_storm_run(run)
 
 
 @pytest.mark.data
