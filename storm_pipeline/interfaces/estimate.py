@@ -57,6 +57,9 @@ class Range:
         low, likely, high = (amount(round(number)) for number in (self.low, self.likely, self.high))
         return likely if low == high else f"{likely} ({low}–{high})"
 
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high
+
 
 @dataclass(frozen=True)
 class EstimateRow:
