@@ -7,6 +7,7 @@ import gc
 import inspect
 import sys
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -126,6 +127,34 @@ def tune_process() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
     sys.setswitchinterval(0.0005)
     gc.set_threshold(70_000, *gc.get_threshold()[1:])
+
+
+class TurnLock:
+    """A lock that threads get in the order in which they asked for it, so that none waits for all work of another."""
+
+    def __init__(self) -> None:
+        self._turns = deque[threading.Event]()  # the first has the lock
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        turn = threading.Event()
+        with self._lock:
+            self._turns.append(turn)
+            self._turns[0].set()
+        try:
+            turn.wait()
+        except BaseException:  # an interrupted program
+            self._leave(turn)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._leave(self._turns[0])
+
+    def _leave(self, turn: threading.Event) -> None:
+        with self._lock:
+            self._turns.remove(turn)
+            if self._turns:
+                self._turns[0].set()
 
 
 class TorchThreads:

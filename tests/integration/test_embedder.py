@@ -6,8 +6,9 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from storm_pipeline.evidence.retrieval.embedder import (
     shared_embedder,
 )
 from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder, share_encoder_process
-from storm_pipeline.run.concurrency import parallel_map
+from storm_pipeline.run.concurrency import in_own_thread, parallel_map
 from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.text.chunks import token_chunks
 
@@ -77,6 +78,23 @@ def test_vectors_have_unit_length(folder: Path) -> None:
     assert vectors.shape == (len(TEXTS), embedder.dimension) == (len(TEXTS), 64)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(embedder.embed(TEXTS * 40), np.tile(vectors, (40, 1)))
+
+
+def test_a_text_waits_for_no_more_than_a_batch_of_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Event()
+
+    def encode(_: object, texts: list[str], **__: object) -> Vectors:
+        started.set()
+        wait([one], 0.05)  # not for ever: it may wait for this batch
+        return np.zeros((len(texts), 64), dtype=np.float32)
+
+    embedder = SentenceTransformerEmbedder(folder)
+    assert embedder.dimension == 64
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer.encode", encode)
+    one = in_own_thread(lambda: (started.wait(), embedder.embed(["camel"])), "one")
+    assert embedder.embed(["silk road"] * 6400).shape == (6400, 64)
+    assert one.result(0)
 
 
 @settings(max_examples=25)
@@ -88,17 +106,13 @@ def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], s
     assert np.array_equal(part, whole[order[:size]])
 
 
-def test_what_is_no_model_is_named_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="give a folder"):
-        open_embedder(str(tmp_path), tmp_path).embed(["x"])
-
-
-def test_a_damaged_weights_file_is_named(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(folder, other)
-    (other / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(SettingsError, match="give a folder"):
-        SentenceTransformerEmbedder(other).embed(["x"])
+def test_what_is_no_model_or_damaged_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
+    damaged, none = shutil.copytree(folder, tmp_path / "damaged"), str(tmp_path)
+    (damaged / "model.safetensors").write_bytes(b"nothing")
+    opened = (open_embedder(none, tmp_path), ProcessEmbedder(none, tmp_path, tmp_path))
+    for embedder in (*opened, SentenceTransformerEmbedder(damaged)):
+        with pytest.raises(SettingsError, match="give a folder"):
+            embedder.embed(["x"])
 
 
 def test_tokens_are_counted(folder: Path) -> None:
@@ -159,12 +173,6 @@ def test_runs_share_an_encoder_process_that_is_replaced_and_ends(folder: Path, t
     while encoders(tmp_path) and time.monotonic() < end:
         time.sleep(0.2)
     assert not encoders(tmp_path)
-
-
-def test_an_encoder_process_says_why_it_cannot_embed(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    with pytest.raises(SettingsError, match="give a folder"):
-        ProcessEmbedder(str(tmp_path / "model"), tmp_path, tmp_path).embed(["x"])
 
 
 def test_the_folder_of_encoder_processes_must_be_private(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from storm_pipeline.errors import SettingsError, StoreError, StormError
 from storm_pipeline.evidence.retrieval import Vector, Vectors
 from storm_pipeline.run.assets import EMBEDDER, Progress, fetch
-from storm_pipeline.run.concurrency import torch_threads
+from storm_pipeline.run.concurrency import TurnLock, torch_threads
 from storm_pipeline.text.words import encodable
 
 PINNED = EMBEDDER
@@ -105,7 +105,7 @@ class SentenceTransformerEmbedder:
         self._model: Any = None
         self._dimension, self._is_packed = 0, False
         # Serialized: fast tokenizers cannot change their padding while another thread uses them.
-        self._lock = threading.Lock()
+        self._lock = TurnLock()
 
     @property
     def dimension(self) -> int:
@@ -116,27 +116,26 @@ class SentenceTransformerEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of shape (texts, dimension). Raises SettingsError: the model cannot be loaded."""
+        given = [encodable(text) for text in texts]
+        options = {"normalize_embeddings": True, "show_progress_bar": False}
         with self._lock:
             model = self._load()
-            if not texts:
-                return np.zeros((0, self._dimension), dtype=np.float32)
-            given = [encodable(text) for text in texts]
-            vectors = np.zeros((len(given), self._dimension), dtype=np.float32)
-            options = {"normalize_embeddings": True, "show_progress_bar": False}
-            with torch_threads.limited_to(1):
-                for rows in self._batches(model, given):
-                    vectors[rows] = model.encode([given[row] for row in rows], **options)
+            batches = self._batches(model, given)
+        vectors = np.zeros((len(given), self._dimension), dtype=np.float32)
+        for rows in batches:  # calls of others get theirs in between
+            with self._lock, torch_threads.limited_to(1):
+                vectors[rows] = model.encode([given[row] for row in rows], **options)
         return vectors
 
     def _batches(self, model: Any, texts: Sequence[str]) -> Iterable[list[int]]:
-        """Return the positions of texts that may be embedded together: those of as many tokens."""
-        if not self._is_packed:
+        """Return the positions of texts that may be embedded together: those of as many tokens, a few at a time."""
+        if not self._is_packed or not texts:
             return ([row] for row in range(len(texts)))
         rows: dict[int, list[int]] = {}
         tokens = model.tokenizer(list(texts), truncation=True, max_length=model.max_seq_length)["input_ids"]
         for row, ids in enumerate(tokens):
             rows.setdefault(len(ids), []).append(row)
-        return rows.values()
+        return [some[at : at + 32] for some in rows.values() for at in range(0, len(some), 32)]  # encode's own batches
 
     @property
     def longest(self) -> int:
