@@ -45,12 +45,19 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunServ
         yield opened
 
 
-def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
+def gone(url: str) -> Page:
+    raise PageError(f"{url} did not answer")
+
+
+def client_of(service: RunService) -> httpx.AsyncClient:
     from storm_pipeline.interfaces.server.http_api import create_app
 
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=create_app(service)), base_url="http://127.0.0.1")
+
+
+def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
     async def asked() -> httpx.Response:
-        transport = httpx.ASGITransport(app=create_app(service))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        async with client_of(service) as client:
             return await client.post("/check", json=order)
 
     return asyncio.run(asked())
@@ -104,7 +111,6 @@ def test_neither_files_nor_private_addresses_are_read(service: RunService, tmp_p
 @pytest.mark.parametrize(
     ("order", "status"),
     [
-        ({**ORDER, "markdown": "It is so. " * 600}, 400),
         ({**ORDER, "judge": "model"}, 422),
         ({**ORDER, "sources": [{**PAGE, "path": "/etc/passwd"}]}, 422),
     ],
@@ -130,24 +136,24 @@ def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read
     assert posted(service, long).status_code == 400
 
 
-def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from storm_pipeline.interfaces.server import checking
-    from storm_pipeline.interfaces.server.http_api import create_app
+@pytest.mark.parametrize("order", [{"markdown": WRITTEN, "fetch": True}, ORDER])
+def test_a_check_that_is_slow_holds_up_no_other(
+    service: RunService, monkeypatch: pytest.MonkeyPatch, order: dict[str, Any]
+) -> None:
+    asked_for, done, judge = threading.Event(), threading.Event(), YearJudge.judge
 
-    asked_for, done = threading.Event(), threading.Event()
+    def slow(asked: Any) -> Any:
+        if not asked_for.is_set():
+            asked_for.set()
+            done.wait(60)
+        return asked
 
-    def slow(url: str) -> Page:
-        asked_for.set()
-        done.wait(60)
-        raise PageError(f"{url} did not answer")
-
-    monkeypatch.setattr(checking, "kept_pages", lambda _: slow)
-    waits = {"markdown": WRITTEN, "fetch": True}
+    monkeypatch.setattr("storm_pipeline.interfaces.server.checking.kept_pages", lambda _: lambda url: gone(slow(url)))
+    monkeypatch.setattr(YearJudge, "judge", lambda self, questions: judge(self, slow(questions)))
 
     async def asked() -> list[int]:
-        transport = httpx.ASGITransport(app=create_app(service))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            slow_one = asyncio.create_task(client.post("/check", json=waits))
+        async with client_of(service) as client:
+            slow_one = asyncio.create_task(client.post("/check", json=order))
             try:
                 assert await asyncio.to_thread(asked_for.wait, 30)
                 other = await asyncio.wait_for(client.post("/check", json=ORDER), 30)
@@ -159,11 +165,8 @@ def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, mon
 
 
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
-    from storm_pipeline.interfaces.server.http_api import create_app
-
     async def asked(body: bytes) -> int:
-        transport = httpx.ASGITransport(app=create_app(service))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        async with client_of(service) as client:
             answer = await client.post("/check", content=body, headers={"Content-Type": "application/json"})
             return answer.status_code
 
@@ -186,15 +189,12 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     service: RunService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from storm_pipeline.interfaces.server import checking
-    from storm_pipeline.interfaces.server.http_api import create_app
 
-    done = threading.Event()
-    checked = checking.check_article
+    done, checked = threading.Event(), checking.check_article
     monkeypatch.setattr(checking, "check_article", lambda *given: done.wait(60) and checked(*given))
 
     async def asked() -> list[int]:
-        transport = httpx.ASGITransport(app=create_app(service))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        async with client_of(service) as client:
             waiting = [asyncio.create_task(client.post("/check", json=ORDER)) for _ in range(45)]
             refused, _ = await asyncio.wait(waiting[:], return_when=asyncio.FIRST_COMPLETED)
             assert {one.result().status_code for one in refused} == {429}

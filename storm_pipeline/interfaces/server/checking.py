@@ -31,7 +31,7 @@ from storm_pipeline.sources.pages.extract import Page
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
-MOST_WAITING = 4  # checks that are read, or wait for the one under way: each holds one of the server's threads
+MOST_WAITING = 4  # checks besides one: each holds one of the server's threads
 
 
 class SentPage(BaseModel, extra="forbid"):
@@ -113,7 +113,7 @@ def judge_of_checks(settings: Settings) -> str:
 
 
 class ArticleCheck:
-    """Checks of articles by the owner's judge, one at a time unless it is a language model.
+    """Checks of articles by the owner's judge, several at once: texts of all are embedded in turns.
 
     A language model's calls count in the caller's budget and the server's. Where these have no money for them, or its
     price is unknown, the screen compares words and digits. Articles and pages are read before, so that a slow page only
@@ -123,7 +123,7 @@ class ArticleCheck:
     def __init__(self, queue: RunQueue, owner: Settings) -> None:
         self._queue, self._settings = queue, owner
         self._judge: Judge | None = None  # in this process
-        self._judging = threading.Lock()
+        self._opening = threading.Lock()
         self._places = make_places("checks", 1 + MOST_WAITING)
 
     @property
@@ -161,9 +161,9 @@ class ArticleCheck:
                     if checked.read or not checked.counts["unjudged"]:
                         return to_record(checked)
             name = "screen"
-        with self._judging:
+        with self._opening:
             self._judge = self._judge or open_judge(name, self._settings)
-            return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""
