@@ -9,6 +9,7 @@ from llm import FakeModel
 from servers import Reply
 from year_judge import YearJudge
 
+from storm_pipeline.api import say
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 
 PAGE = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -63,8 +64,14 @@ def test_an_article_without_failing_sentences_ends_with_0(folder: Path) -> None:
     assert run(".", "--offline", "--fail-on", "uncited")[0] == 0
     (folder / "article.md").write_text(WRITTEN.replace("1999", "1926"))
     code, output = run(".", "--offline", "--json")
-    assert code == 0
-    assert json.loads(output)["support"] == 1.0
+    assert (code, json.loads(output)["support"]) == (0, 1.0)
+
+
+def test_parts_left_out_are_named_without_control_characters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.wiki").write_text("It is deep.\n\n{{Infobox evil\x9b31m|a=b<ref>x y</ref>}}\n")
+    assert "{{infobox evil31m}} with 1 reference" in run("a.wiki", "--offline")[1]
+    say("evil\x9b31m\u202e")
+    assert capsys.readouterr().out == "evil 31m \n"
 
 
 def test_errors_are_no_verdict(folder: Path) -> None:
@@ -72,8 +79,7 @@ def test_errors_are_no_verdict(folder: Path) -> None:
     assert run(".", "--fail-on", "nonsense")[0] == 2
     (folder / "pages.jsonl").unlink()
     code, output = run(".", "--offline")
-    assert code == 1
-    assert "nothing was judged" in output
+    assert (code, "nothing was judged" in output) == (1, True)
 
 
 @pytest.mark.parametrize("to", ["article.md", "article.md/x"])

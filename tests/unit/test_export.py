@@ -28,17 +28,9 @@ LISTS = {"bibtex": readers.read_bibtex, "ris": readers.read_ris, "csl": readers.
 
 
 def example() -> Article:
-    paper = Snippet(
-        "https://doi.org/10.1000/182",
-        "Corals & heat",
-        "Corals bleach at 30 °C.",
-        published="2019-05",
-        author="Doe, Jane; van Gogh, Vincent",
-        site="Marine Letters",
-        publisher="Sea Press",
-        doi="10.1000/182",
-        accessed="2026-11-22",
-    )
+    paper = Snippet("https://doi.org/10.1000/182", "Corals & heat", "Corals bleach at 30 °C.", doi="10.1000/182")
+    paper = replace(paper, published="2019-05", author="Doe, Jane; van Gogh, Vincent", site="Marine Letters")
+    paper = replace(paper, publisher="Sea Press", accessed="2026-11-22")
     page = Snippet(
         "https://www.example.org/a_(b)?c=1&d=2", "Reefs", "Reefs are old.", author="Reef Staff", language="en"
     )

@@ -314,15 +314,18 @@ def test_our_own_form_names_the_edition_and_no_file() -> None:
 
 def test_names_of_pages_are_kept() -> None:
     """Pages are numbered as the document numbers them."""
-    labels = ["xiv", "A-3", "117", "12b"]
+    labels = ["xiv", "A-3", "117", "12b", "__7__"]
     cited = [
         Snippet(f"file:///a{number}.pdf", f"Book {number}", "Text.", page=number + 1, page_label=label)
         for number, label in enumerate(labels)
     ]
     sources = tuple(map(page_of, cited))
     sentences = tuple(Sentence("So.", (Citation(one.source_id, one.id),)) for one in cited)
-    (line, *_) = readers.open_docx(export(Article("A", (Paragraph(sentences),), sources=sources), "docx")).lines
+    made = Article("A", (Paragraph(sentences),), sources=sources)
+    (line, *_) = readers.open_docx(export(made, "docx")).lines
     assert all(label in line.replace("–", "-") for label in labels), line
+    assert "{{Rp|&#95;&#95;7&#95;&#95;}}" in export(made, "wikitext").decode()
+    assert r", p. \_\_7\_\_" in made.to_markdown()
 
 
 def test_a_word_document_has_pages_contents_language_and_dates() -> None:

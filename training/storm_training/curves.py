@@ -31,15 +31,15 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
 
 def draw(rows: Sequence[Row], path: Path, title: str) -> None:
     """Draw every figure against the step, one below the other."""
-    from matplotlib.figure import Figure
+    from storm_bench.reporting.plots import drawings
 
     names = [name for name in rows[0] if name != "step"]
-    figure = Figure(figsize=(6, 1.6 * len(names) + 0.6))
-    figure.subplots_adjust(left=0.16, right=0.97, bottom=0.06, top=0.94)
-    figure.suptitle(title)
-    for place, name in enumerate(names, 1):
-        axes = figure.add_subplot(len(names), 1, place)
-        axes.plot([row["step"] for row in rows], [row[name] for row in rows])
-        axes.set_ylabel(name)
-    axes.set_xlabel("step")
-    figure.savefig(path, dpi=120)
+    with drawings() as drawing:
+        figure = drawing(figsize=(6, 1.6 * len(names) + 0.6))
+        figure.subplots_adjust(left=0.16, right=0.97, bottom=0.06, top=0.94)
+        figure.suptitle(title)
+        for place, name in enumerate(names, 1):
+            axes = figure.add_subplot(len(names), 1, place, ylabel=name)
+            axes.plot([row["step"] for row in rows], [row[name] for row in rows])
+        axes.set_xlabel("step")
+        figure.savefig(path, dpi=120)

@@ -88,7 +88,7 @@ def _run(make: "partial[Batch]", guard: Guard, shown: Output) -> None:
 
     table, summary = table_text(_COLUMNS, list(map(_cells, report.rows))), _summary(report)
     if not shown.json_events:
-        say(f"{table}\n{printable(str(report.folder / 'batch.json'))}")
+        say(f"{table}\n{printable(str(report.folder / 'batch.json'))}", is_styled=True)
     if not shown.quiet:
         tell(f"{table}\n{summary}" if shown.json_events else summary)
     if report.stopped and not report.all_written:

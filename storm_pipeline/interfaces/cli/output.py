@@ -64,13 +64,14 @@ class Output:
         return self.quiet or self.json_events
 
 
-def say(text: str) -> None:
+def say(text: str, *, is_styled: bool = False) -> None:
     """Write a result to standard output; end the command quietly if the pipe is closed.
 
-    Raises StormError: it cannot be written, for example to a full disk.
+    Without control characters, unless it is styled: then its parts were made so. Raises StormError: it cannot be
+    written, for example to a full disk.
     """
     try:
-        typer.echo(text)
+        typer.echo(text if is_styled else printable_lines(text))
     except BrokenPipeError:
         silence_stdout()
         raise typer.Exit(_BROKEN_PIPE) from None
@@ -92,7 +93,7 @@ def is_interactive() -> bool:
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table of the terminal's width, or 200 columns in a pipe; cells are wrapped, not truncated."""
-    say(table_text(columns, rows))
+    say(table_text(columns, rows), is_styled=True)
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

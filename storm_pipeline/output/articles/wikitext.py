@@ -121,7 +121,7 @@ def _short(template: Any) -> list[list[str]]:
 
 def name_of(node: Any) -> str:
     """Return the name of a tag or template in lower case."""
-    return " ".join(str(getattr(node, "tag", None) or node.name).replace("_", " ").lower().split())
+    return tidy(str(getattr(node, "tag", None) or node.name).replace("_", " ").lower())
 
 
 def unnamed(template: Any) -> list[str]:

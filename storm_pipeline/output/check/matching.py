@@ -36,6 +36,8 @@ def with_cited_works(imported: NumberedArticle, library: "Library") -> NumberedA
     if imported.references is None:
         return imported
     works = _DatedWorks([*imported.references.values(), *imported.listed], library)
+    if not works:
+        return imported
     references, last = dict(imported.references), max(imported.references, default=0)
 
     def cited(before: Sentence) -> Sentence:
@@ -61,8 +63,9 @@ class _DatedWorks:
             years = [word for word in words if _is_year(word)]
             end = min((at for mark in ",.(:;“" if (at := entry.find(mark)) > 0), default=len(entry))
             self._names.update(words[: words.index(years[0])] if years else ())
+            family = " ".join(_words(entry[:end]))
             for year in years:
-                self._entries.setdefault((" ".join(_words(entry[:end])), year), []).append(reference)
+                self._entries.setdefault((family, year), []).append(reference)
         for record in library.records():
             families = [_words(name.family) for name in read_names(record.authors)] or [[]]
             self._names.update(word for family in families for word in family)
@@ -72,42 +75,57 @@ class _DatedWorks:
         for work in self._numbers:
             self._of_year.setdefault(work[1], []).append(work)
 
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
     def reference(self, work: tuple[str, str]) -> Reference:
         """Return the only entry of a work in the list, else its author and year."""
         short = " ".join(work).title()
         return self._entries[work][0] if len(self._entries[work]) == 1 else Reference("", short, entry=short)
 
     def cited(self, words: Sequence[str], start: int = 0) -> dict[tuple[str, str], int]:
-        """Return the works whose years occur from a position on, each by the name nearest before, with a number."""
+        """Return the works whose years occur from a position on, each by the name nearest before, with a number.
+
+        The words before this position may all be of citations.
+        """
         cited: dict[tuple[str, str], int] = {}
-        for end in (end for end in range(start, len(words)) if _is_year(words[end])):
-            begin = end
-            while begin and self._is_of_citation(words[begin - 1]):
-                begin -= 1
-            dated = self._of_year.get(words[end], ())
-            self._library.compare(10 * (len(dated) + end - begin))  # a name or word is of about ten characters
-            before = f" {' '.join(words[begin:end])} "
-            works = ((before.rfind(f" {work[0]} "), work) for work in dated)
-            at, work = max(works, default=(-1, ("", "")))
-            cited |= {work: self._numbers[work]} if at >= 0 else {}
+        begin = 0
+        for end in range(start, len(words)):
+            if begin < end and _is_year(words[end]) and (dated := self._of_year.get(words[end])):
+                self._library.compare(10 * (end - begin) * (1 + len(dated)))  # a word is of about ten characters
+                before = f" {' '.join(words[begin:end])} "
+                works = ((before.rfind(f" {work[0]} "), work) for work in dated if len(work[0]) < len(before))
+                at, work = max(works, default=(-1, ("", "")))
+                cited |= {work: self._numbers[work]} if at >= 0 else {}
+            if not self._is_of_citation(words[end]):
+                begin = end + 1
         return cited
 
     def without_citations(self, text: str) -> str:
         """Return a text without the parentheses that have only citations."""
         first, *pieces = text.split("(")
         kept = [first]
+        before: list[str] = []  # the words at the end of what is kept that may be of a citation
+        self._add(before, first)
         for piece in pieces:
             inside, _, rest = piece.partition(")")
-            is_citation = self._is_citation(kept, _words(inside))
+            is_citation = self._is_citation(before, _words(inside))
             kept[-1:] = [kept[-1].rstrip(), rest] if is_citation else [kept[-1], f"({piece}"]
+            self._add(before, rest if is_citation else piece)
         return "".join(kept)
 
-    def _is_citation(self, kept: Sequence[str], words: Sequence[str]) -> bool:
-        """Return whether the words of a parenthesis are citations after a text."""
+    def _add(self, before: list[str], text: str) -> None:
+        for word in _words(text):
+            if self._is_of_citation(word):
+                before.append(word)
+            else:
+                before.clear()
+
+    def _is_citation(self, before: Sequence[str], words: Sequence[str]) -> bool:
+        """Return whether the words of a parenthesis are citations after other words."""
         if not (any(map(_is_year, words)) and all(map(self._is_of_citation, words))):
             return False
-        self._library.compare(10 * sum(map(len, kept)))
-        before = _words("".join(kept))
+        self._library.compare(10 * len(before))
         return bool(self.cited([*before, *words], len(before)))
 
     def _is_of_citation(self, word: str) -> bool:
@@ -165,7 +183,7 @@ class Library:
 
     def works_of(self, reference: Reference) -> list[Reference]:
         """Return the references to several works that a note cites with semicolons between them, else the reference."""
-        if reference.url or ";" not in reference.entry:
+        if reference.url or ";" not in reference.entry or not self._works:
             return [reference]
         if reference.entry not in self._parts:
             self._parts[reference.entry] = self._works_in(reference.entry)

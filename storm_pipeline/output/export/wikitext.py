@@ -71,7 +71,7 @@ def escape(text: str) -> str:
 
 def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
     reference = manuscript.references[cite.number - 1]
-    pages = f"{{{{Rp|{page_span(cite.pages)}}}}}" if cite.pages else ""
+    pages = f"{{{{Rp|{escape(page_span(cite.pages))}}}}}" if cite.pages else ""
     if cite.number in defined:
         return f'<ref name="{reference.key}" />{pages}'
     defined.add(cite.number)

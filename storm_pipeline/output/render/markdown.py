@@ -42,7 +42,7 @@ def to_markdown(article: Article) -> str:
 
 def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
-    where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
+    where = "".join(f", {fact}" for fact in (escape(pages), PREPRINT if is_preprint(source.url) else "") if fact)
     links = ", ".join(_link(escape(host(url)), url) for url in source.also if is_shared_link(url))
     also = f"; also at {links}" if links else ""
     if is_shared_link(source.url):

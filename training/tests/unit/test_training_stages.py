@@ -1,5 +1,9 @@
 """SFT and its baselines: what is learnt, what is resumed, what is refused."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from training_helpers import assert_rows_match, examples, tokenizer, weights, writer
@@ -110,3 +114,10 @@ def test_the_rate_rises_and_falls_along_a_cosine():
     steps = Steps(steps=12, warmup=2, rate=1.0)
     assert [rate_at(steps, step) for step in (0, 1, 2, 7)] == pytest.approx([0.5, 1, 1, 0.5])
     assert 0 < rate_at(steps, 11) < 0.05
+
+
+def test_no_file_of_the_current_folder_says_how_a_curve_looks(tmp_path):
+    os.mkfifo(tmp_path / "matplotlibrc")  # would be waited for
+    code = "from storm_training.curves import draw; draw([{'step': 0, 'loss': 1}], 'a.png', 'a')"
+    subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, check=True, timeout=120)
+    assert (tmp_path / "a.png").exists()
