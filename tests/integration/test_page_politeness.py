@@ -19,7 +19,7 @@ from storm_pipeline.sources.pages.fetch import Politeness, fetch_page
 from storm_pipeline.sources.transport import gates
 
 HERE = Access(allow=lambda address: address.is_loopback)
-BRISK = Limits(connect=2, read=2, total=4)
+BRISK = Limits(connect=2, read=2, total=30)
 PAGE = Reply(body="<p>page")
 
 
