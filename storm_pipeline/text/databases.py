@@ -1,14 +1,14 @@
 """Opening of SQLite files of folders that may be another's: nothing in them deletes files, runs code or never ends."""
 
 import errno
-import os
 import sqlite3
+import stat
 import time
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
-from storm_pipeline.text.files import LARGEST, is_plain
+from storm_pipeline.text.files import LARGEST
 
 _LOCK_TIMEOUT = 30.0
 _OPENING = 30.0  # seconds: a schema can be made that takes years to read
@@ -25,10 +25,12 @@ def open_database(path: Path, schema: str, *, largest: int | None = None) -> sql
     Path(f"{path}-journal").unlink(missing_ok=True)  # names a file that SQLite deletes; in WAL mode there is none
     for end, most in (("", largest), ("-wal", LARGEST_DATABASE), ("-shm", LARGEST_DATABASE)):
         beside = Path(f"{path}{end}")
-        if os.path.lexists(beside) and not is_plain(beside):
-            raise OSError(errno.EINVAL, "it is a link, a folder, a pipe or a device", str(beside))
-        if most and beside.exists() and beside.stat().st_size > most:
-            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(beside))
+        with suppress(FileNotFoundError):  # also one that another connection removes now
+            status = beside.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "it is a link, a folder, a pipe or a device", str(beside))
+            if most and status.st_size > most:
+                raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(beside))
     with suppress(FileExistsError):
         path.touch(0o600, exist_ok=False)  # SQLite's would be for all to read
     db = sqlite3.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
