@@ -7,6 +7,7 @@ A fault that it cannot mend becomes a problem, worded so that the writer can act
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -130,9 +131,10 @@ class Screen:
         word; cited passages come first.
         """
         parts = (part for part in _PARTS.split(quotation) if count_words(part) >= self._limits.quotation)
-        texts = {i: " ".join(folded_words(self._texts[i])) for i in (*claim.cited, *range(len(self.shown)))}
+        text_of = cache(lambda i: " ".join(folded_words(self._texts[i])))
+        order = dict.fromkeys((*claim.cited, *range(len(self.shown))))
         quoted = (" ".join(folded_words(part)) for part in parts)
-        places = [next((i for i, text in texts.items() if part in text), -1) for part in quoted]
+        places = [next((i for i in order if part in text_of(i)), -1) for part in quoted]
         if not places or -1 in places:
             return None
         kept = tuple(dict.fromkeys((*claim.cited, *places)))
