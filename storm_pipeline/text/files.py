@@ -184,10 +184,12 @@ def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
     """
     from filelock import FileLock
 
-    if path.is_symlink() or (path.exists() and not is_plain(path)):
-        raise OSError(errno.ELOOP, f"{path.name} is a link or no file, which a lock never is: delete it", str(path))
-    if path.exists() and path.stat().st_size:
-        raise OSError(errno.EEXIST, f"{path.name} holds something, which a lock never does: delete it", str(path))
+    with suppress(FileNotFoundError):  # also one that its holder removes now
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.ELOOP, f"{path.name} is a link or no file, which a lock never is: delete it", str(path))
+        if status.st_size:
+            raise OSError(errno.EEXIST, f"{path.name} holds something, which a lock never does: delete it", str(path))
     lock = FileLock(path, is_singleton=False, thread_local=False)
     lock.acquire(timeout=timeout)
     return lock
