@@ -8,7 +8,7 @@ from commands import run_storm
 from typer.testing import Result
 
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.output.export import conversion, export, write
+from storm_pipeline.output.export import export, write
 from storm_pipeline.run.article_json import to_json
 from storm_pipeline.types import Article
 
@@ -65,12 +65,3 @@ def test_python_writes_any_format_to_a_file(tmp_path: Path) -> None:
         write(ARTICLE, "ris", tmp_path / "file" / "silk.ris")
     with pytest.raises(SettingsError, match="choose from: docx"):
         write(ARTICLE, "doc", tmp_path / "silk.doc")
-
-
-def test_a_document_without_pandoc_names_the_extra(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "find_spec", lambda _: None)
-    told = storm(run, "--to", "epub")
-    assert told.exit_code == 2
-    assert told.stderr.count("\n") <= 2
-    assert "pip install 'storm-pipeline[export]'" in told.stderr
-    assert storm(run, "--to", "wikitext,bibtex,ris,csl,pandoc").exit_code == 0

@@ -131,26 +131,6 @@ def test_no_wake_up_is_lost_between_threads() -> None:
     assert round(shared.spent, 6) == 4.0
 
 
-def test_a_call_larger_than_a_minute_begins_in_an_empty_one() -> None:
-    clock = Clock()
-    shared = Limits(endpoints=Endpoints(lambda: clock.now))
-    small, large, next_ = Asked("1", 60, 0), Asked("2", 5000, 0), Asked("3", 60, 0)
-    assert [ask(shared, call) for call in (small, large, next_)] == ["reserved", "wait", "wait"]
-    clock.now = MINUTE
-    assert [ask(shared, call) for call in (large, next_)] == ["reserved", "wait"]
-    shared.settle("2", 30, 0)  # what it did not use returns
-    assert ask(shared, next_) == "reserved"
-
-
-def test_dollars_are_spent_when_what_is_in_flight_leaves_too_few() -> None:
-    shared = Limits(endpoints=Endpoints(lambda: 0.0), max_cost=1.0, spent=0.2)
-    first, second, third = Asked("1", 1, 0.7), Asked("2", 1, 0.5), Asked("3", 1, 0.1)
-    assert [ask(shared, call) for call in (first, second)] == ["reserved", "wait"]
-    shared.settle("1", 1, 0.4)
-    assert [ask(shared, call) for call in (second, third)] == ["spent", "spent"]
-    assert shared.is_spent
-
-
 def test_reservations_of_a_process_that_is_gone_lapse() -> None:
     clock = Clock()
     shared = Limits(endpoints=Endpoints(lambda: clock.now), max_cost=1.0)
