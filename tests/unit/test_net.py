@@ -1,6 +1,7 @@
 """Rates, circuits, the gates that the runs of a process share, and a limit of time for work that has none."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -24,38 +25,29 @@ class Clock:
         self.now += seconds
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    monkeypatch.setattr(gates, "time", clock := Clock())
-    return clock
-
-
-def entries(limiter: Limiter, clock: Clock, number: int) -> list[float]:
-    times = []
-    for _ in range(number):
-        with limiter:
-            times.append(clock.now)
+def entries(rate: float, idle: Sequence[float], held: float = 0.0) -> list[float]:
+    """When calls enter, each so long after the one before, where the server asked for patience before all of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gates, "time", clock := Clock())
+        limiter, times = Limiter(rate), []
+        limiter.hold(held)
+        for seconds in idle:
+            clock.sleep(seconds)
+            with limiter:
+                times.append(clock.now)
     return times
 
 
 @given(rate=st.floats(0.1, 50), idle=st.lists(st.floats(0, 20), min_size=1, max_size=30))
 def test_no_window_holds_more_than_the_rate_allows(rate: float, idle: list[float]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gates, "time", clock := Clock())
-        limiter = Limiter(rate)
-        times = []
-        for seconds in idle:
-            clock.sleep(seconds)
-            times += entries(limiter, clock, 1)
+    times = entries(rate, idle)
     for first in range(len(times)):
         for last in range(first, len(times)):
             assert last - first <= (times[last] - times[first]) * rate + 1e-6
 
 
-def test_a_limiter_holds_everybody_when_the_server_asks(clock: Clock) -> None:
-    limiter = Limiter(math.inf)
-    limiter.hold(7)
-    assert entries(limiter, clock, 2) == [107, 107]
+def test_a_limiter_holds_everybody_when_the_server_asks() -> None:
+    assert entries(math.inf, [0, 0], held=7) == [107, 107]
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("the work's own")])

@@ -62,12 +62,6 @@ def test_a_page_of_html() -> None:
     assert [number for number, _ in page.pages] == [None]
 
 
-def test_a_page_that_says_nothing_of_itself() -> None:
-    page = read(html(head="", lang=""))
-    assert (page.title, page.published, page.author, page.language) == ("", None, None, None)
-    assert read(html(lang=' lang="nonsense"')).language is None
-
-
 def test_a_pdf_keeps_its_page_numbers() -> None:
     page = read(pdf([" ".join(SENTENCES[:8]), "", " ".join(SENTENCES[8:])], title="On Caravans"), "application/pdf")
     assert page.title == "On Caravans"
@@ -151,10 +145,10 @@ FILLED = "<p>The caravan reached the oasis at noon, tired but whole, and rested 
 HOSTILE = {
     "deep bold": "<html><body>" + "<b>" * 300_000 + FILLED * 5,
     "open paragraphs": "<p>" * 300_000,
-    "short paragraphs": "<html><body><article>" + "<p>word</p>" * 270_000,
+    "short paragraphs": "<html><body><article>" + "<p>word</p>" * 90_000,
     "nested tables": "<table><tr><td>" * 200_000,
     "attributes": "<html><body><p " + "a=b " * 700_000 + ">x</p>" + FILLED * 5,
-    "dates": "<html><body>" + "<time>2020-01-01</time> 2021/02/03 " * 80_000,
+    "dates": "<html><body>" + "<time>2020-01-01</time> 2021/02/03 " * 25_000,
     "comments": "<html><body>" + "<!---->" * 400_000,
     "angles": "<" * 1_000_000,
     "ampersands": "&" * 1_000_000,
@@ -172,7 +166,7 @@ def test_hostile_pages_take_bounded_work(page: str) -> None:
         assert len(text_of(read(page))) <= 1_000_000
     except PageError as error:
         assert URL in str(error)
-    assert time.process_time() - start < 60  # a few seconds; the margin is for slow machines
+    assert time.process_time() - start < 30  # a few seconds; the margin is for slow machines
 
 
 MARKUP = st.lists(
@@ -184,31 +178,27 @@ MARKUP = st.lists(
 ).map("".join)
 
 
-@given(st.binary(max_size=200) | MARKUP.map(lambda text: text.encode("utf-8", "surrogatepass")), st.booleans())
-def test_any_bytes_are_read_or_refused(data: bytes, filled: bool) -> None:
-    for kind in ("text/html", "text/plain", "application/xhtml+xml"):
-        try:
-            page = read(data + (FILLED * 10).encode() * filled, kind, "utf-8")
-        except PageError as error:
-            assert URL in str(error)
-        else:
-            assert any(text.strip() for _, text in page.pages)
+@given(
+    st.binary(max_size=200) | MARKUP.map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.booleans(),
+    st.sampled_from(["text/html", "text/plain", "application/xhtml+xml"]),
+)
+def test_any_bytes_are_read_or_refused(data: bytes, filled: bool, kind: str) -> None:
+    try:
+        page = read(data + (FILLED * 10).encode() * filled, kind, "utf-8")
+    except PageError as error:
+        assert URL in str(error)
+    else:
+        assert any(text.strip() for _, text in page.pages)
 
 
 def test_headings_stand_above_what_is_below_them_as_lines_of_markdown() -> None:
-    words = "The merchants of the town sold silk and paper to all who came by the road in those days. " * 4
-    html = (
-        "<html><head><title>Silk</title></head><body><nav><h2>Menu</h2><ul><li>Home</li></ul></nav><article>"
-        f"<h1>The silk road</h1><p>First. {words}</p><h2>Trade <em>goods</em></h2><p>Second. {words}</p>"
-        f"<h3>Paper</h3><p>Third. {words}</p><h2>End</h2><p>Fourth. {words}</p></article></body></html>"
-    )
-    page = extract(FetchedPage("https://a.org/", "https://a.org/", "text/html", html.encode(), "utf-8"))
-    parts = [(heading, text.split()[0]) for heading, text in under_headings(page.pages[0][1])]
-    assert parts == [
-        ("The silk road", "First."),
-        ("The silk road › Trade goods", "Second."),
-        ("The silk road › Trade goods › Paper", "Third."),
-        ("The silk road › End", "Fourth."),
+    headings = ("h1>The silk road", "h2>Trade <em>goods</em>", "h3>Paper", "h2>End")
+    told = [(f"<{one}</{one[:2]}>", f"<p>{n}. {' '.join(SENTENCES[:5])}</p>") for n, one in enumerate(headings)]
+    page = read(html("".join(map("".join, told))))
+    assert [(heading, text.split()[0]) for heading, text in under_headings(page.pages[0][1])] == [
+        *(("The silk road", "0."), ("The silk road › Trade goods", "1.")),
+        *(("The silk road › Trade goods › Paper", "2."), ("The silk road › End", "3.")),
     ]
 
 
@@ -241,9 +231,8 @@ PUBLIC = """
 SECONDS = 5
 
 
-@pytest.mark.parametrize("address", PUBLIC)
-def test_addresses_that_are_public(address: str) -> None:
-    assert is_public(ipaddress.ip_address(address))
+def test_addresses_that_are_public() -> None:
+    assert [address for address in PUBLIC if not is_public(ipaddress.ip_address(address))] == []
 
 
 @given(st.ip_addresses(v=4))
@@ -322,10 +311,12 @@ def access(*found: str) -> Access:
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_a_private_literal_is_refused_without_a_look_up(address: str) -> None:
+def test_a_private_address_is_refused_as_it_stands_and_among_those_of_a_name(address: str) -> None:
     host = target_of(f"http://[{address}]/" if ":" in address else f"http://{address}/").host
     with pytest.raises(PageError, match="not a public address"):
         require_allowed_addresses(host, Access(resolve=lambda _: pytest.fail("looked up")), SECONDS)
+    with pytest.raises(PageError, match=r"example\.org resolves to .* not a public address"):
+        require_allowed_addresses("example.org", access("1.1.1.1", address), SECONDS)
 
 
 @pytest.mark.parametrize(("code", "is_gone"), [(socket.EAI_NONAME, True), (socket.EAI_AGAIN, False)])
@@ -345,9 +336,3 @@ def test_a_resolver_that_hangs_is_not_waited_for() -> None:
     with pytest.raises(PageError, match="was not resolved within"):
         require_allowed_addresses("example.org", Access(resolve=lambda _: asked.wait(60) and []), 0.1)
     asked.set()
-
-
-@pytest.mark.parametrize("address", PRIVATE)
-def test_one_private_address_closes_a_name(address: str) -> None:
-    with pytest.raises(PageError, match=r"example\.org resolves to .* not a public address"):
-        require_allowed_addresses("example.org", access("1.1.1.1", address), SECONDS)

@@ -243,17 +243,8 @@ def test_at_most_three_marks_stand_at_a_sentence_that_reach_all(sources: list[se
 
 def test_uncited_sentences_are_marked_and_counted() -> None:
     page = to_html(example())
-    marked = re.findall(r'<span class="uncited" title="[^"]+">([^<]+)</span>', page)
-    assert marked == ["Nobody says so."]
+    assert lxml_html.fromstring(page).xpath("//span[@class='uncited'][@title]/text()") == ["Nobody says so."]
     assert "1 sentence without a citation" in Page(page).visible
-
-
-def test_references_lead_back_to_each_sentence_that_rests_on_them() -> None:
-    page = Page(to_html(example()))
-    back = [a["href"] for tag, a in page.tags if tag == "a" and (a["href"] or "").startswith("#cite")]
-    assert back == ["#cite-1-1", "#cite-1-2", "#cite-2-1"]
-    assert "corpus:memo.md" in page.visible
-    assert not [a for tag, a in page.tags if (a.get("href") or "").startswith("corpus")]
 
 
 def test_page_is_self_contained_and_in_its_language() -> None:
@@ -266,15 +257,6 @@ def test_page_is_self_contained_and_in_its_language() -> None:
     assert not re.search(r"@import|url\(|<link|<img", page)
 
 
-def usage_table(page: str) -> list[list[str]]:
-    """The cells of the table in the foot, row by row."""
-    table = page[page.index("<table>") : page.index("</table>")]
-    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
-    return [
-        [tidy(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)] for row in rows
-    ]
-
-
 def test_the_foot_tells_what_each_stage_and_role_took() -> None:
     rows = (
         UsageRow("lead", "writer", "m", 1, 500, 0, 20, 2.0, None),
@@ -282,7 +264,8 @@ def test_the_foot_tells_what_each_stage_and_role_took() -> None:
         UsageRow("sections", "writer", "m", 2, 1000, 400, 50, 9.0, 0.5),
         UsageRow("sections", "writer", "other", 1, 1000, 0, 50, 1.0, 0.002),
     )
-    assert usage_table(to_html(Article("x", usage=Usage(rows, 30.0))))[1:] == [
+    page = lxml_html.fromstring(to_html(Article("x", usage=Usage(rows, 30.0))))
+    assert [[tidy(cell.text_content()) for cell in row] for row in page.xpath("//table//tr")[1:]] == [
         ["sections reviewer", "1", "10", "0", "5", "1:01", "$0.00"],
         ["sections writer", "3", "1,600", "400", "100", "0:10", "$0.50"],
         ["lead writer", "1", "500", "0", "20", "0:02", "unknown"],

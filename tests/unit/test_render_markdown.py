@@ -21,7 +21,7 @@ from storm_pipeline.errors import RunError
 from storm_pipeline.evidence.citations import marker, number_references, parse_cited
 from storm_pipeline.output.export.formats import FORMATS, export
 from storm_pipeline.output.render.html import to_html
-from storm_pipeline.output.render.links import is_link, is_shared_link, shared_address
+from storm_pipeline.output.render.links import is_link, shared_address
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.run.article_json import SCHEMA, from_json, to_json
 from storm_pipeline.text.markers import MARKS
@@ -102,12 +102,6 @@ def test_preprints_are_marked_and_read_back() -> None:
     assert parse_markdown(text) == [("It is so.", (snippet.url,))]
 
 
-def test_a_local_file_is_shared_by_its_name() -> None:
-    assert shared_address("file:///home/a/my%20notes.pdf") == "my notes.pdf"
-    assert shared_address("https://example.org/a b") == "https://example.org/a%20b"
-    assert [is_shared_link(u) for u in ["http://a", "file:///a", "FILE:///a", "data:x"]] == [True, False, False, False]
-
-
 @given(articles())
 def test_round_trip(article: Article) -> None:
     text = to_json(article)
@@ -152,8 +146,6 @@ def test_what_is_no_article_is_refused(text: str, says: str) -> None:
 
 BAD = "\x1b\x07\x00\x9b\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
-hostile = st.text(st.sampled_from(f"ab 1.[]<{BAD}\u202c\u2069\u200d"), max_size=12).map(lambda text: f"x{text}")
-
 
 def article_of(texts: list[str]) -> Article:
     title, heading, said, name, focus, question, detail, url, page, model, published, site = texts
@@ -177,26 +169,20 @@ def outputs(article: Article) -> Iterator[str]:
     """The article in Markdown, HTML and every export format whose files are text or archives of text."""
     yield to_markdown(article)
     yield to_html(article)
-    for name in FORMATS:
-        if name == "pdf":  # drawn from the HTML
-            continue
+    for name in FORMATS.keys() - {"pdf"}:  # drawn from the HTML
         content = export(article, name)
         if zipfile.is_zipfile(io.BytesIO(content)):
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                yield from (archive.read(entry).decode() for entry in archive.namelist() if is_text(entry))
+                texts = [
+                    name for name in archive.namelist() if name.endswith((".xml", ".xhtml", ".opf", ".rels", ".css"))
+                ]
+                yield from (archive.read(entry).decode() for entry in texts)
         else:
             yield content.decode()
 
 
-def is_text(entry: str) -> bool:
-    return entry.endswith((".xml", ".xhtml", ".opf", ".rels", ".css"))
-
-
-@pytest.mark.slow
-@settings(max_examples=10)
-@given(st.lists(hostile, min_size=12, max_size=12))
-def test_no_text_of_an_article_steers_who_reads_it(texts: list[str]) -> None:
-    for rendered in outputs(article_of(texts)):
+def test_no_text_of_an_article_steers_who_reads_it() -> None:
+    for rendered in outputs(article_of([f"x{BAD}ab {n}.[]<{BAD}\u202c\u2069\u200d b" for n in range(12)])):
         assert not set(BAD) & set(rendered)
 
 

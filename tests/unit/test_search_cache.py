@@ -76,6 +76,9 @@ def test_modes(tmp_path: Path) -> None:
     modes: list[CacheMode] = ["off", "use", "use", "refresh", "off", "replay"]
     assert [asked(tmp_path, mode) for mode in modes] == [1, 1, 0, 1, 1, 0]
     assert (tmp_path / "search" / "searches.sqlite").stat().st_mode & 0o777 == 0o600
+    newer = Snippet("https://b.org", "", "Newer.")
+    cached(FakeSearch({"silk": [newer]}), tmp_path, "refresh").search("silk", 3)
+    assert cached(FakeSearch({}), tmp_path).search("silk", 3).snippets == (newer,)
 
 
 def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
@@ -84,13 +87,6 @@ def test_a_replay_asks_nobody_and_names_what_it_lacks(tmp_path: Path) -> None:
         cached(engine, tmp_path, "replay").search("silk", 3)
     assert engine.queries == ()
     assert not list(tmp_path.iterdir())
-
-
-def test_refresh_replaces(tmp_path: Path) -> None:
-    other = Snippet("https://b.org", "", "Newer.")
-    cached(FakeSearch({"silk": [SILK]}), tmp_path).search("silk", 3)
-    cached(FakeSearch({"silk": [other]}), tmp_path, "refresh").search("silk", 3)
-    assert cached(FakeSearch({}), tmp_path).search("silk", 3).snippets == (other,)
 
 
 def test_what_tells_searches_apart(tmp_path: Path) -> None:
@@ -241,9 +237,9 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
 def test_threads_lose_nothing(tmp_path: Path) -> None:
     search = cached(FakeSearch(lambda query: [Snippet("u:" + query, "", query)]), tmp_path)
     with ThreadPoolExecutor(3) as pool:  # the last connection that is closed removes files
-        list(pool.map(lambda n: search.search(f"q{n}", 3), range(2000)))
+        list(pool.map(lambda n: search.search(f"q{n}", 3), range(500)))
     replay = cached(FakeSearch({}), tmp_path, "replay")
-    assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(2000)] == [f"q{n}" for n in range(2000)]
+    assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(500)] == [f"q{n}" for n in range(500)]
 
 
 def fill(path: Path, name: str, count: int) -> None:
@@ -279,43 +275,34 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def flip(data: bytearray, chance: random.Random) -> None:
-    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+def flip(data: bytearray, chance: random.Random, most: int = 1 << 30) -> None:
+    data[chance.randrange(min(most, len(data)))] ^= 1 << chance.randrange(8)
 
 
 def flip_in_the_schema(data: bytearray, chance: random.Random) -> None:
-    data[chance.randrange(PAGE)] ^= 1 << chance.randrange(8)
+    flip(data, chance, PAGE)
 
 
 def flip_the_header(data: bytearray, chance: random.Random) -> None:
-    data[chance.randrange(100)] ^= 1 << chance.randrange(8)
+    flip(data, chance, 100)
 
 
 def spoil_the_schema(data: bytearray, chance: random.Random) -> None:
     data[data.index(b"CREATE TABLE") + chance.randrange(-20, 90)] ^= 0x80
 
 
-def blank_a_page(data: bytearray, chance: random.Random) -> None:
+def replace_a_page(data: bytearray, chance: random.Random) -> None:
     start = chance.randrange(len(data) // PAGE) * PAGE
-    data[start : start + PAGE] = bytes([chance.choice((0, 255))]) * PAGE
-
-
-def scramble_a_page(data: bytearray, chance: random.Random) -> None:
-    start = chance.randrange(len(data) // PAGE) * PAGE
-    data[start : start + PAGE] = chance.randbytes(PAGE)
+    data[start : start + PAGE] = chance.choice((bytes(PAGE), b"\xff" * PAGE, chance.randbytes(PAGE)))
 
 
 def cut_off(data: bytearray, chance: random.Random) -> None:
     del data[chance.randrange(len(data)) :]
 
 
-@pytest.mark.parametrize(
-    "harm",
-    [flip, flip_in_the_schema, flip_the_header, spoil_the_schema, blank_a_page, scramble_a_page, cut_off],
-    ids=lambda harm: harm.__name__,
-)
+@pytest.mark.parametrize("harm", [flip, flip_in_the_schema, flip_the_header, spoil_the_schema, replace_a_page, cut_off])
 def test_damage_costs_entries_and_changes_none(intact: bytes, harm: Callable[[bytearray, random.Random], None]) -> None:
-    for seed in range(6):
+    for seed in range(12 if harm is replace_a_page else 6):
         data = bytearray(intact)
         harm(data, random.Random(seed))
         with TemporaryDirectory() as folder:

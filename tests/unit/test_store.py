@@ -120,6 +120,7 @@ def test_a_store_that_grew_between_searches_is_as_one_made_at_once(
             getattr(other, way)([snippet for snippet in found if snippet.source_id not in removed])
         assert grown.search(queries, k) == other.search(queries, k)
         assert grown.search_fused(queries, k) == other.search_fused(queries, k)
+        assert (grown.sources(), len(grown)) == (other.sources(), len(other))
 
 
 class LiteralEmbedder(HashingEmbedder):
@@ -162,32 +163,6 @@ def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_o
         store.add(copies[:2])
         assert store.search(["inns"], 5)[0][0] == min(copies[:2], key=lambda s: s.id)
     assert embedder.texts.count(text) == 1
-
-
-@settings(max_examples=30)
-@given(several, st.integers(0, 7))
-def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask: int) -> None:
-    sources = sorted({snippet.source_id for snippet in found})
-    gone = {one for n, one in enumerate(sources) if (mask >> n % 3) & 1}
-    left = [snippet for snippet in found if snippet.source_id not in gone]
-    with ReferenceStore(HashingEmbedder()) as store, ReferenceStore(HashingEmbedder()) as other:
-        store.add(found)
-        store.search(QUERIES, 3)
-        store.remove(gone | {"s000000000000"})
-        other.add(left)
-        assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
-        assert (store.sources(), len(store)) == (other.sources(), len(other))
-        store.add(found)
-        other.add(found)
-        assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
-
-
-def test_what_is_unknown_is_refused_by_name() -> None:
-    with ReferenceStore(HashingEmbedder()) as store:
-        with pytest.raises(StoreError, match="t123"):
-            store.snippet("t123")
-        with pytest.raises(StoreError, match="s123"):
-            store.source("s123")
 
 
 def test_prepared_texts_are_embedded_in_the_background_and_once() -> None:
@@ -314,30 +289,9 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
         assert store.search(["who sold on day 7"], 3) == [()]
 
 
-def test_what_a_search_returned_is_found_beside_what_was_shown() -> None:
-    shown = [Snippet(f"https://{n}.org", "Renaissance", f"A painter of the Renaissance, number {n}.") for n in range(9)]
-    king = Snippet("https://k.org", "Henry VIII", "Henry VIII was King of England until his death in 1547.")
-    with ReferenceStore(HashingEmbedder()) as store:
-        store.add(shown)
-        store.keep([king])
-        assert store.search(["Who was King Henry VIII of England in the Renaissance?"], 2)[0][0] == king
-
-
 def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storm_pipeline.evidence.store.MOST_FOUND", 4)
     pages = [Snippet(f"https://{name}.org", "", f"Silk of {name} {n}.", place=n) for name in "ab" for n in range(5)]
     with ReferenceStore(HashingEmbedder()) as store:
         store.hold(pages)
         assert {one.place for one in store.search(["silk"], 10)[0]} == {0, 1}
-
-
-def test_closing_does_not_wait_for_what_is_not_begun() -> None:
-    embedder = SlowEmbedder()
-    store = ReferenceStore(embedder)
-    store.add(numbered(2000))
-    embedder.may_go.set()
-    store.close()
-    assert sum(embedder.calls) <= 2000
-    if sum(embedder.calls) < 2000:
-        with pytest.raises(StoreError, match="closed"):
-            store.search(["silk"], 3)
