@@ -1,21 +1,22 @@
 """What compiling learns from and judges by: examples from articles, and the metrics of queries and texts."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import dspy
 import pytest
+from articles import section as cited_section
+from articles import sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import job_for
 from storm_pipeline.optimize.metrics import Examples, Metric
-from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
+from storm_pipeline.optimize.tasks import TASKS, examples_of
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Paragraph, Section, Sentence
 
 EMBED = HashingEmbedder().embed
 SETTINGS = Settings.build({"lm": "openai/x"})
@@ -105,32 +106,18 @@ def test_any_reply_has_a_score_and_words(program: str, text: str) -> None:
     assert 0.0 <= found.score <= 1.0 and found.feedback
 
 
-def test_what_a_section_cites_is_what_its_examples_rest_on() -> None:
-    snippets = [Snippet(f"https://a.test/{n}", f"Page {n}", f"Fact number {n} of the road.") for n in range(6)]
-    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in snippets)
-    sections = tuple(
-        Section(h, (Paragraph((Sentence(f"{h} is told.", (Citation(own.source_id, own.id),)),)),))
-        for h, own in zip(SECTIONS, snippets, strict=False)
-    )
-    cited = Article("Amber Road", (), sections, sources)
-    (_, (first, *_)) = examples_of(TASKS["queries"], [cited], SETTINGS)[0]
-    assert [one.text for one in first.gold.passages] == ["Fact number 0 of the road."]
+def rests_on(own: Article) -> list[str]:
+    ((_, (first, *_)),) = examples_of(TASKS["queries"], [own], SETTINGS)
+    return [passage.text for passage in first.gold.passages]
 
 
-def test_a_source_that_has_no_text_is_nothing_to_rest_on() -> None:
-    address = "https://a.test/the-origin-of-amber"
-    snippets = [
-        Snippet(f"https://a.test/{n}", "A page", text) for n, text in enumerate((address, "Monks kept the bridges."))
-    ]
-    both = [Source(one.source_id, one.url, one.title, (one,)) for one in snippets]
-
-    def rests_on(*sources: Source) -> list[str]:
-        own = replace(ARTICLES[0], sources=sources)
-        ((_, (first, *_)),) = examples_of(TASKS["queries"], [own], SETTINGS)
-        return [one.text for one in first.gold.passages]
-
-    assert rests_on(*both) == ["Monks kept the bridges."]
-    assert rests_on(both[0]) == rests_on()
+def test_examples_rest_on_what_a_section_cites_and_on_sources_that_have_a_text() -> None:
+    pages = [source(f"page-{n}", f"Fact number {n} of the road.") for n in range(6)]
+    sections = [cited_section(h, sentence(f"{h} is told.", page)) for h, page in zip(SECTIONS, pages, strict=False)]
+    assert rests_on(Article("Amber Road", (), tuple(sections), tuple(pages))) == ["Fact number 0 of the road."]
+    bare, told = source("origin", "https://a.test/the-origin-of-amber"), source("bridges", "Monks kept the bridges.")
+    assert rests_on(replace(ARTICLES[0], sources=(bare, told))) == ["Monks kept the bridges."]
+    assert rests_on(replace(ARTICLES[0], sources=(bare,))) == rests_on(replace(ARTICLES[0], sources=()))
 
 
 def test_topics_are_drawn_by_seed_and_at_most_as_many_as_wanted() -> None:
@@ -157,10 +144,3 @@ def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:
     with pytest.raises(SettingsError, match="hold no replies of 'section'"):
         job_for("section", ARTICLES, SETTINGS, "labeled")
     assert job_for("section", ARTICLES, SETTINGS).optimizer == "gepa"
-
-
-def test_a_training_set_is_a_folder_or_a_data_set_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Amber Road\n\nA road.\n\n## Trade\n\nSalt was sold.\n", "utf-8")
-    assert read_training(str(tmp_path)) == read_articles(tmp_path)
-    with pytest.raises(DatasetError, match="nothing reads the data set 'nothing'"):
-        read_training(f"nothing:{tmp_path}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import snippets
 
 from storm_pipeline.evidence.facts import facts_of, number_facts
 from storm_pipeline.method.outlines import outline_from_headings, outline_to_markdown, parse_outline
@@ -40,6 +41,7 @@ from storm_pipeline.types import Conversation, Heading, Perspective, Sentence, S
         ("# This part is about how it all went on.\n# " + "long " * 40 + "\n# History\n# ---", "# History"),
         ("# M*A*S*H\n# *M*A*S*H* and *Cheers*\n# The *Wire*", "# M*A*S*H|# M*A*S*H and Cheers|# The Wire"),
         ("# 历史\n## Начало", "# 历史|## Начало"),
+        ("# Book\n## Contents\n## Style\n# Reception\n# Contents", "# Book|## Contents|## Style|# Reception"),
         ("", ""),
         ("Just prose, no heading at all.", ""),
     ],
@@ -90,9 +92,10 @@ def test_parsing_any_text(text: str, topic: str, depth: int, sections: int) -> N
     assert all(b <= a + 1 for a, b in itertools.pairwise(depths))
 
 
-def test_contents_below_a_section_are_those_of_a_book() -> None:
-    outline = parse_outline("# Book\n## Contents\n## Style\n# Reception\n# Contents", "A Book of Hours")
-    assert outline_to_markdown(outline) == "# Book\n## Contents\n## Style\n# Reception"
+@given(st.lists(snippets, max_size=6))
+def test_a_fact_is_one_line_of_a_prompt(found: list[Snippet]) -> None:
+    facts = [fact for snippet in found for fact in facts_of(snippet)]
+    assert len(number_facts(facts).split("\n")) == max(1, len(facts))
 
 
 def test_headings_may_be_nested_without_end() -> None:
@@ -105,15 +108,10 @@ def test_headings_may_be_nested_without_end() -> None:
 WORDS = st.lists(st.sampled_from("alpha beta gamma delta road silk trade camel 1402".split()), min_size=1, max_size=12)
 
 SENTENCES = WORDS.map(lambda words: " ".join(words).capitalize() + ".")
-
-TURNS = st.builds(
-    lambda q, a: Turn(q.rstrip(".") + "?", (), tuple(Sentence(s) for s in a)),
-    SENTENCES,
-    st.lists(SENTENCES, max_size=5),
-)
-
+ANSWERS = st.lists(SENTENCES.map(Sentence), max_size=5).map(tuple)
+TURNS = st.lists(st.builds(Turn, SENTENCES.map(lambda text: text.replace(".", "?")), st.just(()), ANSWERS), max_size=4)
 CONVERSATIONS = st.lists(
-    st.lists(TURNS, max_size=4).map(lambda t: Conversation(Perspective("Editor", "Focus."), tuple(t))), max_size=5
+    st.builds(Conversation, st.just(Perspective("Editor", "Focus.")), TURNS.map(tuple)), max_size=5
 )
 
 
@@ -139,20 +137,3 @@ def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
     shown = share_budget([talk("Long", 20), talk("Short", 1)], 200)
     assert shown.count("What of Short") == 1
     assert "Short has a long story" in shown
-
-
-SNIPPETS = st.lists(
-    st.builds(
-        lambda i, t, s: Snippet(f"https://x.org/{i}", t, " ".join(s)),
-        st.integers(0, 5),
-        st.text(max_size=20),
-        st.lists(SENTENCES, min_size=1, max_size=4),
-    ),
-    max_size=6,
-)
-
-
-@given(SNIPPETS)
-def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
-    facts = [fact for snippet in snippets for fact in facts_of(snippet)]
-    assert len(number_facts(facts).split("\n")) == max(1, len(facts))

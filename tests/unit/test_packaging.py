@@ -1,6 +1,5 @@
 """What is published: the wheel, the source distribution, and their description on a package index."""
 
-import ast
 import email
 import re
 import subprocess
@@ -13,6 +12,8 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+
+import storm_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT, BENCH, TRAINING = (
@@ -34,9 +35,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return build(ROOT, tmp_path_factory.mktemp("dist"))
 
 
-@pytest.fixture(scope="module")
-def built_bench(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return build(ROOT / "bench", tmp_path_factory.mktemp("dist"))
+@pytest.mark.parametrize(("folder", "package"), [("bench", "storm_bench"), ("training", "storm_training")])
+def test_bench_and_training_are_distributions_of_their_own(folder: str, package: str, tmp_path: Path) -> None:
+    wheel, sources = build(ROOT / folder, tmp_path)
+    with zipfile.ZipFile(wheel) as archive:
+        files = {f"{folder}/{name}" for name in archive.namelist() if ".dist-info/" not in name}
+        entries = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/entry_points.txt")]
+    assert files == tracked(f"{folder}/{package}")
+    if folder == "bench":
+        assert "experiment = storm_bench.commands.experiment:experiment_app" in entries[0]
+        with tarfile.open(sources) as archive:
+            files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+        assert {name.removeprefix("bench/") for name in tracked("bench")} <= files
 
 
 @pytest.fixture(scope="module")
@@ -73,37 +83,9 @@ def test_the_source_distribution_holds_package_tests_documentation_and_changelog
     assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "conftest.py", "constraints.txt"} <= files
 
 
-def test_the_bench_is_a_distribution_of_its_own(built_bench: tuple[Path, Path]) -> None:
-    with zipfile.ZipFile(built_bench[0]) as wheel:
-        files = {f"bench/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
-        (name,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
-        assert "experiment = storm_bench.commands.experiment:experiment_app" in wheel.read(name).decode()
-    assert files == tracked("bench/storm_bench")
-    with tarfile.open(built_bench[1]) as archive:
-        files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    assert {name.removeprefix("bench/") for name in tracked("bench")} <= files
-    assert PROJECT["project"]["name"] in {Requirement(wish).name for wish in BENCH["project"]["dependencies"]}
-
-
-def test_the_training_is_a_distribution_of_its_own(tmp_path: Path) -> None:
-    with zipfile.ZipFile(build(ROOT / "training", tmp_path)[0]) as wheel:
-        files = {f"training/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
-    assert files == tracked("training/storm_training")
-
-
-def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
-    module = ast.parse((ROOT / "storm_pipeline" / "__init__.py").read_text("utf-8"))
-    (version,) = (
-        ast.literal_eval(node.value)
-        for node in module.body
-        if isinstance(node, ast.Assign) and node.targets[0].id == "__version__"  # type: ignore[attr-defined]
-    )
-    assert metadata["Version"] == version
-
-
-def test_the_citation_names_the_released_version(metadata: Message) -> None:
+def test_the_version_is_the_one_of_the_package_and_of_the_citation(metadata: Message) -> None:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
-    assert re.findall(r"^version: (.+)$", citation, re.M) == [metadata["Version"]]
+    assert [metadata["Version"]] == re.findall(r"^version: (.+)$", citation, re.M) == [storm_pipeline.__version__]
 
 
 def test_the_description_has_no_relative_link_or_picture(metadata: Message) -> None:

@@ -121,14 +121,23 @@ def test_a_sentence_over_a_page_break_stands_on_the_page_where_it_begins() -> No
     ]
 
 
+def labelled() -> bytes:
+    """A file that says how its pages are numbered."""
+    sheets = [papers.Sheet(), papers.Sheet()]
+    for sheet in sheets:
+        sheet.paragraph(72, 700, "The ships came in spring, and left before the ice closed the harbour.")
+    return papers.file(sheets, first_label=41)
+
+
 @pytest.mark.parametrize(
     ("data", "labels"),
     [
         (own_papers.chapter(), {1: "117", 2: "118", 3: "119"}),  # by the running heads
         (own_papers.two_columns(), {1: "233", 2: "234"}),  # by the metadata
+        (labelled(), {1: "41", 2: "42"}),  # by the file
         (own_papers.manuscript(), {}),  # as the file counts
     ],
-    ids=["heads", "metadata", "same"],
+    ids=["heads", "metadata", "file", "same"],
 )
 def test_pages_are_labelled_as_printed(data: bytes, labels: dict[int, str]) -> None:
     assert read_pdf(data).labels == labels
@@ -136,13 +145,6 @@ def test_pages_are_labelled_as_printed(data: bytes, labels: dict[int, str]) -> N
 
 def test_the_date_of_a_scan_is_not_that_of_the_work() -> None:
     assert read_pdf(own_papers.chapter()).record.published == ""
-
-
-def test_labels_that_the_file_gives_come_first() -> None:
-    sheets = [papers.Sheet(), papers.Sheet()]
-    for sheet in sheets:
-        sheet.paragraph(72, 700, "The ships came in spring, and left before the ice closed the harbour.")
-    assert read_pdf(papers.file(sheets, first_label=41)).labels == {1: "41", 2: "42"}
 
 
 @pytest.mark.parametrize(

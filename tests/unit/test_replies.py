@@ -97,47 +97,69 @@ def test_what_belongs_to_a_text_is_kept(text: str) -> None:
     assert parsed(WriteSection, text) == {"text": text}
 
 
-def test_the_label_of_a_reply_is_the_name_of_its_field() -> None:
-    assert parsed(AskQuestion, "**Question:** Who carried it?") == {"question": "Who carried it?"}
-    assert parsed(AskQuestion, "Text: who wrote it?") == {"question": "Text: who wrote it?"}
+class Support(dspy.Signature):
+    """Does the passage support the claim?"""
+
+    claim: str = dspy.InputField()
+    verdict: Literal["yes", "partly", "no"] = dspy.OutputField()
 
 
-def test_a_text_that_breaks_off_within_its_object_is_read_as_far_as_it_came() -> None:
-    assert parsed(WriteSection, '```json\n{"text": "Salt was sold [1].\\nIt c') == {"text": "Salt was sold [1].\nIt c"}
-
-
-def test_an_object_in_which_nobody_knows_the_text_is_refused() -> None:
-    assert "'text'" in refused(WriteSection, '{"first": "Salt.", "second": "Roads."}')
-
-
-UNREADABLE = (
-    f"<think>{json.dumps({'queries': ['draft']})}",
-    f"{json.dumps({'queries': ['draft']})}</think>",
-    f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}",
-    f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}<|end|><|channel|>final<|message|>",
-    json.dumps({"thinking": {"queries": ["draft"]}}),
-    json.dumps({"type": "object", "properties": {"queries": {"type": "array", "items": {"type": "string"}}}}),
+SENTENCE = "In the spring carriers took salt across the hills to the market of Varn [1]. "
+READ: tuple[tuple[type[dspy.Signature], str, Any], ...] = (
+    # The label of a reply is the name of its field.
+    (AskQuestion, "**Question:** Who carried it?", "Who carried it?"),
+    (AskQuestion, "Text: who wrote it?", "Text: who wrote it?"),
+    (AskQuestion, f"<think>{SENTENCE * 5000}</think> Who carried the salt?", "Who carried the salt?"),
+    # What breaks off is read as far as it came, and the last object that fits counts.
+    (WriteSection, '```json\n{"text": "Salt was sold [1].\\nIt c', "Salt was sold [1].\nIt c"),
+    (WriteQueries, 'As {said}: {"output": {"queries": ["a", "b", "c', ["a", "b"]),
+    (WriteQueries, '{"queries": ["a"]} or better {"queries": ["b"]} {"note": "x"}', ["b"]),
+    # Repairs lose nothing.
+    *((WriteQueries, '{"queries": ["a" "b"]}', ["a", "b"]), (WriteQueries, '{"queries": ["a", "b"}', ["a", "b"])),
+    (WriteQueries, '{"queries": ["a", "b"\n```', ["a", "b"]),
+    (WriteQueries, "{queries: ['http://a.org/x', 'b',]}", ["http://a.org/x", "b"]),
+    (WriteQueries, "{“queries”: [“a”, “b”]}", ["a", "b"]),
+    # A word is the only field.
+    *((Support, reply, "partly") for reply in ("partly", '"partly"', "**partly**", '{"output": "partly"}')),
 )
 
 
-@pytest.mark.parametrize("reply", UNREADABLE)
-def test_a_draft_or_a_schema_is_no_reply(reply: str) -> None:
-    refused(WriteQueries, reply)
+@pytest.mark.parametrize(("signature", "reply", "value"), READ)
+def test_a_reply_is_read_in_its_own_form(signature: type[dspy.Signature], reply: str, value: Any) -> None:
+    assert list(parsed(signature, reply).values()) == [value]
 
 
-def test_the_last_object_that_fits_counts() -> None:
-    assert parsed(WriteQueries, '{"queries": ["a"]} or better {"queries": ["b"]} {"note": "x"}') == {"queries": ["b"]}
-
-
-@pytest.mark.parametrize(
-    "end", ['{"queries": ["b", "c', '{"queries": [', '{"output": {"queries": ["b"', '{"queries": ["b" c"]}']
+DRAFT = '{"queries": ["draft"]}'
+REFUSED: tuple[tuple[type[dspy.Signature], str, str], ...] = (
+    (WriteSection, '{"first": "Salt.", "second": "Roads."}', "'text'"),
+    # A draft or a schema.
+    *((WriteQueries, f"<think>{DRAFT}", ""), (WriteQueries, f"{DRAFT}</think>", "")),
+    (WriteQueries, f"<|channel|>analysis<|message|>{DRAFT}", ""),
+    (WriteQueries, f"<|channel|>analysis<|message|>{DRAFT}<|end|><|channel|>final<|message|>", ""),
+    (WriteQueries, f'{{"thinking": {DRAFT}}}', ""),
+    (WriteQueries, '{"type": "object", "properties": {"queries": {"type": "array", "items": {"type": "string"}}}}', ""),
+    # A last object that is cut or broken beats a whole draft.
+    *((WriteQueries, f'{DRAFT}\nBetter:\n{{"queries": {end}', "") for end in ('["b", "c', "[", '["b" c"]}')),
+    (WriteQueries, f'{DRAFT}\nBetter:\n{{"output": {{"queries": ["b"', ""),
+    # One that leaves something out, and one with faults, whatever follows it.
+    (RefineOutline, '{"sections": [{"title": "Origins", "subsections": []}, ...\n]}', ""),
+    (RefineOutline, '{"sections": [{"title": "Origins", "subsections": []}, …\n]}', ""),
+    (WriteQueries, '{"queries": ["salt", 7]} That is all.', ""),
+    # A repair that would lose something.
+    *((WriteQueries, '{"queries": ["a", "b]}', ""), (WriteQueries, '{"queries": ["a", b", "c"]}', "")),
+    *((WriteQueries, "{'queries': ['it's salt', 'b']}", ""), (WriteQueries, '{"queries": ["The "G" Age", "Dec', "")),
+    # Thinking that never ends in a reply.
+    *(
+        (AskQuestion, "<think>The question should be", "empty"),
+        (AskQuestion, "<think>One.</think>\n<think>Two", "empty"),
+    ),
+    *((AskQuestion, "", "empty"), (AskQuestion, " \n", "empty")),
 )
-def test_a_last_object_that_is_cut_or_broken_beats_a_whole_draft(end: str) -> None:
-    refused(WriteQueries, f'{{"queries": ["draft"]}}\nBetter:\n{end}')
 
 
-def test_what_came_of_an_object_that_is_cut_is_read_where_it_is_the_only_one() -> None:
-    assert parsed(WriteQueries, 'As {said}: {"output": {"queries": ["a", "b", "c') == {"queries": ["a", "b"]}
+@pytest.mark.parametrize(("signature", "reply", "says"), REFUSED)
+def test_what_is_no_whole_reply_is_refused(signature: type[dspy.Signature], reply: str, says: str) -> None:
+    assert says in refused(signature, reply)
 
 
 def headings(reply: str) -> list[str]:
@@ -168,48 +190,10 @@ def test_a_title_with_quotes_is_read_whole_or_the_reply_is_refused(words: list[s
     assert "".join(filter(str.isalnum, "".join(read))) == "".join(filter(str.isalnum, f"Origins{second}DeclineLegacy"))
 
 
-BROKEN = (
-    *(('{"queries": ["a", "b]}', None), ('{"queries": ["a", b", "c"]}', None)),
-    *(("{'queries': ['it's salt', 'b']}", None), ('{"queries": ["The "G" Age", "Dec', None)),
-    *(('{"queries": ["a" "b"]}', ["a", "b"]), ('{"queries": ["a", "b"}', ["a", "b"])),
-    ('{"queries": ["a", "b"\n```', ["a", "b"]),
-    ("{queries: ['http://a.org/x', 'b',]}", ["http://a.org/x", "b"]),
-    ("{“queries”: [“a”, “b”]}", ["a", "b"]),
-)
-
-
-@pytest.mark.parametrize(("reply", "queries"), BROKEN)
-def test_a_repair_loses_nothing_or_the_reply_is_refused(reply: str, queries: list[str] | None) -> None:
-    if queries is None:
-        refused(WriteQueries, reply)
-    else:
-        assert parsed(WriteQueries, reply) == {"queries": queries}
-
-
-class Support(dspy.Signature):
-    """Does the passage support the claim?"""
-
-    claim: str = dspy.InputField()
-    verdict: Literal["yes", "partly", "no"] = dspy.OutputField()
-
-
-@pytest.mark.parametrize("reply", ["partly", '"partly"', "**partly**", '{"verdict": "partly"}', '{"output": "partly"}'])
-def test_a_word_is_read_as_the_only_field(reply: str) -> None:
-    assert parsed(Support, reply) == {"verdict": "partly"}
-
-
 def test_an_object_of_several_fields_is_read_in_a_wrapper() -> None:
     plain = {"pattern": "cause-effect", "points": [{"text": "Salt.", "passages": [1]}]}
     reply = f"<tool_call>{json.dumps({'name': 'x', 'arguments': json.dumps(plain)})}</tool_call>"
     assert parsed(OutlineText, reply) == parsed(OutlineText, json.dumps(plain))
-
-
-class Rate(dspy.Signature):
-    """Rate it."""
-
-    text: str = dspy.InputField()
-    reason: str = dspy.OutputField()
-    score: Literal[1, 2, 3] = dspy.OutputField()
 
 
 @pytest.mark.parametrize(
@@ -253,14 +237,6 @@ def test_very_many_words_in_brackets_are_looked_at_once(piece: str) -> None:
     assert strip_thinking(text) == text.strip()
 
 
-@pytest.mark.parametrize("gap", ["...", "…"])
-def test_an_object_that_leaves_something_out_is_sampled_again(gap: str) -> None:
-    refused(RefineOutline, '{"sections": [{"title": "Origins", "subsections": []}, GAP\n]}'.replace("GAP", gap))
-
-
-SENTENCE = "In the spring carriers took salt across the hills to the market of Varn [1]. "
-
-
 @pytest.mark.parametrize("signature", [AskQuestion, WriteQueries])
 @pytest.mark.parametrize("opening", ["", '{"queries": ["salt"]} ', "<think>Well.</think>"])
 def test_a_reply_of_ten_megabytes_is_refused_at_once(signature: type[dspy.Signature], opening: str) -> None:
@@ -269,16 +245,6 @@ def test_a_reply_of_ten_megabytes_is_refused_at_once(signature: type[dspy.Signat
     assert "too long" in message
     assert len(message) < 3000
     assert time.process_time() - start < 5
-
-
-def test_long_thinking_before_a_short_reply_is_no_fault() -> None:
-    reply = f"<think>{SENTENCE * 5000}</think> Who carried the salt?"
-    assert PromptAdapter().parse(AskQuestion, reply) == {"question": "Who carried the salt?"}
-
-
-@pytest.mark.parametrize("reply", ["<think>The question should be", "<think>One.</think>\n<think>Two", "", " \n"])
-def test_thinking_that_never_ends_in_a_reply_is_refused(reply: str) -> None:
-    assert "empty" in refused(AskQuestion, reply)
 
 
 @given(st.text(alphabet='{}[]":,abc\\ntrue123 <think>/', max_size=200))
@@ -334,10 +300,6 @@ class FindNumbers(dspy.Signature):
 def test_a_number_is_read_whole_or_not_at_all(numbers: list[int], end: float) -> None:
     read = as_far_as_it_came(FindNumbers, {"repeated": numbers}, end)
     assert read == numbers[: len(read)]
-
-
-def test_what_follows_a_reply_does_not_excuse_its_faults() -> None:
-    refused(WriteQueries, '{"queries": ["salt", 7]} That is all.')
 
 
 TOKENS = [

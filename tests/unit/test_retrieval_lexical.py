@@ -67,29 +67,15 @@ def test_any_texts_and_query(texts: list[str], query: str) -> None:
         assert 0.25 <= match.coverage <= 1
 
 
-@pytest.fixture
-def leads(tmp_path: Path) -> Path:
-    records = {
-        "Silk Road": "The Silk Road was a network of trade routes across Asia.",
-        "Trade": "Trade moves goods from one person to another.",
-        "AC/DC? (band)": "AC/DC are a rock band.",
-        "Empty": " ",
-    }
+def test_wiki_leads_gives_whole_paragraphs_with_addresses(tmp_path: Path) -> None:
+    told = {"Silk Road": "The Silk Road was a network of trade routes across Asia.", "Empty": " "}
+    told |= {"Trade": "Trade moves goods from one person to another.", "AC/DC? (band)": "AC/DC are a rock band."}
     path = tmp_path / "leads.json"
-    path.write_text(
-        json.dumps({t: {"title": t, "extract": e, "description": "", "topic": "History"} for t, e in records.items()}),
-        encoding="utf-8",
+    path.write_text(json.dumps({title: {"title": title, "extract": text} for title, text in told.items()}), "utf-8")
+    engine = WikiLeads(path)
+    silk = engine.search("silk road trade", 5)[0]
+    assert (silk.title, silk.url, silk.text, silk.engine) == (
+        *("Silk Road", "https://en.wikipedia.org/wiki/Silk_Road", told["Silk Road"], "wiki-leads"),
     )
-    return path
-
-
-def test_wiki_leads_gives_whole_paragraphs_with_addresses(leads: Path) -> None:
-    engine = WikiLeads(leads)
-    found = engine.search("silk road trade", 5)
-    assert [(s.title, s.url, s.engine) for s in found] == [
-        ("Silk Road", "https://en.wikipedia.org/wiki/Silk_Road", "wiki-leads"),
-        *[(s.title, s.url, s.engine) for s in found[1:]],
-    ]
-    assert found[0].text == "The Silk Road was a network of trade routes across Asia."
     assert len(engine.search("silk road trade", 1)) == 1
     assert list(engine.search("silk", 0)) == list(engine.search("gribbleflux", 3)) == []

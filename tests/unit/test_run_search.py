@@ -98,21 +98,6 @@ def test_a_date_in_the_address_dates_snippets_that_have_none(tmp_path: Path) -> 
     assert [snippet.published for snippet in search.search("silk", 2).snippets] == ["2013-11", "2014-01-02"]
 
 
-def test_pages_are_remembered_and_replayed(tmp_path: Path) -> None:
-    web = Web(alpha=TEXT)
-    first = RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2)
-    assert RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2) == first
-    replay = given(tmp_path, search="searxng", search_cache="replay")
-    assert RunSearch(engine("alpha"), replay, fetch=web).search("silk", 2) == first
-    assert web.asked == ["https://alpha.org/1"]
-    unknown = RunSearch(engine("gamma"), replay, fetch=web).search("silk", 2)
-    assert unknown.snippets[0].origin == "snippet"
-    assert "not recorded" in unknown.unread[0].reason
-    RunSearch(engine("alpha"), given(tmp_path, search_cache="refresh"), fetch=web).search("silk", 2)
-    RunSearch(engine("alpha"), given(tmp_path, search_cache="off"), fetch=web).search("silk", 2)
-    assert len(web.asked) == 3
-
-
 def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_it_excludes(tmp_path: Path) -> None:
     hits = [
         Snippet("https://www.reddit.com/r/silk", "Reddit", TEXT, engine="searxng"),
