@@ -11,7 +11,6 @@ import own_papers
 import pytest
 from articles import article, cites, section, sentence, source
 from hypothesis import given, settings
-from lxml import html as lxml_html
 from strategies import articles
 from year_judge import YearJudge
 
@@ -74,27 +73,6 @@ def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) 
     assert offline.support is None
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.wiki", f"Orrin lies in hills.<ref>{{{{cite web|url={ORRIN}}}}}</ref> Built 1999.<ref>[{ORRIN} x]</ref>"),
-        ("a.json", json.dumps({"markdown": "Orrin lies in hills [1]. Built 1999 [1].", "sources": [{"url": ORRIN}]})),
-        ("a.html", f'<p>It lies.<a href="#f">1</a> Built 1999.<a href="#f">1</a></p><p id="f"><a href="{ORRIN}">x</a>'),
-    ],
-)
-def test_other_formats_are_checked(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
-    assert verdicts(check(tmp_path / name, fetch=page)) == ["supported", "not"]
-
-
-def test_more_than_can_be_compared_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "article.md").write_text(WRITTEN)
-    (tmp_path / "orrin.md").write_text(f"{DAM}\n")
-    found = read_for_check(tmp_path / "article.md").article
-    with pytest.raises(DatasetError, match=r"characters, of which a check or a page may have 10"):
-        check_article(found, YearJudge(), most=10)
-
-
 def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> None:
     class Recorder(ScreenJudge):
         def judge(self, questions: Sequence[Question]) -> list[Verdict]:
@@ -139,18 +117,6 @@ def test_a_folder_with_several_articles_is_refused(tmp_path: Path) -> None:
         read_for_check(tmp_path)
     with pytest.raises(DatasetError, match="no article"):
         read_for_check(tmp_path / "nowhere")
-
-
-def test_a_page_says_what_is_not_supported_behind_the_sentence(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text(WRITTEN)
-    root = lxml_html.fromstring(to_page(check(tmp_path / "a.md", fetch=page)))
-    remarks = [(own.get("class"), own.text) for own in root.xpath("//small")]
-    assert remarks == [
-        ("remark not", "not supported: 1999 not found"),
-        ("remark uncited", "no source cited"),
-        ("remark unread", "source not read"),
-    ]
-    assert "as years judges" in root.xpath("string(//footer)")
 
 
 @given(articles())
@@ -217,13 +183,10 @@ def test_an_article_whose_sources_did_not_change_is_byte_identical(drawn: Articl
 
 def test_a_sentence_whose_passage_changed_cites_what_the_page_says_now() -> None:
     found = refreshed(DATED, orrin=DAM.replace("1926", "1927"), falk=ALL["falk"])
-    assert [(one.kind, one.text) for one in found.changes] == [("changed", "The dam is of 1926.")]
     assert found.failing == {1}
-    before, after = list(DATED.sentences()), list(found.checked.article.sentences())
-    assert (after[0], after[2]) == (before[0], before[2])
     texts = {own.id: own.text for source in found.checked.article.sources for own in source.snippets}
-    (cited,) = after[1].citations
-    assert "1927" in texts[cited.snippet_id]
+    _, changed, _ = found.checked.article.sentences()
+    assert ["1927" in texts[cited.snippet_id] for cited in changed.citations] == [True]
     still = refreshed(DATED, orrin=f"It was in 1926 that the dam was ready. {DAM[95:]}", falk=ALL["falk"])
     assert still.failing == frozenset()
     assert {one.kind for one in still.changes} == {"changed"}

@@ -139,7 +139,11 @@ JSON = [
     ('{"schema": 99, "article": {}}', "has format 99"),
     ('{"schema": 1, "article": {"title": 3}}', "the article is damaged"),
 ]
-DAMAGED = [*(("42.json", *one) for one in JSON), ("42.wiki", "{{a|" * 20_000, r"takes more than \d+ s to read")]
+DAMAGED = [
+    *(("42.json", *one) for one in JSON),
+    ("42.wiki", "{{a|" * 20_000, r"takes more than \d+ s to read"),
+    *(("42.docx", "no archive", "42"), ("42.docx", "", "42"), ("42.html", "", "42")),
+]
 
 
 @pytest.mark.parametrize(("name", "text", "said"), DAMAGED)
@@ -261,23 +265,11 @@ def test_notes_are_sentences_with_citations_of_their_own(note: str) -> None:
     ]
 
 
-def test_a_note_that_is_cited_twice_is_read_once() -> None:
+def test_a_note_that_is_cited_twice_is_read_once_and_lists_of_works_are_no_sentences() -> None:
+    listed = f"A dam stands.\n\n== Books ==\n{{{{refbegin}}}}\n* {SMITH}\n* {JONES}.\n{{{{refend}}}}"
+    assert [sentence.text for sentence in wikitext_article("X", listed).article.sentences()] == ["A dam stands."]
     read = wikitext_article("X", "It rose.{{efn|name=x|It fell.}} It stood.{{efn|name=x}}<ref group=n name=x />")
     assert [sentence.text for sentence in read.article.sentences()] == ["It rose.", "It stood.", "It fell."]
-
-
-def test_lists_of_works_are_no_sentences() -> None:
-    read = wikitext_article(
-        "X", f"A dam stands.\n\n== Books ==\n{{{{refbegin}}}}\n* {SMITH}\n* {JONES}.\n{{{{refend}}}}"
-    )
-    assert [sentence.text for sentence in read.article.sentences()] == ["A dam stands."]
-
-
-def test_german_ordinals_end_no_sentence() -> None:
-    text = "Der Damm wurde am 22. Juli 1931 geschlossen.<ref>Falk 1990</ref> Er ist aus Stein und steht noch heute."
-    read = wikitext_article("X", text)
-    assert [len(sentence.citations) for sentence in read.article.sentences()] == [1, 0]
-    assert read.article.language == "de"
 
 
 def test_short_citations_find_documents(tmp_path: Path) -> None:

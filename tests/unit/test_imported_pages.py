@@ -19,10 +19,7 @@ from storm_pipeline.output.articles import AvailablePages, Reference, read_artic
 from storm_pipeline.output.articles.html_and_docx import page_article
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.markdown_blocks import (
-    HeadingNode,
-    TextBlock,
     markdown_blocks,
-    plain_markdown,
     without_title,
 )
 from storm_pipeline.output.export import export
@@ -112,12 +109,6 @@ def test_a_word_file_without_notes_cites_its_list(tmp_path: Path) -> None:
     written.add_paragraph("[1] Falk https://example.org/falk")
     written.save(file)
     assert told(read(tmp_path, "a.docx", file.getvalue())) == [("Falk came.", (FALK.id,))]
-
-
-@pytest.mark.parametrize(("name", "content"), [("a.docx", b"no archive"), ("a.docx", b""), ("a.html", b"")])
-def test_what_is_damaged_is_said_to_be(tmp_path: Path, name: str, content: bytes) -> None:
-    with pytest.raises(DatasetError, match=r"a\.\w+ cannot be read"):
-        read(tmp_path, name, content)
 
 
 SAVED = "https://en.wikipedia.org/wiki/Orrin"
@@ -258,12 +249,6 @@ def test_a_number_in_the_text_is_no_entry() -> None:
     assert rows(article) == [("Dig it.", []), ("Fill it.", [LAKE]), ("It stayed.", [])]
 
 
-def test_german_ordinals_end_no_sentence() -> None:
-    article = read_markdown("Der Damm wurde am 22. Juli 1931 geschlossen. Er ist aus Stein und steht noch heute.")
-    assert len(list(article.sentences())) == 2
-    assert article.language == "de"
-
-
 def test_metadata_in_yaml_are_no_sentences() -> None:
     article = read_markdown("---\ntitle: Orrin\nauthors:\n  - A. Doe\n---\n\n# Orrin\n\nA lake.\n\n---\n\nIt is: deep.")
     assert [sentence.text for sentence in article.sentences()] == ["A lake.", "It is: deep."]
@@ -319,14 +304,6 @@ def test_whatever_the_file_holds_cites_all(text: str) -> None:
     assert all(sentence.text.strip() for sentence in article.sentences())
 
 
-def test_headings_and_paragraphs() -> None:
-    text = "# Lake Orrin #\n\nA lake.\n---\n## *History*\nIt was dug.\n**Later years:**\nIt grew.\n**It** stayed."
-    assert markdown_blocks(text) == (
-        *(TextBlock("Lake Orrin", 1), TextBlock("A lake."), TextBlock("History", 2), TextBlock("It was dug.")),
-        *(TextBlock("Later years", 7), TextBlock("It grew."), TextBlock("It stayed.")),
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "first"),
     [
@@ -339,23 +316,3 @@ def test_headings_and_paragraphs() -> None:
 )
 def test_an_opening_title_is_no_section(text: str, first: str) -> None:
     assert without_title(markdown_blocks(text), "Lake Orrin")[0].text == first
-
-
-BLOCKS = st.lists(st.builds(TextBlock, st.sampled_from("abc"), st.integers(0, 7)), max_size=30)
-
-
-@given(BLOCKS)
-def test_a_tree_holds_every_block_in_order(blocks: list[TextBlock]) -> None:
-    def walk(part: HeadingNode, level: int) -> list[tuple[str, bool]]:
-        found = [(part.heading, True)] if level else []
-        found += [(text, False) for text in part.paragraphs]
-        return found + [one for below in part.subsections for one in walk(below, level + 1)]
-
-    assert walk(HeadingNode.of_blocks(blocks), 0) == [(block.text, block.level > 0) for block in blocks]
-
-
-@given(st.text('ab1 #*_`[]()!<>|\\-\n"', max_size=80))
-def test_no_text_breaks_the_reading(text: str) -> None:
-    for block in markdown_blocks(text):
-        assert block.text == " ".join(block.text.split()) != ""
-    assert len(plain_markdown(text).split("\n")) <= max(1, len(text.split("\n")))

@@ -1,7 +1,6 @@
 """A run's folder: its names, its journal copied for another run, and what a cache remembers."""
 
 import dataclasses
-import json
 import os
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import happenings
 
 from storm_pipeline import CallFinished
-from storm_pipeline.errors import RunError, SearchError
+from storm_pipeline.errors import RunError
 from storm_pipeline.run import journal as journal_module
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.events import Event
@@ -29,7 +28,6 @@ from storm_pipeline.run.timeline import timeline
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.search_cache import SearchCache
-from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
 kinds = st.sampled_from(["reply", "search", "piece"])
@@ -73,27 +71,6 @@ def test_records_of_many_threads_are_all_kept_or_each_refused(
         assert {bool(said) for said in parallel_map(add, range(40), workers=40)} == {is_full}
     with Journal(tmp_path / "journal.jsonl") as journal:
         assert (len(journal.earlier("reply")), journal.damaged) == (0 if is_full else 40, ())
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), values), max_size=12), st.data())
-def test_a_rejected_record_is_not_served_again_others_are(told: list[tuple[str, Any]], data: st.DataObject) -> None:
-    rejected = data.draw(st.lists(st.sampled_from(told), unique_by=told.index) if told else st.just([]))
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "journal.jsonl"
-        with Journal(path) as journal:
-            for key, value in told:
-                journal.add("reply", key, value)
-            for key, value in rejected:
-                journal.reject("reply", key, value)
-        wanted = list(told)
-        for one in rejected:
-            wanted.remove(one)
-        with Journal(path) as again:
-            assert not again.damaged
-            assert again.unused("reply") == len(wanted)
-            for key in "abc":
-                left = [value for own, value in wanted if own == key]
-                assert sorted(map(repr, again.earlier("reply").get(key, ()))) == sorted(map(repr, left))
 
 
 marks = st.one_of(
@@ -223,14 +200,6 @@ def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: py
 OLD = Snippet("https://a.org", "Silk", "Silk was traded.", "2019", 3, "fake", "page", "Jane Doe", "Silk News", "en")
 
 
-def test_damaged_records_of_searches_are_not_used(tmp_path: Path) -> None:
-    replayed = with_checks(FakeSearch({}), cache=SearchCache(tmp_path, "replay"))
-    for damaged in ([["https://a.org"]], [{"url": "https://a.org"}], [{"url": "u", "title": "t", "text": 7}], ["text"]):
-        SqliteCache(tmp_path / "search" / "searches.sqlite").put(json.dumps([1, "fake", "silk", 3]), damaged)
-        with pytest.raises(SearchError, match="was not recorded"):
-            replayed.search("silk", 3)
-
-
 def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
     dated = dataclasses.replace(OLD, text="More.", accessed="2001-02-03")
     engine = FakeSearch({"silk": [OLD, dated]})
@@ -238,10 +207,6 @@ def test_what_is_remembered_keeps_the_day_of_access(tmp_path: Path) -> None:
     for _ in range(2):
         found = with_checks(engine, is_remote=True, cache=SearchCache(tmp_path)).search("silk", 3).snippets
         assert found == (dataclasses.replace(OLD, accessed=today), dated)
-
-
-stages = st.sampled_from(["conversations", "lead", "sections"])
-costs = st.lists(st.floats(0, 100), min_size=1, max_size=12)
 
 
 happenings_of_runs = happenings(st.sampled_from(["conversations", "sections", "outline", "run"]), st.text(max_size=9))

@@ -80,15 +80,6 @@ def test_a_doubted_sentence_goes_back_with_the_deciding_words_and_is_mended() ->
     assert judge.asked[0] == Question(TURNED, (f"{DAM.text} (Orrin Dam, a.org)",))
 
 
-def test_what_the_judge_still_doubts_is_dropped_last_and_a_quotation_keeps_it() -> None:
-    kept, told, _ = review(f"{TURNED} [1]", f"1: {TURNED} [1]", Scripted(turned))
-    assert kept == []
-    assert [one.outcome for one in told.revised()] == ["dropped"]
-    quoting = f"1: {TURNED} [1] | built between 1931 and 1936 by two thousand men"
-    kept, told, _ = review(f"{TURNED} [1]", quoting, Scripted(turned))
-    assert [one.text for one in kept] == [TURNED]
-
-
 def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
     judge = Scripted(turned)
     wrong = SAID.replace("1936", "1947")
@@ -184,11 +175,6 @@ def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
     assert any("judging History: it is out" in str(event) for event in told.events)
 
 
-def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited_alone() -> None:
-    _, (call,), _ = by_model(f"{SAID} [1]", [DAM, LAKE], "1: supported")
-    assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, a.org)"
-
-
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
 def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
     doubt = "1: not - no passage says so"
@@ -245,13 +231,6 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_it_cites() -> None
 
 STORY = "The dam was built in 1936.", "Char live in the lake.", "It is 40 km long.", "Nobody swims there."
 LONG = Edit(kind="reword", sentence=3, text="The lake is 40 km long.")
-
-
-def test_a_moved_sentence_is_judged_behind_the_one_that_it_now_follows() -> None:
-    judge, told = Scripted(lambda *_: "supported"), history(*(cites(text, DAM) for text in STORY[:3]))
-    passes = [Edit(kind="move", sentence=3, other=1)], [LONG]
-    assert edited(told, judge, *passes) == [STORY[0], LONG.text, STORY[1]]
-    assert [question.before for question in judge.asked] == [STORY[0]]
 
 
 @pytest.mark.parametrize("kind", ["drop", "move", None])

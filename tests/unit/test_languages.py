@@ -10,9 +10,7 @@ from storm_pipeline.method.writers.drafts import read_draft, read_replies
 from storm_pipeline.text.languages import (
     count_words,
     detect,
-    join_sentences,
     length_in_words,
-    references_heading,
     scripts_of,
     split_sentences,
     windows,
@@ -272,10 +270,3 @@ def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
 )
 def test_a_date_that_opens_a_line_is_no_number_of_a_list(language: str, line: str, text: str) -> None:
     assert [claim.text for claim in read_draft(line, 1, language).claims()] == [text]
-
-
-def test_sentences_are_joined_as_the_language_writes() -> None:
-    assert join_sentences(["甲。", "乙。"], "zh") == "甲。乙。"
-    assert join_sentences(["A.", "B."], "de") == "A. B."
-    assert references_heading("de") == "Einzelnachweise"
-    assert references_heading("xx") == references_heading("en") == "References"

@@ -15,7 +15,6 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ModelError
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.method.writers.writing import write_lead
-from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet
 
 BODY = [
@@ -102,17 +101,6 @@ def test_a_heading_or_a_line_of_the_prompt_is_not_text(line: str) -> None:
         assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")], text
         assert len(asked) == 1
         assert not told.revised()
-
-
-def test_a_lead_without_markers_says_so() -> None:
-    _, told, _ = lead(GOOD.replace(" [1]", ""))
-    assert told.degraded() == [
-        "lead: the reply has no citation markers such as [1]; its sentences have those sources that the check found for"
-        " them"
-    ]
-    _, told, _ = lead("Penguins waltz beneath Antarctic moonlight.", "1: delete")
-    (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
-    assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
 
 
 WRITTEN = st.lists(
