@@ -95,23 +95,13 @@ IN_SECTIONS = st.lists(st.builds(Place, section=st.sampled_from([-1, *range(1, 8
 SAME = st.lists(NUMBERS, max_size=4)
 
 
-@settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]), IN_SECTIONS, SAME)
-def test_whatever_an_interview_cites_reaches_a_section(
+@settings(max_examples=50)
+@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]), IN_SECTIONS | PLACES, SAME)
+def test_whatever_an_interview_cites_reaches_a_section_and_each_finding_one_where_it_can_be_cited(
     outline: Outline, conversations: list[Conversation], words: int, places: list[Place], same: list[list[int]]
 ) -> None:
-    evidence, _ = allocated(outline, conversations, evidence=words, places=places, same=same)
+    evidence, run_of = allocated(outline, conversations, evidence=words, places=places, same=same)
     assert len(evidence.sections) == len(evidence.outline.sections)
-    if outline.sections:
-        assert cited(conversations) <= evidence.snippet_ids()
-
-
-@settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS, PLACES, SAME)
-def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
-    outline: Outline, conversations: list[Conversation], places: list[Place], same: list[list[int]]
-) -> None:
-    evidence, run_of = allocated(outline, conversations, places=places, same=same)
     told = [finding for own in evidence.sections for finding in own.findings]
     assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
     for own in evidence.sections:
@@ -119,6 +109,7 @@ def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
     if outline.sections and not run_of.counted("left_out"):
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
+        assert cited(conversations) <= evidence.snippet_ids()
 
 
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -18,9 +17,6 @@ from storm_pipeline.types import Article
 
 Works = dict[str, dict[str, Any]]
 PLAIN = ("publisher", "publisher-place", "volume", "issue", "page", "DOI", "URL", "ISBN", "edition", "container-title")
-NAMES = {"location": "publisher-place", "address": "publisher-place", "institution": "publisher", "number": "issue"}
-NAMES |= {"pages": "page", "doi": "DOI", "url": "URL", "isbn": "ISBN", "journal": "container-title"}
-NAMES |= {"journaltitle": "container-title", "booktitle": "container-title"}
 RIS_FIELDS = (
     *("type_of_reference", "authors", "secondary_authors", "title", "secondary_title", "year", "publisher", "number"),
     *("place_published", "volume", "start_page", "end_page", "issn", "doi", "urls", "access_date", "date"),
@@ -67,39 +63,6 @@ def normalised(item: Mapping[str, Any]) -> dict[str, Any]:
     return fields | {date: item[date]["date-parts"] for date in ("issued", "accessed") if date in item}
 
 
-def by_pybtex(text: str, keys: Iterable[str] = ()) -> Works:
-    from pybtex import errors
-    from pybtex.database.input.bibtex import Parser
-    from pybtex.richtext import Text
-
-    with errors.capture():
-        entries = Parser().parse_string(text).entries
-    works: Works = {}
-    for entry in (entries[key] for key in keys or entries):
-        fields = {
-            name.lower(): plain(Text.from_latex(value)) for name, value in entry.fields.items() if name.lower() != "url"
-        }
-        known: dict[str, Any] = {NAMES.get(name, name): value for name, value in fields.items()}
-        if "booksubtitle" in known:
-            known["container-title"] += f": {known['booksubtitle']}"
-        people = {
-            role: [plain(Text.from_latex(str(person))) for person in entry.persons.get(role, ())]
-            for role in ("author", "editor")
-        }
-        year = str(known.get("date") or known["year"])[:4]
-        works[known["title"]] = {name: known[name] for name in PLAIN if name in known} | people | {"year": year}
-    return works
-
-
-def by_biber(folder: Path, text: bytes, keys: Iterable[str] = ()) -> Works:
-    """The works as biber resolves them; it fails on what it cannot read."""
-    (folder / "biber").mkdir(exist_ok=True)
-    (folder / "biber" / "in.bib").write_bytes(text)
-    command = ["biber", "--tool", "--output-resolve", "--output-file=out.bib", "in.bib"]
-    subprocess.run(command, cwd=folder / "biber", capture_output=True, check=True, timeout=120)
-    return by_pybtex((folder / "biber" / "out.bib").read_text("utf-8"), keys)
-
-
 @pytest.mark.parametrize("name", bibliographies.BIB)
 def test_pandoc_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
     text, keys = bibliographies.BIB[name], bibliographies.KEYS[name]
@@ -108,18 +71,6 @@ def test_pandoc_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name
     before = by_pandoc(sound.encode(), "biblatex", keys)
     assert by_pandoc(export(own, "bibtex"), "biblatex") == before
     assert by_pandoc(export(own, "csl"), "csljson") == before
-
-
-@pytest.mark.skipif(not shutil.which("biber"), reason="biber is not installed")
-@pytest.mark.parametrize("name", ["children", "strings", "accents", "particles"])  # it takes seconds to start
-def test_biber_reads_the_same_from_bibtex_before_and_after(tmp_path: Path, name: str) -> None:
-    text, keys = bibliographies.BIB[name], bibliographies.KEYS[name]
-    own = cited(tmp_path, "library.bib", text, keys)
-    before, after = by_biber(tmp_path, text.encode(), keys), by_biber(tmp_path, export(own, "bibtex"))
-    if name == "children":  # biber 2.18 as a tool does not pass a parent's xdata on
-        for field in ("publisher", "publisher-place"):
-            before["fish and debt"].setdefault(field, after["fish and debt"][field])
-    assert after == before
 
 
 def test_rispy_reads_the_same_from_ris_before_and_after(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import platformdirs
 import pytest
-from commands import run_storm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -147,16 +146,6 @@ def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
         assert "storm.toml" in str(error)
 
 
-def test_commands_read_the_configuration(folder: Path) -> None:
-    put(folder, "user", 'cache = "elsewhere"')
-    result = run_storm("assets", "verify")
-    assert "elsewhere" in result.stderr
-    put(folder, "storm.toml", "turns = 0")
-    result = run_storm("estimate", "Silk Road")
-    assert result.exit_code == 2
-    assert "(--turns)" in result.stderr and "(from storm.toml)" in result.stderr
-
-
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
     monkeypatch.delenv("STORM_HOME", raising=False)
@@ -165,13 +154,6 @@ def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.Mon
     assert default_cache() == platformdirs.user_cache_path("storm-pipeline", appauthor=False)
     assert user_configuration().parent == platformdirs.user_config_path("storm-pipeline", appauthor=False)
     assert Settings().cache.is_absolute()
-
-
-def test_a_setting_that_may_be_an_object_may_be_a_name() -> None:
-    storm = Storm(lm="openai/gpt-4o", search="you", embedder="some/folder", models={"writer": "openai/gpt-4o-mini"})
-    chosen = storm.settings
-    assert (chosen.lm, chosen.search, chosen.embedder) == ("openai/gpt-4o", "you", "some/folder")
-    assert (chosen.lm_of("writer"), chosen.lm_of("asker")) == ("openai/gpt-4o-mini", "openai/gpt-4o")
 
 
 @pytest.mark.parametrize("models", [{"critic": "openai/gpt-4o"}, {"writer": 3}])
