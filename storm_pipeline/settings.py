@@ -329,7 +329,8 @@ class Settings(BaseModel):
     @classmethod
     def _apply_depth(cls, values: Any) -> Any:
         """Fill in the preset of a depth for the settings that were not given."""
-        depth = str(values.get("depth") or "") if isinstance(values, dict) else ""
+        given = values.get("depth") if isinstance(values, dict) else None
+        depth = str(given) if isinstance(given, int | str) else ""
         return {**_DEPTHS[depth], **values, "depth": int(depth)} if depth in _DEPTHS else values
 
     @model_validator(mode="after")
@@ -465,5 +466,9 @@ def first_error(error: ValidationError) -> SettingsError:
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
     places = [part for part in first["loc"][1:] if isinstance(part, int)]  # further errors are alternatives of a union
-    where, value = ".".join([name, *map(str, places)]), redact(repr(first["input"])[:_SHOWN])
+    try:
+        value = redact(repr(first["input"]))[:_SHOWN]
+    except (ValueError, RecursionError):  # a number of thousands of digits, or too many lists in each other
+        value = "so much"
+    where = ".".join([name, *map(str, places)])
     return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

@@ -94,23 +94,24 @@ def _without_json(text: str, field: str) -> str:
     return text if inner is None else inner
 
 
-def _text_in(value: Any, field: str) -> str | None:
-    """Return the text of a JSON value under the field's name at any depth, else its only text."""
+def _text_in(value: Any, field: str, level: int = 0) -> str | None:
+    """Return the text of a JSON value under the field's name in nested values, else its only text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
         return "\n\n".join(value)
     texts = [part for part in value.values() if isinstance(part, str)] if isinstance(value, dict) else []
-    return next(_named(value, field), texts[0] if len(texts) == 1 else None)
+    return next(_named(value, field, level), texts[0] if len(texts) == 1 else None)
 
 
-def _named(value: Any, field: str, level: int = 0) -> Iterator[str]:
-    """Yield the texts under a name in nested values; JSON in strings is parsed."""
+def _named(value: Any, field: str, level: int) -> Iterator[str]:
+    """Yield the texts under a name in nested values, each of which is read once; JSON in strings is parsed."""
     value = _whole_value(value) if isinstance(value, str) else value
-    if level < _LEVELS and isinstance(value, dict) and (text := _text_in(value.get(field), field)):
+    parts = dict(enumerate(value)) if isinstance(value, list) else value if isinstance(value, dict) else {}
+    if level < _LEVELS and (text := _text_in(parts.get(field), field, level + 1)):
         yield text
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _named(part, field, level + 1) if level < _LEVELS else ()
+    for name, part in parts.items() if level < _LEVELS else ():
+        yield from _named(part, field, level + 1) if name != field else ()
 
 
 def _without_fence(text: str) -> str:

@@ -24,7 +24,7 @@ def is_printable(text: str) -> bool:
 
     The joiners of Persian, Hindi and emoji are allowed, and characters that are newer than Python's tables.
     """
-    return all(map(_is_printable, text.translate(_JOINERS)))
+    return text.isprintable() or all(map(_is_printable, text.translate(_JOINERS)))  # most texts at once
 
 
 def _is_printable(char: str) -> bool:

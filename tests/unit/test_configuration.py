@@ -113,6 +113,7 @@ def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> No
         ("storm.toml", "openai_api_key = 'sk-secret'", "keys do not belong in it"),
         ("user", "api_key_env = 'sk-secret'", "the name of an environment variable.*from .*storm.toml"),
         ("storm.toml", "turns = ", "not valid TOML"),
+        ("storm.toml", f"turns = 0x{'f' * 6000}", r"'turns' cannot be so much.*from storm.toml"),
         ("pyproject.toml", "[[tool.storm]]", "not valid TOML"),
     ],
 )

@@ -31,7 +31,7 @@ from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.run.events import Event, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import Limits, within
-from storm_pipeline.settings import CONTENT, ROLES, Settings, discarded_settings, option_name
+from storm_pipeline.settings import CONTENT, ROLES, Settings, discarded_settings, no_such_setting, option_name
 from storm_pipeline.text.configuration.addresses import redact
 from storm_pipeline.types import Outline
 
@@ -366,6 +366,8 @@ def _shared_settings(store: BatchStore, given: Settings, user: Settings | None, 
     default = Settings().model_dump(mode="json")
     settings = resumed_settings(store.folder, default | store.settings, given, user)
     others = {name for row in store.rows for name in row.request.settings if name not in CONTENT | allowed}
+    if unknown := sorted(others - Settings.model_fields.keys()):
+        raise SettingsError(f"a topic of {store.folder} has a setting of its own: {no_such_setting(unknown[0])}")
     if others:
         raise SettingsError(
             f"topics of {store.folder} have settings of their own that are for you to decide: give "
