@@ -343,13 +343,14 @@ def test_a_batch_that_can_no_longer_be_written_ends(tmp_path: Path) -> None:
         (lambda text: text.replace('"state": "failed"', '"state": "odd"'), r"topics\.0\.state"),
         (lambda text: text.replace('"number": 1', '"number": 2'), "numbered"),
         (lambda text: text.replace('"repeated"', '"often"'), "'repeated' is missing"),
+        (lambda text: text.replace('"settings": {}', '"settings": {"odd": 1}'), "there is no setting 'odd'"),
     ],
 )
 def test_damaged_and_newer_batches_are_refused(tmp_path: Path, damage: Callable[[str], str], complaint: str) -> None:
     report = write_batch(["Bad"], open_storm=stubbed, out=tmp_path)
     path = report.folder / "batch.json"
     path.write_text(damage(path.read_text("utf-8")), "utf-8")
-    with pytest.raises(RunError, match=complaint):
+    with pytest.raises((RunError, SettingsError), match=complaint):
         resume_batch(report.folder, open_storm=stubbed)
 
 
