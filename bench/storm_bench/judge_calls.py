@@ -155,10 +155,8 @@ def estimate_judging(
 ) -> JudgingEstimate:
     """Estimate the usage of judging one article; no service is called.
 
-    Args:
-        metrics: names of metrics; those that use no model are ignored.
-        judged_support: names of the metrics for which the model also judges the support of citations; those that judge
-            none are ignored.
+    ``metrics``: names of metrics; those that use no model are ignored; ``judged_support``: names of those for which the
+    model also judges the support of citations; those that judge none are ignored.
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)

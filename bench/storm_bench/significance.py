@@ -44,13 +44,8 @@ class Comparison:
 def interval(values: Sequence[float], lowest: float = -math.inf, highest: float = math.inf) -> MeanInterval:
     """Return the mean and its interval; reproducible.
 
-    Args:
-        values: one for each topic.
-        lowest: smallest value that a mean can have; the interval is cut there, which keeps its coverage.
-        highest: largest value that a mean can have, likewise.
-
-    Raises:
-        ValueError: there is no value.
+    ``values``: one for each topic; ``lowest``: smallest value that a mean can have; the interval is cut there, which
+    keeps its coverage; ``highest``: largest value, likewise. Raises ValueError: there is no value.
     """
     from scipy.stats import bootstrap, sem, t
 
@@ -74,12 +69,7 @@ def interval(values: Sequence[float], lowest: float = -math.inf, highest: float 
 def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparison:
     """Return the paired tests over the topics for which both methods have a value.
 
-    Args:
-        first: topic → value.
-        second: topic → value.
-
-    Raises:
-        ValueError: they share no topic.
+    ``first`` and ``second``: topic → value. Raises ValueError: they share no topic.
     """
     from scipy.stats import ttest_rel
 
@@ -98,9 +88,8 @@ def compare(first: Mapping[str, float], second: Mapping[str, float]) -> Comparis
 def permutation_p(differences: npt.NDArray[np.float64], *, seed: int = _SEED) -> float:
     """Return the two-sided p of the paired permutation test: the share of sign flips with at least the observed |sum|.
 
-    Args:
-        differences: one per topic, at least one.
-        seed: of the random flips, which are drawn beyond :data:`EXACT` topics; there p is (hits + 1) / (flips + 1).
+    ``differences``: one per topic, at least one; ``seed``: of the random flips, which are drawn beyond :data:`EXACT`
+    topics; there p is (hits + 1) / (flips + 1).
     """
     observed = abs(differences.sum()) - _NO_SPREAD * np.abs(differences).sum()
     if len(differences) <= EXACT:

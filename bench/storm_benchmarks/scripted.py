@@ -50,9 +50,7 @@ def scripted_reply(system: str, user: str, mark: str) -> tuple[str, str]:
 def pages(query: str, mark: str, k: int, texts: Sequence[tuple[str, str]], words: int) -> list[dict[str, Any]]:
     """Return ``k`` pages for a query in You.com's format, four snippets each, unique to the query.
 
-    Args:
-        texts: title and text; each snippet starts with ``words`` words of one.
-        words: words of text per snippet, besides a sentence about the query.
+    ``texts``: title and text; each snippet starts with ``words`` words of one, besides a sentence about the query.
     """
     subject = " ".join(MARK.sub("", query).split())
     return [_page(subject, mark, texts, words, first) for first in range(0, k * _SNIPPETS, _SNIPPETS)]

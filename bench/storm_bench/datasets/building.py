@@ -30,14 +30,9 @@ _log = logging.getLogger(__name__)
 class Build:
     """One build: it continues an earlier one in the same folder, whose responses are cached in ``.build/``.
 
-    Args:
-        folder: where the data set is built.
-        search: finds further pages of a topic; None to find none.
-        fetch: fetches pages.
-        services: Wikipedia and the services around it.
-        on_progress: called with one line per page.
-
-    Raises DatasetError: the folder holds a data set from elsewhere.
+    ``folder``: where the data set is built; ``search``: finds further pages of a topic; None to find none; ``fetch``:
+    fetches pages; ``services``: Wikipedia and those around it; ``on_progress``: called with one line per page. Raises
+    DatasetError: the folder holds a data set from elsewhere.
     """
 
     def __init__(

@@ -25,11 +25,8 @@ _SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 class JudgeModel:
     """A language model that judges.
 
-    Args:
-        models: the model, with retries and a limit on concurrent calls, under the role ``reviewer``.
-        name: its name in reports.
-        workers: maximum concurrent calls.
-        settings: what its answers depend on besides its name, for reports.
+    ``models``: the model, with retries and a limit on concurrent calls, under the role ``reviewer``; ``name``: its name
+    in reports; ``workers``: maximum concurrent calls; ``settings``: what its answers depend on besides its name.
     """
 
     def __init__(
@@ -71,14 +68,10 @@ def open_judge(
 ) -> JudgeModel:
     """Open a language model as a judge: temperature 0 regardless of the settings. Its replies are cached on disk.
 
-    Args:
-        lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
-        settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
-        account: counts its calls, and holds its caps; default: its own, within the settings' caps.
-        form: prompt format; ``prometheus`` for models trained on that format.
-
-    Raises:
-        SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
+    ``lm``: name of the model, as in :class:`storm_pipeline.settings.Settings`; ``settings``: key, endpoint, timeouts,
+    retries, concurrency limit, cache; default: those of Settings; ``account``: counts its calls, and holds its caps;
+    default: its own, within the settings' caps; ``form``: prompt format; ``prometheus`` for models trained on that one.
+    Raises SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
     """
     base = settings or Settings.build({})
     roles = {name: None for name in Settings.model_fields if name.endswith("_lm")}
@@ -103,10 +96,8 @@ class LanguageModelJudge:
 
     A passage longer than the window is judged in parts and gets its best part's score, as in the official evaluation.
 
-    Args:
-        model: the judge model.
-        threshold: minimum score of a supported claim, in [0, 1].
-        window: maximum words of a passage per question, >= 1.
+    ``threshold``: minimum score of a supported claim, in [0, 1]; ``window``: maximum words of a passage per question,
+    >= 1.
     """
 
     def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:

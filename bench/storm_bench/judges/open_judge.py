@@ -13,16 +13,11 @@ from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, shared_e
 def open_support_judge(name: str, settings: Settings, account: JudgingAccount | None = None) -> ScoringJudge:
     """Open a support judge by name.
 
-    Args:
-        name: ``screen``; ``nli:`` and the folder or hub name of a cross-encoder, ``true:`` and that of a model such as
-            TRUE's (:class:`.pretrained.TrueJudge`); or ``lm:`` and a language model as in the settings, such as
-            ``lm:embedded``.
-        settings: embedder, cache, and how to call language models.
-        account: as for :func:`storm_bench.judges.model_judge.open_judge`.
-
-    Raises:
-        SettingsError: the name is unknown, or the model cannot be opened.
-        MissingExtraError, AssetError, ModelError: its model cannot be opened.
+    ``name``: ``screen``; ``nli:`` and the folder or hub name of a cross-encoder, ``true:`` and that of a model such as
+    TRUE's (:class:`.pretrained.TrueJudge`); or ``lm:`` and a language model as in the settings, such as
+    ``lm:embedded``; ``settings``: embedder, cache, and how to call language models; ``account``: as for
+    :func:`storm_bench.judges.model_judge.open_judge`. Raises SettingsError: the name is unknown, or the model cannot be
+    opened; MissingExtraError, AssetError, ModelError: its model cannot be opened.
     """
     kind, _, model = name.partition(":")
     hub = settings.cache / "models" / "hub"

@@ -19,9 +19,8 @@ _BATCH = 16
 class Pretrained:
     """A model of transformers and its tokenizer, loaded on first use; from safetensors, without code of its files.
 
-    Args:
-        model: a folder (as for ``local_folder``), or a name on the model hub.
-        cache: where a model from the hub is kept; default: the library's own place.
+    ``model``: a folder (as for ``local_folder``), or a name on the model hub; ``cache``: where a model from the hub is
+    kept; default: the library's own place.
     """
 
     kind = ""

@@ -118,17 +118,11 @@ def open_models(
 ) -> ConnerModels:
     """Open CONNER's models, each loaded when it is first asked.
 
-    Args:
-        given: ``inference``: a judge that asks no language model (default: ``screen``); ``matching``: ``cosine`` (the
-            default), or ``ranker:`` and the folder or hub name of a cross-encoder; ``lm``: an embedded model (default:
-            the smallest), a ``.gguf`` file, a folder or a hub name.
-        inference: opens a judge by name.
-        embedder: of cosines, negative ones counted as 0.
-        cache: the cache folder.
-
-    Raises:
-        SettingsError: a name is unknown.
-        AssetError: a pinned model is absent and cannot be fetched.
+    ``given``: ``inference``: a judge that asks no language model (default: ``screen``); ``matching``: ``cosine`` (the
+    default), or ``ranker:`` and the folder or hub name of a cross-encoder; ``lm``: an embedded model (default: the
+    smallest), a ``.gguf`` file, a folder or a hub name. ``inference``: opens a judge by name; ``embedder``: of cosines,
+    negative ones counted as 0. Raises SettingsError: a name is unknown; AssetError: a pinned model is absent and cannot
+    be fetched.
     """
     names = {"inference": "screen", "matching": "cosine", "lm": "embedded:0.5b"}
     kind, _, ranker = given.get("matching", "cosine").partition(":")

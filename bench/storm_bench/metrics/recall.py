@@ -19,8 +19,7 @@ ARTICLE_MEASURES = (Measure("article_entity_recall"), Measure("article_entities"
 def heading_soft_recall(embedder: Embedder, *, headings_of: HeadingsOf = "outline") -> CaseMetric:
     """Return :func:`soft_recall` of an article's outline; None where that is None.
 
-    Args:
-        embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
+    ``embedder``: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
     """
 
     def score(case: Case) -> Score:
@@ -47,8 +46,7 @@ def heading_entity_recall(tagger: EntityTagger, *, headings_of: HeadingsOf = "ou
 
     The recall is None if the human headings have no entity.
 
-    Args:
-        tagger: finds entities, one heading at a time.
+    ``tagger``: finds entities, one heading at a time.
     """
 
     def score(case: Case) -> Score:

@@ -78,12 +78,8 @@ class FlairTagger:
 
     FLAIR models are pickles, which run code when they are loaded: :func:`open_tagger` asks for the user's word first.
 
-    Args:
-        model: argument of ``SequenceTagger.load``: a name such as ``ner``, downloaded from the model hub, or a file.
-
-    Raises:
-        MissingExtraError: FLAIR is not installed.
-        MetricError: the model cannot be loaded.
+    ``model``: argument of ``SequenceTagger.load``: a name such as ``ner``, downloaded from the model hub, or a file.
+    Raises MissingExtraError: FLAIR is not installed; MetricError: the model cannot be loaded.
     """
 
     def __init__(self, model: str | Path = "ner", *, cache: Path | None = None) -> None:
