@@ -111,6 +111,10 @@ class Topic:
         return next((article for article in self.system_articles if article.system == system), None)
 
 
+TopicRead = tuple[Topic, tuple[str, ...]]
+"""A topic, and what was repaired of it."""
+
+
 @dataclass(frozen=True)
 class Case:
     """An article and its topic."""

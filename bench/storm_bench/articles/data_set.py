@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from storm_bench.types import CitedStatement, HumanSection, Topic
+from storm_bench.datasets.dataset import read_isolated
+from storm_bench.types import HumanSection, Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import is_back_matter, parse_cited, source_id, terms
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode
@@ -28,11 +29,14 @@ def system_article(topic: Topic, system: str) -> Article:
     if written is None:
         known = ", ".join(article.system for article in topic.system_articles) or "none"
         raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
-    article = _uncited_article(topic.title, written.text)
+    texts = [statement.text for statement in written.statements]
+    size = sum(len(text.encode("utf-8", "replace")) for text in (written.text, *texts))
+    [(article, places)] = read_isolated(
+        f"the article by {system!r}", _placed, topic.title, written.text, texts, size=size
+    )
     pages = pages_of(topic)
     cited: dict[int, list[Snippet]] = {}
     unavailable = 0
-    places = _sentence_indices(written.statements, [sentence.text for sentence in article.sentences()])
     for statement, place in zip(written.statements, places, strict=True):
         if place is not None:
             urls = {source_id(url): url for url in statement.urls}
@@ -70,22 +74,23 @@ def _plain_paragraphs(text: str) -> tuple[Paragraph, ...]:
     return tuple(paragraph for line in text.splitlines() if (paragraph := _paragraph(line)).sentences)
 
 
-def _uncited_article(title: str, text: str) -> Article:
-    """Return an article from Markdown with a paragraph per line, without citations and back matter."""
+def _placed(title: str, text: str, statements: Sequence[str]) -> Iterator[tuple[Article, tuple[int | None, ...]]]:
+    """Yield an article from Markdown, a paragraph per line, without back matter; and the sentences of statements."""
     tree = HeadingNode.of_markdown(text, title)
     body = tuple(part for part in tree.subsections if not is_back_matter(part.heading))
-    return Article(title, *replace(tree, subsections=body).read(_paragraph))
+    article = Article(title, *replace(tree, subsections=body).read(_paragraph))
+    yield article, tuple(_sentence_indices(statements, [sentence.text for sentence in article.sentences()]))
 
 
 def _paragraph(text: str) -> Paragraph:
     return Paragraph(parse_cited(text, ()).sentences)
 
 
-def _sentence_indices(statements: Sequence[CitedStatement], sentences: Sequence[str]) -> Iterator[int | None]:
+def _sentence_indices(statements: Sequence[str], sentences: Sequence[str]) -> Iterator[int | None]:
     """Yield for each statement the index of its sentence; None if none has half of its content words."""
     sentence_terms = [frozenset(terms(sentence)) for sentence in sentences]
     for statement in statements:
-        wanted = frozenset(terms(statement.text))
+        wanted = frozenset(terms(statement))
         shared = [len(wanted & term) for term in sentence_terms]
         most = max(shared, default=0)
         yield shared.index(most) if most and most >= _SHARED * len(wanted) else None

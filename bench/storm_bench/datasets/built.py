@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_bench.datasets.dataset import DataSet, damaged, read_json, read_topics, write_json
 from storm_bench.folders import folder_to_write, without_links
-from storm_bench.types import Topic
+from storm_bench.types import Topic, TopicRead
 from storm_pipeline import DatasetError
 
 BUILD = ".build"
@@ -53,13 +53,14 @@ def read_built(name: str, folder: Path) -> DataSet | None:
     files = {file.name.removesuffix(_SUFFIX): file for file in folder.glob(f"{TOPICS}/[!.]*{_SUFFIX}")}
     order = sorted(files, key=lambda own: (int(own) if own.isdecimal() else 0, own))
     read = (files[own] for own in order)
-    return read_topics(name, folder, read, lambda file: (_topic(file), ())) if files else None
+    return read_topics(name, folder, read, _topic) if files else None
 
 
-def _topic(file: Path) -> Topic:
+def _topic(name: str) -> Iterator[TopicRead]:
+    file = Path(name)
     value = read_json(file)
     try:
-        return _TOPIC.validate_python(value)
+        yield _TOPIC.validate_python(value), ()
     except ValidationError as error:
         raise damaged(file, error) from error
 

@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,9 +15,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.errors import first_problem
-from storm_bench.types import HumanArticle, HumanSection, Topic
+from storm_bench.types import HumanSection, Topic, TopicRead
 from storm_pipeline import DatasetError
 from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
+from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -63,33 +65,54 @@ def read_topics(
     name: str,
     folder: Path,
     files: Iterable[Path],
-    read: Callable[[Path], tuple[Topic | None, Sequence[str]]],
+    read: Callable[[str], Iterator[TopicRead]],
+    *,
+    keep: Callable[[Topic], bool] = lambda _: True,
     empty: str = "it is empty",
 ) -> DataSet:
     """Return the topics of a data set's files, in their order.
 
-    A damaged file is skipped. ``read``: a file's topic, or None for one that is left out, and what was repaired of it;
-    ``empty``: why there is no topic, where no file is damaged. Raises DatasetError: nothing can be read.
+    A damaged file is skipped. ``read``: yields a file's topic; ``keep``: whether a topic is wanted; ``empty``: why
+    there is no topic, where no file is damaged. Raises DatasetError: nothing can be read.
     """
     topics: list[Topic] = []
     problems: list[str] = []
+    sizes = Counter[str]()  # a topic's files have its name in common
+    for path in folder.rglob("*"):
+        sizes[path.name.partition(".")[0]] += size_of(path) * (3 if path.suffix == ".gz" else 1)  # about, unpacked
     for file in files:
         try:
-            topic, repairs = read(file)
+            [(topic, repairs)] = read_isolated(file, read, size=sizes[file.name.partition(".")[0]])
             _require_comparable(file, topic)
         except DatasetError as error:
             problems.append(f"skipped: {error}")
             continue
-        topics += [topic] if topic else []
+        topics += [topic] if keep(topic) else []
         problems += repairs
     if not topics:
         raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else empty}")
     return DataSet(name, tuple(topics), tuple(problems))
 
 
-def _require_comparable(file: Path, topic: Topic | None) -> None:
+def read_isolated(
+    what: Path | str, read: Callable[..., Iterator[T]], *more: object, size: int | None = None
+) -> list[T]:
+    """Return what a module's function yields, in a process of its own, within limits of time and memory.
+
+    ``what``: a path, the function's first argument, or a name; ``more``: its further ones, as JSON; ``size``: bytes
+    that are read, by default of the file, or the folder's. Raises DatasetError: as the function, or beyond a limit.
+    """
+    path = [str(what.absolute())] if isinstance(what, Path) else []
+    files = (what, *what.glob("*")) if size is None and isinstance(what, Path) else ()
+    try:
+        return reading.read(read, *path, *more, size=size or sum(map(size_of, files)))
+    except NotReadError as error:
+        raise DatasetError(f"{what} cannot be read: it {error}; download or rebuild it") from error
+
+
+def _require_comparable(file: Path, topic: Topic) -> None:
     """Refuse a human article of which metrics, which compare each with each, would compare too much."""
-    human = topic.human if topic else HumanArticle("")
+    human = topic.human
     headings = max(len(human.headings()), human.published_text.count("\n#"))
     for what, number in (("headings", headings), ("statements", len(human.statements))):
         if number > _MOST_COMPARED:

@@ -7,11 +7,12 @@ read a bare URL.
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_bench.datasets.dataset import file_bytes
+from storm_bench.datasets.dataset import file_bytes, read_isolated
 from storm_bench.folders import without_links
 from storm_pipeline import DatasetError
 from storm_pipeline.api import parse_cited, tidy, words
@@ -54,16 +55,19 @@ class LabelledClaim:
 def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
     """Read the labelled claims, in file order. Raises DatasetError: the file is absent or has an unexpected format."""
     path = without_links(folder) / _FILE
+    if found := tuple(read_isolated(path, _every_claim)):
+        return found
+    raise DatasetError(f"{path} holds no labelled claim with evidence: download it again")
+
+
+def _every_claim(path: str) -> Iterator[LabelledClaim]:
     try:
-        rows = [json.loads(line) for line in file_bytes(path).splitlines() if line.strip()]
-        found = tuple(claim for row in rows for claim in _claims(row))
+        for line in filter(bytes.strip, file_bytes(Path(path)).splitlines()):
+            yield from _claims(json.loads(line))
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: put ExpertQA's {_FILE} there") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise DatasetError(f"{path} is not ExpertQA's {_FILE} ({error}): download it again") from error
-    if not found:
-        raise DatasetError(f"{path} holds no labelled claim with evidence: download it again")
-    return found
 
 
 def _claims(row: dict[str, Any]) -> list[LabelledClaim]:

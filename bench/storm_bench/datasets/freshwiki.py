@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from storm_bench.datasets.built import read_built
 from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_text, read_topics, without_back_matter
 from storm_bench.folders import without_links
-from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
+from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument, TopicRead
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, wikipedia_article
 
@@ -66,7 +66,8 @@ def read_freshwiki(folder: Path) -> DataSet:
     return read_topics(NAME, folder, sorted(articles.glob("[!.]*.json")), _topic)
 
 
-def _topic(file: Path) -> tuple[Topic, list[str]]:
+def _topic(name: str) -> Iterator[TopicRead]:
+    file = Path(name)
     page = read_model(file, _Page)
     tree, repeated = _without_repeats(tuple(map(_section, page.content)))
     body, back = without_back_matter(tree)
@@ -85,10 +86,10 @@ def _topic(file: Path) -> tuple[Topic, list[str]]:
         published_text=read_text(text) if text.is_file() else "",
         entities=tuple(dict.fromkeys(filter(None, (entity.strip().lower() for entity in page.flair_entities)))),
     )
-    repairs = [
-        f"repaired: {file} has the same text under all headings {name!r}; kept under the last" for name in repeated
-    ]
-    return Topic(file.stem, title, human), repairs
+    repairs = (
+        f"repaired: {file} has the same text under all headings {own!r}; kept under the last" for own in repeated
+    )
+    yield Topic(file.stem, title, human), tuple(repairs)
 
 
 def _section(section: _Section) -> HumanSection:

@@ -16,12 +16,13 @@ of sections left unwritten and has those that the writer added. Pitfalls:
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from storm_bench.articles.data_set import file_names
-from storm_bench.datasets.dataset import file_bytes
+from storm_bench.datasets.dataset import file_bytes, read_isolated
 from storm_bench.folders import require_no_links
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
@@ -82,6 +83,12 @@ def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> 
     ``polished``: read the polished article, which has a lead, instead of the unpolished one; ``title``: the topic's
     title; if empty, the folder's name. Raises DatasetError: a file is absent or has an unexpected format.
     """
+    [case] = read_isolated(folder, _case, title, polished)
+    return case
+
+
+def _case(place: str, title: str, polished: bool) -> Iterator[Case]:  # noqa: FBT001 - a plain value in a request
+    folder = Path(place)
     title = title or folder.name.replace("_", " ")
     text = _text(folder, ("storm_gen_article.txt",))
     try:
@@ -94,7 +101,7 @@ def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> 
     if polished:
         text = _renumbered(_text(folder, _POLISHED), text, folder)
     article = replace(_article(title, text, shown), outline=_outline(folder, title))
-    return Case(Topic(folder.name, title, HumanArticle(title)), replace(article, sources=sources))
+    yield Case(Topic(folder.name, title, HumanArticle(title)), replace(article, sources=sources))
 
 
 def _text(folder: Path, names: tuple[str, ...]) -> str:

@@ -1,12 +1,12 @@
 """Data sets as what ``storm compile --train NAME:FOLDER`` learns from: human articles, and what they rest on."""
 
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from storm_bench.articles.data_set import human_article
 from storm_bench.datasets.closed_corpus import topic_chunks
+from storm_bench.datasets.dataset import read_isolated
 from storm_bench.datasets.expertqa import read_expertqa
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.support import json_lines
@@ -55,16 +55,18 @@ def wice(folder: Path) -> list[Article]:
 
     Raises DatasetError: the file is absent or damaged.
     """
+    return read_isolated(without_links(folder) / _WICE, _wice)
+
+
+def _wice(path: str) -> Iterator[Article]:
     articles: dict[str, Claims] = {}
     try:
-        for row in json_lines(without_links(folder) / _WICE):
+        for row in json_lines(Path(path)):
             claims = articles.setdefault(row["meta"]["claim_title"], {})
             claims.setdefault(row["meta"]["claim_section"].strip(" ."), []).append((row["claim"], _evidence(row)))
     except OSError as error:
-        raise DatasetError(f"{folder / _WICE} cannot be read: put WiCE's claims there") from error
-    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
-        raise DatasetError(f"{folder / _WICE} is damaged ({error!r}): download it again") from error
-    return [_labelled(title, claims) for title, claims in articles.items()]
+        raise DatasetError(f"{path} cannot be read: put WiCE's claims there") from error
+    yield from (_labelled(title, claims) for title, claims in articles.items())
 
 
 def _evidence(row: Mapping[str, Any]) -> tuple[Snippet, ...]:

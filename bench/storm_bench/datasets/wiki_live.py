@@ -29,7 +29,7 @@ from storm_bench.datasets.dataset import (
 )
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.folders import without_links
-from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
+from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument, TopicRead
 from storm_pipeline import DatasetError
 from storm_pipeline.api import objects, plain_text, readable_title, web_address
 from storm_pipeline.output.articles.markdown_blocks import HeadingNode, plain_markdown
@@ -100,10 +100,11 @@ def read_wiki_live(folder: Path) -> DataSet:
     files = [*sorted(folder.glob(f"[!.]*{SUFFIX}")), *published]
     if not files:
         raise DatasetError(not_such(folder, NAME, f"it has no {SUFFIX} file and no {ARTICLES}/"))
-    return read_topics(NAME, folder, files, lambda file: (_topic(file), ()))
+    return read_topics(NAME, folder, files, _topic)
 
 
-def _topic(file: Path) -> Topic:
+def _topic(path: str) -> Iterator[TopicRead]:
+    file = Path(path)
     data = as_model(file, _File, _published_values(file) if file.suffix == ".md" else read_json(file))
     title = plain_text(data.title.replace("_", " "))
     tree = HeadingNode.of_markdown(data.article, title)
@@ -118,7 +119,7 @@ def _topic(file: Path) -> Topic:
         for page in data.pages
     )
     name = file.stem if file.suffix == ".md" else file.name.removesuffix(SUFFIX)
-    return Topic(name, title, human, documents, tuple(_systems(data.systems)))
+    yield Topic(name, title, human, documents, tuple(_systems(data.systems))), ()
 
 
 def _published_values(article: Path) -> dict[str, Any]:

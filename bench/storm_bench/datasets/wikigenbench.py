@@ -19,7 +19,7 @@ from storm_bench.datasets.dataset import DataSet, folder_of, read_model, read_te
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
 from storm_bench.folders import is_file_name, without_links
-from storm_bench.types import HumanArticle, Topic, TopicDocument
+from storm_bench.types import HumanArticle, Topic, TopicDocument, TopicRead
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address, without_markers
 
@@ -61,13 +61,11 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False) -> DataSet:
     rows = _manifest(articles.parent / MANIFEST)
     names = sorted({file.stem for file in articles.glob("[!.]*.json")} | set(rows), key=lambda name: (len(name), name))
     wanted = [name for name in names if not (core_only and rows) or rows.get(name) == "1"]
-
-    def read(file: Path) -> tuple[Topic | None, tuple[str, ...]]:
-        topic = _topic(file)
-        return (topic if rows or not core_only or in_core(topic) else None), ()
-
+    files = (articles / f"{name}.json" for name in wanted)
     why = "it has no topic of the core" if core_only else "it is empty"
-    return read_topics(NAME, folder, (articles / f"{name}.json" for name in wanted), read, empty=why)
+    return read_topics(
+        NAME, folder, files, _topic, keep=lambda topic: bool(rows) or not core_only or in_core(topic), empty=why
+    )
 
 
 def _manifest(file: Path) -> Mapping[str, str]:
@@ -92,7 +90,8 @@ def in_core(topic: Topic) -> bool:
     )
 
 
-def _topic(file: Path) -> Topic:
+def _topic(name: str) -> Iterator[TopicRead]:
+    file = Path(name)
     articles = file.parent
     page = read_model(file, _Page)
     lead, tree = article_tree(page.text, page.outlines, page.contents)
@@ -105,7 +104,7 @@ def _topic(file: Path) -> Topic:
     )
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     found = articles / "google" if articles.name == "data" else articles.parent / "google"
-    return Topic(file.stem, title, human, usable(chain(cited, _found(found / file.name))))
+    yield Topic(file.stem, title, human, usable(chain(cited, _found(found / file.name)))), ()
 
 
 def cited_title(citation: str) -> str:
