@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from storm_bench.folders import without_links
 from storm_pipeline import StormError
 from storm_training.errors import TrainingError
 
@@ -32,7 +33,7 @@ def tables(
     from storm_training.tables import make
 
     torch.set_num_threads(threads)
-    typer.echo(make(RunSettings.read(settings), folder, typer.echo, seed or (), model or ()))
+    typer.echo(make(RunSettings.read(settings), without_links(folder), typer.echo, seed or (), model or ()))
 
 
 @app.command()
@@ -58,7 +59,7 @@ def tune(
     from storm_training.export import export, numbers_of
     from storm_training.loop import Steps
 
-    kind = numbers_of(numbers)
+    kind, folder = numbers_of(numbers), without_links(folder)
     torch.set_num_threads(threads)
     whole, tokenizer = writers.load(model)
     whole = writers.on(whole, device)
@@ -100,7 +101,7 @@ def reinforce(
     from storm_training.lfqa import parted, read, text_of
     from storm_training.ppo import PpoSettings
 
-    kind, chosen = numbers_of(numbers), reinforcement.cell_of(cell)
+    kind, chosen, folder = numbers_of(numbers), reinforcement.cell_of(cell), without_links(folder)
     judges = [reinforcement.judge_of(name) for name in (judge, *(also or ()))]
     torch.set_num_threads(threads)
     learnt, measured = parted(read(_found(data), layout), text_of(tests).splitlines())

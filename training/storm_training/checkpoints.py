@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from storm_training.errors import TrainingError
@@ -44,8 +45,9 @@ def restore(folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimiz
         return 0
     trained = _trained(model)
     try:
-        tensors = load_file(path)
-        step = int(json.loads(_metadata(path)["step"]))
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is not a dictionary
+            step = int(json.loads(file.metadata()["step"]))
         for name, parameter in trained.items():
             parameter.data.copy_(tensors[f"weight.{name}"])
             if f"step.{name}" in tensors:
@@ -62,11 +64,3 @@ def _state(tensors: dict[str, Tensor], name: str, parameter: Tensor) -> dict[str
 
 def _trained(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    from safetensors import safe_open
-
-    with safe_open(path, "pt") as file:
-        found: dict[str, str] = file.metadata()
-    return found

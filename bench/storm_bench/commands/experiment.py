@@ -133,13 +133,13 @@ def report(
     """Write tables, plots and values of an experiment, finished or not: Markdown and JSON."""
     with Guard(debug=debug):
         from storm_bench.experiments import ExperimentStore, results_of
+        from storm_bench.folders import require_no_links
         from storm_bench.reporting import write_report
         from storm_pipeline import RunError
 
         if not folder.is_dir():
             raise RunError(f"{folder} is not a folder: give the one that `storm experiment run` wrote")
-        if linked := next((one for one in (folder / "report", folder / "report" / "plots") if one.is_symlink()), None):
-            raise RunError(f"{linked} is a link, which an experiment's folder never has: delete it")
+        require_no_links([folder / "report", folder / "report" / "plots"])
         with ExperimentStore(folder, read_only=True) as store:
             results = results_of(store)
         _print_results(results, write_report(out or folder / "report", results))
@@ -151,12 +151,13 @@ def _read_config(
     """Return the experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
     from storm_bench.experiments.config import CAPS
-    from storm_bench.folders import folder_to_write
+    from storm_bench.folders import folder_to_write, require_no_links
     from storm_pipeline.api import load_settings
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = folder_to_write(values.pop("out", default))
+    require_no_links([folder / "report", folder / "report" / "plots"])  # it may be a stranger's
     own = load_settings({name: values[name] for name in ("cache", *CAPS) if name in values})
     caps = {name: cap for name in CAPS if (cap := getattr(own, name)) is not None}
     values.pop("cache", None)

@@ -75,3 +75,14 @@ def test_bad_data_and_absent_models_are_named(tmp_path, data):
         read_pairs(data, tokenizer(), 1000)
     with pytest.raises(TrainingError, match="cannot be loaded"):
         load(str(tmp_path / "absent"))
+
+
+@pytest.mark.parametrize("link", ["checkpoint.part", "curve.csv", "model/config.json"])
+def test_nothing_is_written_through_a_link_in_the_folder(tmp_path, data, link):
+    (tmp_path / "mine").write_text("kept")
+    (tmp_path / "out" / link).parent.mkdir(parents=True)
+    (tmp_path / "out" / link).symlink_to(tmp_path / "mine")
+    tuning = ["tune", "none", str(data), "--to", str(tmp_path / "out")]
+    with pytest.raises(StormError, match="is a link"):
+        app(tuning, standalone_mode=False)
+    assert (tmp_path / "mine").read_text() == "kept"
