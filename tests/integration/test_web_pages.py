@@ -201,6 +201,29 @@ def test_the_owners_paths_and_addresses_are_not_shown(tmp_path: Path) -> None:
     assert not [text for text in pages if "clients" in text or "127.0.0.1:9" in text]
 
 
+@pytest.mark.parametrize(
+    ("missing", "says"),
+    [
+        ({"search": "corpus:{}/nowhere"}, "search corpus: the folder does not exist: create it for your documents, or"),
+        ({"search": "corpus:{}/empty"}, "documents: 0 readable; author and year known of 0: add readable files to the"),
+        ({"search": "fused:wikipedia+corpus:{}/x+"}, "search fused: the search engine `fused` got an empty engine"),
+        ({"lm": "gguf:{}/nowhere.gguf"}, "model gguf: the file does not exist: put it there, or choose another"),
+        ({"out": "{}/empty/file/runs"}, "folder of runs: the folder cannot be written: check its permissions"),
+    ],
+)
+def test_the_first_page_says_what_is_missing_and_what_to_do(tmp_path: Path, missing: dict[str, str], says: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "file").touch()
+    (name, value), home = *missing.items(), tmp_path / "home"
+    settings = small_settings("openai/fake@http://127.0.0.1:9/v1", home / "runs", home / "cache")
+    with RunService(RemoteSettings.build(settings), open_storm=small_storm) as service:
+        given = {"search": "wiki-leads", name: type(getattr(settings, name))(value.format(tmp_path))}
+        service.setup = SetupLookup(settings.model_copy(update=given)).get
+        text = shown(TestClient(create_app(service), base_url=HERE, headers=BROWSER), "/").text
+    assert says in text
+    assert str(tmp_path) not in text and "storm doctor" not in text and "--" not in text
+
+
 def test_an_outline_is_shown_as_it_will_be_used_and_not_asked_for_as_well(browser: TestClient) -> None:
     order = {"topic": "Amber Road", "outline": "History\n  Origins\nTrade"}
     page = checked(browser.post("/write", data=order))

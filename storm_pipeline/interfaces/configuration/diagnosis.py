@@ -33,6 +33,7 @@ class Finding:
     state: State  # ``ok``, ``missing`` (no run can begin) or ``note``
     detail: str  # result and, if missing, remedy
     bytes: int = 0  # size of a download that the first run makes
+    path: Path | None = None  # file or folder that the detail names
 
 
 def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
@@ -82,9 +83,9 @@ def _check_embedded(subject: str, name: str, settings: Settings) -> Finding:
         return Finding(subject, "missing", "pip install 'storm-pipeline[local]', or choose another model with --lm")
     if name.startswith("gguf:"):
         file = Path(name.removeprefix("gguf:")).expanduser()
-        return Finding(
-            subject, "ok" if file.is_file() else "missing", f"{file} {'exists' if file.is_file() else 'does not exist'}"
-        )
+        if file.is_file():
+            return Finding(subject, "ok", f"{file} exists")
+        return Finding(subject, "missing", f"{file} does not exist: put it there, or choose another --lm", path=file)
     if name not in EMBEDDED_MODELS:
         return Finding(subject, "missing", f"there is no such model: choose one of {', '.join(EMBEDDED_MODELS)}")
     return _download(subject, EMBEDDED_MODELS[name], settings)
@@ -112,7 +113,8 @@ def _search(settings: Settings) -> Iterator[Finding]:
         return
     corpora = [path_and_embedder(argument)[0].expanduser() for argument in _corpora(spec)]
     if absent := [path for path in corpora if not path.exists()]:
-        yield Finding(subject, "missing", f"{absent[0]} does not exist")
+        detail = f"{absent[0]} does not exist: create it for your documents, or choose another --search"
+        yield Finding(subject, "missing", detail, path=absent[0])
         return
     if name == "wiki-leads":
         yield _download(subject, LEADS, settings)
@@ -136,7 +138,10 @@ def _documents(path: Path, settings: Settings) -> Iterator[Finding]:
     """Yield findings on the content of a folder of documents and on the first files that cannot be read."""
     subject = f"documents {path}"
     inventory = take_inventory(path, settings.cache)
-    yield Finding(subject, "ok" if inventory.documents else "missing", inventory.summary)
+    if inventory.documents:
+        yield Finding(subject, "ok", inventory.summary)
+    else:
+        yield Finding(subject, "missing", f"{inventory.summary}: add readable files to {path}", path=path)
     for problem in inventory.problems[:_SHOWN_PROBLEMS]:
         yield Finding(subject, "note", problem)
     if len(inventory.problems) > _SHOWN_PROBLEMS:
@@ -156,7 +161,8 @@ def _folder(what: str, folder: Path) -> Finding:
     """Return a finding on whether a folder, or its nearest existing parent, is writable."""
     existing = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
-        return Finding(f"folder of {what}", "missing", f"{folder} cannot be written: check its permissions")
+        detail = f"{folder} cannot be written: check its permissions"
+        return Finding(f"folder of {what}", "missing", detail, path=folder)
     free = shutil.disk_usage(existing).free
     return Finding(f"folder of {what}", "ok", f"{folder}, {free / 1e9:.0f} GB free")
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -77,7 +78,10 @@ def offered_model(settings: Settings) -> str | None:
 
 
 def _shown(finding: Finding) -> str:
-    """Return what is missing, without details that could have a path."""
+    """Return what is missing and what to do, without paths and addresses."""
     kind, _, name = finding.subject.partition(" ")
-    is_plain = kind in ("model", "search") and ":" not in name and not name.startswith(("/", ".", "~"))
-    return f"{finding.subject}: {finding.detail}" if is_plain else f"{kind}: `storm doctor` says what is missing"
+    shown = "" if name.startswith(("/", ".", "~")) else plain_name(name)
+    hidden = {name: shown, name.partition(":")[2] or name: "…"} if shown != name else {}
+    hidden |= {str(finding.path): "the file" if kind == "model" else "the folder"} if finding.path else {}
+    text = reduce(lambda detail, part: detail.replace(part, hidden[part]), hidden, finding.detail)
+    return f"{kind} {shown}".strip() + f": {text}"
