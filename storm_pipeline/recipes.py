@@ -34,6 +34,7 @@ from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.writers.writing import evidence_cited, evidence_from, write_article, write_sections
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.files import table_beside
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversations, Heading, Outline, Snippet
 
@@ -240,6 +241,12 @@ OUTLINES: Mapping[str, Callable[[RunContext], Outline]] = {
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""
 
 
+PROGRAMS: Mapping[str, frozenset[str]] = {
+    recipe: frozenset(programs.split()) for recipe, programs in table_beside(__file__).items()
+}
+"""Recipe → the programs that it asks, besides those for remarks and checks; compiling others does not change it."""
+
+
 def outline_run(recipe: str) -> str:
     """Return the recipe in the folder of a run that makes an outline. Raises SettingsError: it makes none."""
     if recipe not in OUTLINES:
@@ -268,11 +275,12 @@ def for_recipe(settings: Settings, recipe: str) -> Settings:
     return settings.model_copy(update={"writing": "whole"})
 
 
-def no_such_recipe(name: str, known: Iterable[str]) -> str:
-    """Return the message for an unknown recipe."""
-    known = tuple(known)
-    hint = did_you_mean(name, known, "")
-    return f"there is no recipe {name!r}: choose one of {', '.join(known)}{f'; {hint}' if hint else ''}"
+def require_recipe(name: str, known: Iterable[str]) -> None:
+    """Check that a recipe is among the known ones. Raises SettingsError: it is not."""
+    if name not in (known := tuple(known)):
+        hint = did_you_mean(name, known, "")
+        given = f"there is no recipe {name!r}: choose one of {', '.join(known)}"
+        raise SettingsError(f"{given}; {hint}" if hint else given)
 
 
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:

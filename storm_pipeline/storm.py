@@ -17,7 +17,14 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.support import support_as_judged, support_of
 from storm_pipeline.evidence.retrieval.embedder import Embedder, require_working, shared_embedder
 from storm_pipeline.evidence.run_search import NO_ENGINE, open_engine
-from storm_pipeline.method.context import MOST_SECTIONS, RunContext, parse_pieces, read_outline, read_piece
+from storm_pipeline.method.context import (
+    MOST_SECTIONS,
+    RunContext,
+    parse_pieces,
+    read_outline,
+    read_piece,
+    validate_topic,
+)
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.saved_settings import changed_settings, pinned_engine, resumed_settings
 from storm_pipeline.method.session import Parts, question_session, require_keys, session, trace_run
@@ -30,11 +37,11 @@ from storm_pipeline.recipes import (
     OUTLINES,
     Recipe,
     for_recipe,
-    no_such_recipe,
     outline_run,
     own_recipes,
     recipe_of_run,
     require_outline,
+    require_recipe,
 )
 from storm_pipeline.run.article_json import files_for_readers, from_json
 from storm_pipeline.run.assets import Progress
@@ -43,12 +50,12 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings, deleted
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
-from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
+from storm_pipeline.settings import ROLES, Role, Settings, no_such_setting
 from storm_pipeline.sources.search.base import AsyncSearchEngine, ContentsSource, Search, SearchEngine
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.text.formatting import dollars, is_printable, with_noun
+from storm_pipeline.text.formatting import dollars, with_noun
 from storm_pipeline.text.stubs import open_seam
 from storm_pipeline.types import Article, Outline, Support, Usage
 
@@ -282,7 +289,7 @@ class Storm:
         """
         from storm_pipeline.method.steps.follow_up import answer_question
 
-        question, sinks = _validate(question), (*self._sinks, *sinks)
+        question, sinks = validate_topic(question), (*self._sinks, *sinks)
         with ExitStack() as stack:
             stopped = stack.enter_context(self._register_halt(halt))
             if isinstance(article, Article):
@@ -357,8 +364,7 @@ class Storm:
             self._halts.discard(halt)
 
     def _writer_of(self, recipe: str) -> Callable[[RunContext], Article]:
-        if recipe not in self._recipes:
-            raise SettingsError(no_such_recipe(recipe, self._recipes))
+        require_recipe(recipe, self._recipes)
         return partial(_write, self._recipes[recipe])
 
     def _new_run(
@@ -370,7 +376,7 @@ class Storm:
         *sinks: EventSink,
         pieces: Mapping[str, str] | None = None,
     ) -> T:
-        topic = _validate(topic)
+        topic = validate_topic(topic)
         chosen = self._with_choices(recipe)
         require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with self._register_halt(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
@@ -525,7 +531,7 @@ def prepare(
     name = outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
     if makes is Article:
         storm._writer_of(name)
-    topic, pieces = _validate(topic), _user_pieces(topic, name, outline)
+    topic, pieces = validate_topic(topic), _user_pieces(topic, name, outline)
     chosen = storm._with_choices(name)
     require_keys(chosen.settings, own_engine=storm._engine_object is not None)
     run = RunStore.create(storm.settings.out, topic, name, pieces)
@@ -678,17 +684,4 @@ def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) 
     if outline is None:
         return {}
     require_outline(recipe)
-    return {"outline": read_outline(outline, _validate(topic))}
-
-
-def _validate(topic: str) -> str:
-    topic = " ".join(topic.split())
-    if not is_printable(topic):
-        raise SettingsError("the topic holds unprintable characters: check how it was typed or passed")
-    if not topic.strip("\u200c\u200d "):
-        raise SettingsError("the topic is empty: say what the article should be about")
-    if len(topic) > MAX_TOPIC_LENGTH:
-        raise SettingsError(
-            f"the topic has {len(topic)} characters, at most {MAX_TOPIC_LENGTH} are allowed: give a shorter one"
-        )
-    return topic
+    return {"outline": read_outline(outline, validate_topic(topic))}

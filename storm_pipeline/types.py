@@ -1,10 +1,11 @@
 """Frozen values that pass between the steps. Data only: no I/O, no model, no search."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from storm_pipeline.text.formatting import amount
 from storm_pipeline.text.identity import snippet_id, source_id
 from storm_pipeline.text.languages import language_name
 from storm_pipeline.text.stubs import open_seam
@@ -297,6 +298,38 @@ class Price:
         """Return the cost of calls in US dollars; ``tokens_in`` includes the cached prompt tokens."""
         cached = min(tokens_cached, tokens_in)
         return ((tokens_in - cached) * self.fresh + cached * self.cached + tokens_out * self.output) / 1e6
+
+
+@dataclass(frozen=True)
+class Range:
+    """An estimated number; ``low <= likely <= high``."""
+
+    low: float
+    likely: float
+    high: float
+
+    @classmethod
+    def of(cls, likely: float, factors: Iterable[float], least: int = 0) -> "Range":
+        """Return the whole numbers that are these multiples of the likely one: for low, likely and high."""
+        return cls(*(max(least, round(factor * likely)) for factor in factors))
+
+    @classmethod
+    def sum(cls, ranges: Iterable["Range"]) -> "Range":
+        """Return the sum of the ranges, adding lows, likely numbers and highs."""
+        return cls(*map(sum, zip((0, 0, 0), *(own.ends for own in ranges), strict=True)))
+
+    @property
+    def ends(self) -> tuple[float, float, float]:
+        """Return low, likely and high number."""
+        return self.low, self.likely, self.high
+
+    def amounts(self) -> str:
+        """Return the range as text: ``30 (12–42)``, ``12.3k (10.1k–15.0k)``; ``30`` if the bounds are equal."""
+        low, likely, high = (amount(round(number)) for number in self.ends)
+        return likely if low == high else f"{likely} ({low}–{high})"
+
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high
 
 
 @dataclass(frozen=True)

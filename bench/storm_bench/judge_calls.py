@@ -13,7 +13,8 @@ import dspy
 from storm_bench.signatures import judging as asks
 from storm_pipeline import Settings
 from storm_pipeline.api import PromptAdapter, likely_tokens
-from storm_pipeline.interfaces.estimate import Range, known_price
+from storm_pipeline.models.prices import known_price
+from storm_pipeline.types import Range
 
 _CHARACTERS_PER_WORD = 6.2
 _ENDS = (0.85, 1.0, 1.25)  # tokens of a model per token counted here, low, likely and high

@@ -25,15 +25,15 @@ from storm_benchmarks.scripted import REPLIES, mark_of
 from storm_benchmarks.scripted_lm import scripted_lm
 from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline import Settings
-from storm_pipeline.api import likely_tokens
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces import estimate
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.recipes import DEFAULT, RECIPES
-from storm_pipeline.run.events import CallbackSink, Event, Searched, StageStarted
+from storm_pipeline.recipes import DEFAULT, PROGRAMS, RECIPES
+from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Searched
 
-Key = tuple[str, str, str]  # stage, program, and what is counted: calls, in, out
+Plan = tuple[Settings, str]  # and recipe
+Key = tuple[str, str, str]  # stage, role, and what is counted: calls, in, out
 SETTINGS: Sequence[Mapping[str, Any]] = (
     {},
     {"perspectives": 3, "turns": 3},
@@ -51,33 +51,27 @@ OTHERS: Sequence[Mapping[str, Any]] = (
     {"perspectives": 3, "turns": 2, "top_k": 8, "length": "short"},
     {"perspectives": 2, "turns": 2, "judge": "off"},
 )
-_BESIDE = frozenset({"related topics", "perspectives", "draft outline", "outline"})  # stages beside others
-_ALONE = dict.fromkeys(("refine", "plan"), "outline")
-_ALONE |= {"related": "related topics", "perspectives": "perspectives", "draft": "draft outline"}
+OUTLINED = {"perspectives": 2, "turns": 2, "answers": "outlined"}
 
 
 class ScriptedModel:
-    """Replies as scripted, and counts the tokens of each stage and program."""
+    """Replies as scripted, and counts the tokens of each stage and role."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = words  # of the pages, for queries that find different ones
-        self.stage, self.usage, self.searches = "", Counter[Key](), 0
+        self.usage, self.searches = Counter[Key](), 0
         self._lock = threading.Lock()
-        self._programs = {
-            PromptAdapter().format_system_message(predictor.signature): (name, predictor.signature.__name__)
-            for name, program in Programs().named().items()
+        self._signatures = {
+            PromptAdapter().format_system_message(predictor.signature): predictor.signature.__name__
+            for settings in (Settings(), Settings(answers="outlined"))
+            for program in Programs().for_settings(settings).named().values()
             for predictor in program.predictors()
         }
 
     def reply(self, messages: list[str]) -> str:
         """Return the reply to a request of one of the programs."""
-        program, signature = self._programs[messages[0]]
-        mark = mark_of("".join(messages))
-        reply = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
-        stage = _ALONE.get(program, self.stage)
-        counts = {"calls": 1, "in": sum(map(likely_tokens, messages)), "out": likely_tokens(reply)}
-        with self._lock:
-            self.usage.update({(stage, program, what): number for what, number in counts.items()})
+        signature, mark = self._signatures[messages[0]], mark_of("".join(messages))
+        reply: str = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
         return reply
 
     def _queries(self, user: str, mark: str) -> str:
@@ -86,10 +80,12 @@ class ScriptedModel:
         return json.dumps({"queries": [" ".join(chosen.sample(self.words, 3)) for _ in range(number)]})
 
     def note(self, event: Event) -> None:
-        """Follow the stages of a run, and count its searches."""
-        if isinstance(event, StageStarted) and event.stage not in _BESIDE:
-            self.stage = event.stage
-        self.searches += isinstance(event, Searched)
+        """Count calls, their tokens, and searches."""
+        with self._lock:
+            self.searches += isinstance(event, Searched)
+            if isinstance(event, CallFinished):
+                counts = {"calls": 1, "in": event.tokens_in, "out": event.tokens_out}
+                self.usage.update({(event.stage, event.role, what): number for what, number in counts.items()})
 
 
 def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
@@ -118,43 +114,43 @@ def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", r
     return model
 
 
-def fitted(runs: Sequence[tuple[estimate.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
+def fitted(runs: Sequence[tuple[Plan, ScriptedModel]]) -> dict[str, dict[str, str]]:
+    """Return the formulas with coefficients by which the sum of squared errors, as shares of a run, is least."""
     rows = {}
-    for key, terms in estimate.ROWS.items():
-        stage, role, program = key.split(", ")
-        own = [(plan.sizes(), model.usage) for plan, model in runs if (stage, role, program) in plan.usage()]
-        rows[key] = {what: dict(of) for what, of in terms.items()}
-        for what in terms if own else ():
-            sizes = np.array([[estimate.total({name: 1}, known) for name in terms[what]] for known, _ in own])
+    for key, formulas in estimate.ROWS.items():
+        stage, role, programs = key.split(", ")
+        own = [
+            (estimate.sizes(*plan), model.usage)
+            for plan, model in runs
+            if PROGRAMS[plan[1]] & {*programs.split()} and (stage, role) in estimate.usage(*plan)
+        ]
+        rows[key] = dict(formulas)
+        for what in ("calls", "in", "out") if own else ():
+            names = [term.partition("*")[2] for term in formulas[what].split(" + ")]
+            sizes = np.array([[estimate.total(f"1*{of}".rstrip("*"), known) for of in names] for known, _ in own])
             weights = np.array([1 / sum(n for (*_, of), n in used.items() if of == what) for _, used in own])
-            seen = np.array([used[stage, program, what] for _, used in own]) * weights
+            seen = np.array([used[stage, role, what] for _, used in own]) * weights
             scale = sizes.max(axis=0) + 1e-9
             found, _ = nnls(sizes / scale * weights[:, None], seen)
-            rows[key][what] = dict(zip(terms[what], (float(f"{x:.3g}") for x in found / scale), strict=True))
+            fitted_terms = zip(found / scale, names, strict=True)
+            rows[key][what] = " + ".join(f"{x:.3g}*{of}".rstrip("*") for x, of in fitted_terms)
     return rows
 
 
-def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+def save(rows: Mapping[str, Mapping[str, str]]) -> None:
     """Write the rows in place of the formula's."""
     file = Path(estimate.__file__).with_suffix(".toml")
-    kept = file.read_text(encoding="utf-8").partition("[rows]")[0]
-    lines = ["[rows]  # stage, role, program → calls, tokens in, tokens out"]
-    for key, terms in rows.items():
-        terms_text = (", ".join(f'"{names}" = {x:g}' for names, x in term.items()) for term in terms.values())
-        lines.append(f'"{key}" = [{", ".join(f"{{ {own} }}" for own in terms_text)}]')
-    file.write_text(kept + "\n".join(lines) + "\n", encoding="utf-8")
+    kept = file.read_text(encoding="utf-8").partition('\n"')[0]
+    lines = (f"{json.dumps(key)} = {json.dumps([*formulas.values()])}" for key, formulas in rows.items())
+    file.write_text("\n".join([kept, *lines, ""]), encoding="utf-8")
 
 
-def compared(plan: estimate.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
+def compared(plan: Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
     """A row for each role and all: calls and tokens of the run, by the formula, and the ratio of these to those."""
-    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in estimate.ROWS}
     numbers: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
-    seen: list[tuple[str, str, int, float]] = [
-        (roles[stage, program], what, 0, n) for (stage, program, what), n in model.usage.items()
-    ]
-    for key, used in plan.usage().items():
-        seen += [(key[1], what, 1, used[what]) for what in ("calls", "in", "out")]
+    seen: list[tuple[str, str, int, float]] = [(role, what, 0, n) for (_, role, what), n in model.usage.items()]
+    for (_, role), used in estimate.usage(*plan).items():
+        seen += [(role, what, 1, used[what]) for what in ("calls", "in", "out")]
     for role, what, side, number in seen:
         numbers[role][what][side] += number
         numbers["all"][what][side] += number
@@ -162,8 +158,8 @@ def compared(plan: estimate.Plan, model: ScriptedModel) -> list[tuple[str, ...]]
     return [(role, *(shown.format(a, b, b / max(a, 1)) for a, b in of.values())) for role, of in numbers.items()]
 
 
-def _searches(plan: estimate.Plan) -> float:
-    return sum(used["searches"] for used in plan.usage().values())
+def _searches(plan: Plan) -> float:
+    return sum(used["searches"] for used in estimate.usage(*plan).values())
 
 
 def main() -> None:
@@ -174,10 +170,11 @@ def main() -> None:
     args = parser.parse_args()
     topic, web = read_topic(args.topic) if args.topic else ("Silk Road", made_up_web())
     asked = [(own, DEFAULT) for own in SETTINGS]
-    asked += [(own, recipe) for recipe in RECIPES if recipe != DEFAULT for own in OTHERS] if args.write else []
+    if args.write:
+        asked += [(OUTLINED, DEFAULT), *((own, recipe) for recipe in RECIPES if recipe != DEFAULT for own in OTHERS)]
     runs = []
     for own, recipe in asked:
-        plan = estimate.Plan(Settings.build({"lm": "scripted/model", **own}), recipe)
+        plan = Settings.build({"lm": "scripted/model", **own}), recipe
         runs.append((plan, model := run(own, web, topic, recipe)))
         print(recipe, own, model.searches, f"{_searches(plan):.0f}", flush=True)
     if args.write:

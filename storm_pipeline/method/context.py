@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import dspy
 from pydantic import Field, TypeAdapter, ValidationError
 
-from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.errors import InvalidSettingError, RunError, SettingsError
 from storm_pipeline.evidence.judges.base import Judge, Verdict
 from storm_pipeline.evidence.run_search import RecordedSearch
 from storm_pipeline.evidence.store import ReferenceStore
@@ -21,10 +21,10 @@ from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore, slug
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.settings import Role, Settings
+from storm_pipeline.settings import MAX_TOPIC_LENGTH, Role, Settings
 from storm_pipeline.sources.search.base import ContentsSource
 from storm_pipeline.text.files import read_bounded, read_plain
-from storm_pipeline.text.formatting import shorten, with_noun
+from storm_pipeline.text.formatting import is_printable, shorten, with_noun
 from storm_pipeline.text.words import encodable_values, tidy
 from storm_pipeline.types import Brief, ModelChoice, Outline, Perspective
 
@@ -112,6 +112,19 @@ def read_outline(outline: Outline | Path | str, topic: str) -> str:
     if not _parse(text, topic).sections:
         raise SettingsError(f"{where} has no heading: {_FORM}")
     return text
+
+
+def validate_topic(topic: str) -> str:
+    """Return a topic with single blanks. Raises SettingsError: it is empty, unprintable, or too long."""
+    topic = " ".join(topic.split())
+    if not is_printable(topic):
+        raise InvalidSettingError("the topic holds unprintable characters: check how it was typed or passed", "topic")
+    if not topic.strip("\u200c\u200d "):
+        raise InvalidSettingError("the topic is empty: say what the article should be about", "topic")
+    if len(topic) > MAX_TOPIC_LENGTH:
+        problem = f"the topic has {len(topic)} characters, at most {MAX_TOPIC_LENGTH} are allowed: give a shorter one"
+        raise InvalidSettingError(problem, "topic")
+    return topic
 
 
 def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:

@@ -24,7 +24,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.choosing import GivenModels
 from storm_pipeline.models.model_objects import Model, is_object
 from storm_pipeline.models.open_models import require_model_keys
-from storm_pipeline.models.prices import fit_to_window, full_name, parse_prices, price_of, require_prices, window_note
+from storm_pipeline.models.prices import fit_to_window, known_price, require_prices, window_note
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.assets import EMBEDDER, Progress
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
@@ -91,10 +91,9 @@ def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
 
 def require_known_prices(settings: Settings, max_cost: float | None) -> None:
     """Check that a cap on dollars can be kept, if there is one. Raises SettingsError: a price is unknown."""
-    prices = parse_prices(settings.prices)
     named = [name for name in settings.models if not is_object(name)]
     if max_cost is not None:
-        require_prices(max_cost, {name: price_of(full_name(name, settings), prices) for name in named})
+        require_prices(max_cost, {name: known_price(name, settings) for name in named})
 
 
 @contextmanager

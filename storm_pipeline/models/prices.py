@@ -93,6 +93,11 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
     return None if endpoint and local else _listed_price(name)
 
 
+def known_price(model: str, settings: Settings) -> Price | None:
+    """Return a model's price from the settings, else from LiteLLM's table; None if unknown."""
+    return price_of(full_name(model, settings), parse_prices(settings.prices))
+
+
 def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -> None:
     """Check that each model has a price if dollars are capped. Raises SettingsError: a price is unknown."""
     unpriced = [name for name, price in prices.items() if price is None]

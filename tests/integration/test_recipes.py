@@ -11,10 +11,9 @@ from test_pipeline import markers_resolve, storm
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces.estimate import ASKED
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import RECIPES
+from storm_pipeline.recipes import PROGRAMS, RECIPES
 from storm_pipeline.sources.search.fake import FakeSearch
 
 
@@ -47,7 +46,7 @@ def test_every_recipe_gives_an_article_of_the_same_kind_and_length(tmp_path: Pat
     cited = [sentence for sentence in article.sentences() if sentence.citations]
     assert bool(cited) == (recipe not in {"direct", "rr-no-documents"})
     programs = Programs().named()
-    told = {own.signature.__name__ for name in ASKED[recipe] for own in programs[name].predictors()}
+    told = {own.signature.__name__ for name in PROGRAMS[recipe] for own in programs[name].predictors()}
     told |= {"PlaceFindings"} if recipe == "storm-iterative" else set()  # where no finding was placed before
     perhaps = {"CheckSentences", "AnswerRemarks", "AnswerPoints", "ReadPage"}
     assert set(asked(server)) - perhaps == told - perhaps

@@ -1,7 +1,8 @@
 """Estimated cost of a teacher's replies."""
 
 from storm_pipeline import Settings
-from storm_pipeline.interfaces.estimate import Range, estimate
+from storm_pipeline.interfaces.estimate import estimate
+from storm_pipeline.types import Range
 
 
 def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:

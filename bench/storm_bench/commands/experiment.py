@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
     from storm_bench.experiments.forecast import Forecast, JudgingForecast
     from storm_bench.reporting.results_file import ExperimentResults
-    from storm_pipeline.interfaces.estimate import Range
+    from storm_pipeline.types import Range
 
 experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench, …)."

@@ -11,8 +11,9 @@ from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, esti
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
-from storm_pipeline.interfaces.estimate import Estimate, Range, estimate
+from storm_pipeline.interfaces.estimate import Estimate, estimate
 from storm_pipeline.recipes import DEFAULT
+from storm_pipeline.types import Range
 
 MANY = 10
 """Number of articles from which single ones hardly matter to a forecast."""
@@ -67,7 +68,7 @@ def forecast(
         _total([row.tokens_in for row in rows], len(written)),
         _total([row.tokens_out for row in rows], len(written)),
         _total([row.dollars for row in rows if row.dollars is not None], len(written)),
-        tuple(sorted({name for one in estimates for name in one.unpriced})),
+        tuple(sorted({name for one in estimates for name, price in one.prices.items() if price is None})),
         tuple(_judging_forecasts(config, by_id, unscored)),
         _unjudged(config),
     )

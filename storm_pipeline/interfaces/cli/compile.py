@@ -75,13 +75,12 @@ def compile_programs(
 
 
 def _show_programs() -> None:
-    from storm_pipeline.interfaces.estimate import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
+    from storm_pipeline.recipes import PROGRAMS
 
-    rows = [
-        (task.program, task.metric_name, task.optimizer, task.role, " ".join(recipes_that_ask(task.program)) or "–")
-        for task in TASKS.values()
-    ]
+    recipes = {name: " ".join(recipe for recipe, asked in PROGRAMS.items() if name in asked) or "–" for name in TASKS}
+    recipes |= {"check": "all with sources, unless --judge off"}
+    rows = [(name, task.metric_name, task.optimizer, task.role, recipes[name]) for name, task in TASKS.items()]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
 
 

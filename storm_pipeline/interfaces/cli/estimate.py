@@ -12,11 +12,11 @@ from storm_pipeline.interfaces.cli.output import choose_model, load_settings, sa
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.interfaces.estimate import Estimate, EstimateRow, Range
-    from storm_pipeline.types import Price
+    from storm_pipeline.interfaces.estimate import Estimate, EstimateRow
+    from storm_pipeline.types import Price, Range
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."
-_COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
+_COLUMNS = ("stage", "role", "calls", "tokens in", "tokens out", "dollars")
 
 
 @with_guard
@@ -50,11 +50,12 @@ def _show(estimate: "Estimate") -> None:
     def amounts(row: "EstimateRow | Estimate") -> list[str]:
         return [*(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)), _dollars(row.dollars)]
 
-    rows = [(row.stage, f"{row.role}: {row.program}", *amounts(row)) for row in estimate.rows]
+    rows = [(row.stage, row.role, *amounts(row)) for row in estimate.rows]
     show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])
     dollars = _dollars(estimate.dollars)
-    if estimate.unpriced and estimate.known_dollars.high:
-        dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
+    if estimate.dollars is None and estimate.known_dollars.high:
+        unpriced = ", ".join(name for name, price in estimate.prices.items() if price is None)
+        dollars = f"unknown dollars for {unpriced}, {_dollars(estimate.known_dollars)} for the rest"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
     total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
     prices = (_price_line(estimate, model, price) for model, price in estimate.prices.items())

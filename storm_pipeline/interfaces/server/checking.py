@@ -15,11 +15,11 @@ from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.evidence.judges.capped import MAX_COST
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.page_reading import kept_pages
-from storm_pipeline.interfaces.estimate import known_price
 from storm_pipeline.interfaces.server.errors import TooLargeError
 from storm_pipeline.interfaces.server.places import caller_name, make_places
 from storm_pipeline.interfaces.server.remote_settings import Order
 from storm_pipeline.interfaces.server.run_queue import RunQueue
+from storm_pipeline.models.prices import known_price
 from storm_pipeline.output.check import check_article, read_for_check
 from storm_pipeline.output.check.judging import Status
 from storm_pipeline.output.check.reading import Read

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from storm_pipeline.errors import StormError
-from storm_pipeline.interfaces.estimate import Estimate, Range, estimate
+from storm_pipeline.interfaces.estimate import Estimate, estimate
 from storm_pipeline.interfaces.server.redaction import plain_name
 from storm_pipeline.method.outlines import outline_to_markdown
 from storm_pipeline.method.saved_settings import changed_settings
@@ -18,7 +18,7 @@ from storm_pipeline.recipes import recipe_of_run
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.files import read_plain
-from storm_pipeline.types import Outline, Usage, is_plausible
+from storm_pipeline.types import Outline, Range, Usage, is_plausible
 
 
 @dataclass(frozen=True)
