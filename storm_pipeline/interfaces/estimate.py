@@ -119,10 +119,10 @@ def sizes(settings: Settings, recipe: str, sections: int = 0) -> dict[str, float
     number = sections or min(settings.max_sections, max(3, round(settings.article_words / 350)))
     is_read = reads == "always" or (reads == "auto" and not is_collection(settings.search.partition(":")[0]))
     result, passage = (700, 200) if is_read else (35, 35)  # words
-    found = settings.top_k * (passage if recipe in {"rr", "rprr"} else result)
+    results = settings.top_k * (passage if recipe in {"rr", "rprr"} else result)
     shown = min(settings.evidence_words, 10 * passage, settings.queries * settings.top_k * result)
     findings = 18 * turns + 72 * bool(reading)
-    alone = shown if is_answer else min(settings.evidence_words, found) * number if "section" in asked else found
+    alone = shown if is_answer else min(settings.evidence_words, results) * number if "section" in asked else results
     material = findings * passage * 0.6 if turns else alone
     target = settings.answer_words if is_answer else settings.article_words
     return {
@@ -136,7 +136,7 @@ def sizes(settings: Settings, recipe: str, sections: int = 0) -> dict[str, float
         "turns": turns,
         "earlier": (settings.turns - 1) / 2,
         "queries": settings.queries,
-        "found": found,
+        "results": results,
         "shown": shown,
         "findings": findings,
         "reading": reading,
