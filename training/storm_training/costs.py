@@ -17,8 +17,7 @@ def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:
     rows = [row for row in made.rows if row.role == "writer"]
 
     def amounts(*ranges: Range) -> str:
-        whole = Range.sum(ranges)
-        return Range(number * whole.low, number * whole.likely, number * whole.high).amounts()
+        return Range(*(number * end for end in Range.sum(ranges).ends)).amounts()
 
     calls, sent, replied = (
         amounts(*(getattr(row, name) for row in rows)) for name in ("calls", "tokens_in", "tokens_out")
