@@ -14,11 +14,11 @@ from storm_pipeline.interfaces.server.gate import Gate
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
+from storm_pipeline.method.context import validate_topic
 from storm_pipeline.run.events import EventSink, RunStarted
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.storm import _validate
 
 PAGE = source("orrin", "The Orrin dam was finished in 1926.")
 ARTICLE = article(section("History", sentence("The Orrin dam was finished in 1926.", PAGE)), sources=(PAGE,))
@@ -39,7 +39,7 @@ class WrittenBefore(Storm):
             store.end("finished")
 
     def ask(self, article: Any, question: str, **_: Any) -> Article:
-        return replace(ARTICLE, title=_validate(question))
+        return replace(ARTICLE, title=validate_topic(question))
 
 
 def opened(settings: Settings) -> Storm:

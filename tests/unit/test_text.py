@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.cleaning import clean, has_sentences
+from storm_pipeline.method.context import validate_topic as validated
 from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.sources.reliable.ground_truth import folded_title
 from storm_pipeline.sources.search.queries import bare_words
-from storm_pipeline.storm import _validate as validated
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
 from storm_pipeline.text.formatting import is_printable, printable
