@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from storm_pipeline.sources.transport.gates import forget_gates
-from storm_pipeline.text.configuration.variables import use_files
+from storm_pipeline.text.configuration.variables import PROVIDERS, use_files
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -98,6 +98,16 @@ def fresh_start() -> None:
     """No test inherits another's open circuits (local servers may get the same port), nor the files that it named."""
     forget_gates()
     use_files()
+
+
+@pytest.fixture
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key or address of a provider or of a search engine is set."""
+    from storm_pipeline.sources.search.registry import engines  # noqa: PLC0415  (of the tests that ask for it)
+
+    for one in (*PROVIDERS, *engines()):
+        for name in one.variables:
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -105,16 +105,6 @@ def test_every_link_of_the_description_to_the_repository_names_a_file_of_this_ve
         assert (ROOT / path).exists(), path
 
 
-def test_only_the_bench_asks_for_an_old_transformers() -> None:
-    def allows(requirements: list[str], version: str) -> bool:
-        found = [Requirement(text) for text in requirements]
-        return all(one.specifier.contains(version) for one in found if one.name == "transformers")
-
-    groups = [PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values()]
-    assert all(allows(requirements, "5.23.0") for requirements in groups)
-    assert not allows(BENCH["project"]["dependencies"], "5.23.0")
-
-
 @pytest.mark.parametrize(
     ("page", "project"), [("docs/install.md", PROJECT), ("bench/README.md", BENCH), ("training/README.md", TRAINING)]
 )
@@ -124,13 +114,6 @@ def test_the_manual_says_what_every_extra_adds(page: str, project: dict[str, Any
     named = [name for row in table.splitlines() for name in re.findall(r"`([a-z0-9]+)`", row.split("|")[1])]
     assert named == list(dict.fromkeys(named))
     assert set(named) == set(project["project"]["optional-dependencies"])
-
-
-@pytest.mark.parametrize("project", [PROJECT, BENCH], ids=["core", "bench"])
-def test_the_extra_for_tests_holds_every_other_but_docs(project: dict[str, Any]) -> None:
-    extras = project["project"]["optional-dependencies"]
-    (own,) = (one for one in map(Requirement, extras["dev"]) if one.name == project["project"]["name"])
-    assert own.extras == set(extras) - {"dev", "docs"}
 
 
 @pytest.mark.parametrize("project", [PROJECT, BENCH, TRAINING], ids=["core", "bench", "training"])

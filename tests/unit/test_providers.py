@@ -18,17 +18,10 @@ from storm_pipeline.models import prices
 from storm_pipeline.models.open_models import key_use
 from storm_pipeline.models.prices import FREE, listed_window, parse_price, parse_prices, price_of
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.configuration.variables import PROVIDERS, Provider, provider_of, provider_with_key, qualify
+from storm_pipeline.text.configuration.variables import PROVIDERS, Provider, provider_of, qualify
 from storm_pipeline.types import Price
 
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for provider in PROVIDERS:
-        for name in provider.variables:
-            monkeypatch.delenv(name, raising=False)
-    for name in ("YDC_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("no_keys")
 
 
 @pytest.mark.parametrize(
@@ -52,14 +45,6 @@ def test_proposed_models_are_known(provider: Provider) -> None:
     assert provider_of(provider.model) is provider
     assert price_of(provider.model)
     assert (listed_window(provider.model) or 0) >= 100_000
-
-
-def test_the_first_provider_whose_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert provider_with_key() is None
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    assert provider_with_key() is provider_of("anthropic/x")
-    monkeypatch.setenv("OPENAI_API_KEY", " ")
-    assert provider_with_key() is provider_of("anthropic/x")
 
 
 LOCAL = {"api_base": "http://localhost:1/v1"}

@@ -11,17 +11,11 @@ from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import Engine
 from storm_pipeline.sources.search.fake import FakeSearch
-from storm_pipeline.sources.search.registry import choose, engines
+from storm_pipeline.sources.search.registry import choose
 from storm_pipeline.types import Snippet
 
-KEYS = sorted({name for info in engines() for name in info.variables})
+pytestmark = pytest.mark.usefixtures("no_keys")
 TEXT = "Caravans crossed the desert in winter. Camels carried silk to Rome. Merchants met in oases."
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
 
 
 class Web:
@@ -96,6 +90,15 @@ def test_a_date_in_the_address_dates_snippets_that_have_none(tmp_path: Path) -> 
     ]
     search = RunSearch(Engine(with_checks(FakeSearch(lambda _: news)), "own", custom=True), given(tmp_path))
     assert [snippet.published for snippet in search.search("silk", 2).snippets] == ["2013-11", "2014-01-02"]
+
+
+def test_pages_are_remembered_and_replayed(tmp_path: Path) -> None:
+    web = Web(alpha=TEXT)
+    first = RunSearch(engine("alpha"), given(tmp_path), fetch=web).search("silk", 2)
+    replay = given(tmp_path, search="searxng", search_cache="replay")
+    assert RunSearch(engine("alpha"), replay, fetch=web).search("silk", 2) == first
+    assert "not recorded" in RunSearch(engine("gamma"), replay, fetch=web).search("silk", 2).unread[0].reason
+    assert web.asked == ["https://alpha.org/1"]
 
 
 def test_sources_are_judged_before_they_are_fetched_and_every_result_names_what_it_excludes(tmp_path: Path) -> None:

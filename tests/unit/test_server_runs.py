@@ -14,14 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.interfaces import listing
-from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.errors import UnknownRunError
-from storm_pipeline.interfaces.server.records import RunRecord
 from storm_pipeline.interfaces.server.redaction import Redactor
 from storm_pipeline.interfaces.server.remote_settings import article_as, article_formats
 from storm_pipeline.interfaces.server.run_folders import EventFile, RunFolders
-from storm_pipeline.run.folder import RunStore, read_state
 from storm_pipeline.types import Problem, Report, Snippet, Source
 
 SILK = source("silk", "Silk was sold in Palmyra.")
@@ -52,19 +48,6 @@ def test_only_the_name_of_a_run_leads_to_a_folder(root: Path, name: str) -> None
     else:
         with pytest.raises(UnknownRunError):
             RunFolders(root).path(name)
-
-
-def test_events_are_read_of_the_runs_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = RunFolders(tmp_path)
-    for number, caller in enumerate(["anna", "bert", "anna", "anna"]):
-        with RunStore.create(tmp_path, f"topic {number}", "storm") as run:
-            run.update_state(created=1000.0 + number, status="finished")
-            folders.records.put(run.folder.name, RunRecord(caller=caller))
-    read = list[str]()
-    monkeypatch.setattr(listing, "read_state", lambda folder: read.append(folder.name) or read_state(folder))
-    shown = folders.views(2, Caller("anna"))
-    assert [one.topic for one in shown] == ["topic 3", "topic 2"]
-    assert {name[:7] for name in read} == {"topic-3", "topic-2"}
 
 
 LINES = st.lists(

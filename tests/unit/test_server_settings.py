@@ -135,20 +135,13 @@ def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -
     assert Redactor([folder]).values(nested) == {"details": ["a.pdf", {"why": ["."]}], "count": 2}
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_this_machine_needs_no_token(host: str) -> None:
-    assert is_loopback(host)
-    assert require_valid_token(host, "") == ""
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "", "localhost.example.org"])
-def test_others_need_one(host: str) -> None:
-    with pytest.raises(SettingsError, match="STORM_API_TOKEN"):
-        require_valid_token(host, "")
-    assert require_valid_token(host, "x" * 16)
-
-
-def test_a_short_token_is_refused() -> None:
+def test_this_machine_alone_needs_no_token() -> None:
+    for host in ("127.0.0.1", "127.8.8.8", "::1", "localhost"):
+        assert is_loopback(host) and require_valid_token(host, "") == ""
+    for host in ("0.0.0.0", "::", "192.168.1.5", "example.org", "", "localhost.example.org"):
+        with pytest.raises(SettingsError, match="STORM_API_TOKEN"):
+            require_valid_token(host, "")
+        assert require_valid_token(host, "x" * 16)
     with pytest.raises(SettingsError, match="can be guessed"):
         require_valid_token("127.0.0.1", "secret")
 

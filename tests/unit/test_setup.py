@@ -13,19 +13,16 @@ from servers import Reply, ScriptedServer, closed_port
 from storm_pipeline.interfaces.configuration.diagnosis import diagnose
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.search.registry import Choice
-from storm_pipeline.text.configuration.variables import PROVIDERS
 
 FILE = Path("home/storm.toml")
 """The user's, from the folder that the tests work in."""
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_keys: None) -> Path:
     """An empty folder to work in, without keys, and a network that is down."""
     for name in [name for name in os.environ if name.startswith("STORM_")]:
         monkeypatch.delenv(name)
-    for name in [name for one in PROVIDERS for name in one.variables] + ["YDC_API_KEY"]:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
@@ -158,10 +155,8 @@ def test_a_provider_that_could_be_used_is_noted(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("values", "subject"),
     [
-        ({"search": "corpus:nowhere"}, "search corpus:nowhere"),
-        ({"lm": "gguf:nowhere.gguf"}, "model gguf:nowhere.gguf"),
-        ({"lm": "embedded:9b"}, "model embedded:9b"),
-        ({"out": "file/runs"}, "folder of runs"),
+        *(({"search": "corpus:nowhere"}, "search corpus:nowhere"), ({"out": "file/runs"}, "folder of runs")),
+        *(({"lm": "gguf:nowhere.gguf"}, "model gguf:nowhere.gguf"), ({"lm": "embedded:9b"}, "model embedded:9b")),
     ],
 )
 def test_what_is_missing(folder: Path, values: dict[str, str], subject: str) -> None:
