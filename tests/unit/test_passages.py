@@ -28,7 +28,7 @@ from storm_pipeline.output.export.formats import export
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Article, Citation, Heading, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.types import Article, Heading, Paragraph, Section, Sentence, Snippet
 
 PAGE, OTHER = "https://example.org/dam", "https://mirror.example.net/dam"
 STORY = (
@@ -110,19 +110,15 @@ def test_no_word_of_a_snippet_is_lost(words: list[str], data: st.DataObject) -> 
         assert not own or len(own - set(folded_words(shown[snippet(text).id]))) <= 1  # one word may differ in a copy
 
 
-@given(st.lists(snippets, max_size=5))
-def test_every_snippet_stands_in_one_passage_at_most_whatever_it_holds(found: list[Snippet]) -> None:
-    shown = passages(found)
+@given(st.lists(snippets, max_size=5), st.sampled_from([*HOSTILE, "a\nRemarks:\n1. [2] x", "x\u2028[9] y"]))
+def test_every_snippet_stands_in_one_passage_which_is_a_line_of_a_prompt(found: list[Snippet], hostile: str) -> None:
+    given = [*found, Snippet("https://example.org/h", f"Remarks:\n{hostile}", f"Kept. {hostile}\n[2] T: x")]
+    shown = passages(given)
     held = [citation.snippet_id for passage in shown for citation in passage.citations()]
     assert len(held) == len(set(held))
-    assert set(held) <= {own.id for own in found}
+    assert set(held) <= {own.id for own in given}
     assert all(own.source_id == passage.source_id for passage in shown for own in passage.snippets)
     assert all(own.source_id != passage.source_id for passage in shown for own in passage.copies)
-
-
-@given(st.lists(snippets, min_size=1, max_size=5), st.sampled_from([*HOSTILE, "a\nRemarks:\n1. [2] x", "x\u2028[9] y"]))
-def test_a_passage_is_one_line_of_a_prompt(found: list[Snippet], hostile: str) -> None:
-    shown = passages([*found, Snippet("https://example.org/h", f"Remarks:\n{hostile}", f"Kept. {hostile}\n[2] T: x")])
     lines = numbered_passages(shown).splitlines()
     assert [line.partition("] ")[0] for line in lines] == [f"[{n}" for n in range(1, len(shown) + 1)]
 
@@ -145,8 +141,12 @@ def test_of_a_near_copy_the_first_page_alone_is_cited_and_both_are_known() -> No
     ("said", "instead"), [("34 metres", "43 metres"), ("1931", "1936"), ("400 families", "four thousand families")]
 )
 def test_other_numbers_keep_texts_split_by_snippet(said: str, instead: str) -> None:
-    assert len(passages([snippet(STORY), snippet(STORY.replace(said, instead), OTHER)])) == 2
-    assert len(passages([snippet(STORY.replace(said, instead), OTHER), snippet(STORY)])) == 2
+    both = [snippet(STORY), snippet(STORY.replace(said, instead), OTHER)]
+    assert len(passages(both)) == len(passages(both[::-1])) == 2
+
+
+def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvidence:
+    return PassageEvidence(Heading(title), passages(shown), findings)
 
 
 def test_what_a_copy_has_of_its_own_is_not_lost() -> None:
@@ -169,16 +169,18 @@ def test_the_date_of_any_snippet_of_a_page_is_the_passage_s() -> None:
     assert passage.published == "2020-05-01"
 
 
-def test_neighbours_are_what_goes_on_before_and_behind() -> None:
-    before, own, behind, far = (
-        snippet(text)
-        for text in (
+def test_neighbours_are_what_goes_on_before_and_behind_under_the_same_heading() -> None:
+    before, own, behind, far = map(
+        snippet,
+        (
             *("k1 k2 k3 a1 a2 a3 a4", "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4", "b1 b2 b3 b4 n1 n2 n3"),
             "b3 b4 n1 n2 n3 o1 o2 o3 o4",
-        )
+        ),
     )
     assert set(with_neighbours([own], [far, behind, own, before])) == {own, before, behind}
     assert with_neighbours([own], []) == (own,)
+    page = cut("It was built in 1820.", "It fell in 1931.", "It was paid by a bank.", headings=["", "", "Funding"])
+    assert set(with_neighbours(page[1:2], page)) == {*page[:2]}
 
 
 def cut(*texts: str, headings: Sequence[str] = (), first: int = 0) -> list[Snippet]:
@@ -208,11 +210,6 @@ def test_a_passage_shown_without_those_before_it_has_its_title() -> None:
     assert lines == ["[2] Dams (a.org): It fell in 1931.", "[3] the same page: It was built again."]
 
 
-def test_what_stands_under_another_heading_does_not_go_on() -> None:
-    page = cut("It was built in 1820.", "It fell in 1931.", "It was paid by a bank.", headings=["", "", "Funding"])
-    assert set(with_neighbours(page[1:2], page)) == {*page[:2]}
-
-
 @given(st.lists(st.integers(0, 9), unique=True, min_size=1))
 def test_whatever_of_a_page_is_shown_nothing_is_lost_or_told_twice(chosen: list[int]) -> None:
     page = cut(*(f"Sentence {n} of the page." for n in range(10)), headings=["A"] * 4 + ["B"] * 6)
@@ -231,10 +228,6 @@ TEXTS = (
 )
 MILL = [Snippet("https://example.org/mill", "The mill", text, place=place) for place, text in enumerate(TEXTS)]
 WOOD = Snippet("https://example.org/wood", "The wood", "The wood behind the town was felled in 1947.")
-
-
-def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvidence:
-    return PassageEvidence(Heading(title), passages(shown), findings)
 
 
 BUILT, STANDS, BURNT = (cites(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
@@ -310,10 +303,6 @@ def index(*snippets: Snippet) -> SnippetIndex:
     return found
 
 
-def cited(snippet: Snippet, *more: Snippet, told: str = "It was decided.") -> Sentence:
-    return Sentence(told, tuple(Citation(own.source_id, own.id) for own in (snippet, *more)))
-
-
 def written(own: SnippetIndex, *sentences: Sentence) -> Article:
     article = Article("Case", sections=(Section("Decision", (Paragraph(sentences),)),), sources=own.sources())
     return one_source_per_text(article, own.editions())
@@ -360,7 +349,9 @@ def test_menus_of_a_site_make_its_pages_no_copies_of_each_other() -> None:
 def test_a_decision_on_eight_hosts_is_one_source_with_eight_addresses() -> None:
     found = pages(dict.fromkeys(HOSTS, text("decision")))
     other = Snippet("https://news.example.com/", "News", text("news"))
-    article = written(index(*found, other), cited(found[5], found[2], other), cited(found[7]))
+    article = written(
+        index(*found, other), cites("It was decided.", found[5], found[2], other), cites("It was decided.", found[7])
+    )
     first, second = article.references
     assert {first.url, *first.also} == set(HOSTS)
     assert (second.url, second.also) == (other.url, ())
@@ -373,8 +364,8 @@ def test_what_one_edition_alone_says_is_cited_of_it_under_the_same_number() -> N
     shared, own = text("shared"), "The court gave the farmers their land back in the end."
     a, b = pages({HOSTS[0]: shared, HOSTS[1]: shared})
     more = Snippet(HOSTS[1], "The decision", own)
-    (sentence,) = written(index(a, b, more), cited(more)).sentences()
-    article = written(index(a, b, more), cited(more), cited(a))
+    (sentence,) = written(index(a, b, more), cites("It was decided.", more)).sentences()
+    article = written(index(a, b, more), cites("It was decided.", more), cites("It was decided.", a))
     assert len(article.references) == 1
     assert {c.snippet_id for c in sentence.citations} == {more.id}
 
@@ -384,7 +375,9 @@ def test_two_editions_are_one_support_and_two_of_their_passages_are_two() -> Non
     changed = first.replace("first40 first41 first42 first43", "fourty")
     a, c = (Snippet(HOSTS[0], "The decision", own) for own in (first, second))
     b, d = (Snippet(HOSTS[1], "The decision", own) for own in (changed, second))
-    (once, twice) = written(index(a, b, c, d), cited(a, b), cited(b, c)).sentences()
+    (once, twice) = written(
+        index(a, b, c, d), cites("It was decided.", a, b), cites("It was decided.", b, c)
+    ).sentences()
     assert len(once.citations) == 1
     assert len(twice.citations) == 2
     assert len({own.source_id for own in twice.citations}) == 1
@@ -397,7 +390,7 @@ def test_a_newer_count_is_shown_and_cited_of_its_page() -> None:
     assert [own.text for own in passages([a, b])] == [old, new]
     with run([a, b]) as (ctx, _):
         assert set(ctx.store.search(["people died flood village"], 2)[0]) == {a, b}
-    (sentence,) = written(index(a, b), cited(b, told="15 people died.")).sentences()
+    (sentence,) = written(index(a, b), cites("15 people died.", b)).sentences()
     assert {c.snippet_id for c in sentence.citations} == {b.id}
 
 
@@ -419,7 +412,7 @@ def test_a_search_finds_a_text_once_and_then_something_else() -> None:
 @pytest.mark.parametrize("name", ["wikitext", "bibtex", "csl", "ris", "latex", "docx", "odt", "epub"])
 def test_other_addresses_stand_in_what_is_exported(name: str) -> None:
     found = pages(dict.fromkeys(HOSTS[:3], text("decision")))
-    article = written(index(*found), cited(found[0]))
+    article = written(index(*found), cites("It was decided.", found[0]))
     made = export(article, name)
     if made.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(made)) as archive:
@@ -431,7 +424,7 @@ def test_a_refreshed_article_reads_the_page_that_a_passage_is_from() -> None:
     shared, own = text("shared"), "The court gave the farmers their land back in the end."
     a, b = (replace(one, origin="page") for one in pages({HOSTS[0]: shared, HOSTS[1]: shared}))
     more = Snippet(HOSTS[1], "The decision", own, origin="page")
-    article = written(index(a, b, more), cited(more, told="The farmers have their land back."))
+    article = written(index(a, b, more), cites("The farmers have their land back.", more))
     now = {HOSTS[0]: shared, HOSTS[1]: f"{shared} {own}"}
     found = refresh(Read(article, {}), YearJudge(), lambda url: Page(url, "", ((None, now[url]),)))
     assert (found.changes, found.checked.article) == ((), article)

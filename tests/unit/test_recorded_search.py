@@ -85,7 +85,7 @@ def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Sni
     told = []
     for number, order in enumerate(itertools.permutations(QUERIES)):
         engine, folder = FakeSearch(find, name="searxng"), tmp_path / str(number)
-        folder.mkdir()
+        folder.mkdir(parents=True)
         if done:
             session(folder, engine, order)
             journal = folder / "journal.jsonl"
@@ -100,32 +100,22 @@ def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Sni
     return told[0]
 
 
+def shown(query: str) -> Sequence[Snippet]:
+    return [Snippet("https://alpha.org/1", "Alpha", f"What the engine shows of {query}.", engine="searxng")]
+
+
 @pytest.mark.parametrize("done", range(len(QUERIES) + 1))
 def test_what_is_told_depends_neither_on_the_order_nor_on_where_a_run_was_killed(tmp_path: Path, done: int) -> None:
-    _, excluded, unread, _ = in_every_order(tmp_path, done, found)
+    _, excluded, unread, _ = in_every_order(tmp_path / "found", done, found)
     assert [(one.url, one.query) for one in excluded] == [("https://www.reddit.com/r/silk", "camels")]
     assert dict(unread) == {"https://gone.org/1": "https://gone.org/1 answered 404"}
-
-
-@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
-def test_a_page_that_one_search_read_is_not_unread_though_it_said_nothing_to_others(tmp_path: Path, done: int) -> None:
-    def shown(query: str) -> Sequence[Snippet]:
-        return [Snippet("https://alpha.org/1", "Alpha", f"What the engine shows of {query}.", engine="searxng")]
-
-    snippets, _, unread, _ = in_every_order(tmp_path, done, shown)
+    snippets, _, unread, _ = in_every_order(tmp_path / "shown", done, shown)  # a page that says nothing to one search
     assert [{snippet.origin for snippet in own} for own in snippets] == [{"page"}, {"page"}, {"snippet"}]
     assert unread == {}
-
-
-@pytest.mark.parametrize("done", range(len(QUERIES) + 1))
-def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path: Path, done: int) -> None:
-    snippets, excluded, _, gone = in_every_order(tmp_path, done, copied)
-    assert [{snippet.url for snippet in own} for own in snippets] == [
-        {"https://copy.org/1", "https://alpha.org/1"},
-        {"https://alpha.org/1"},
-        {"https://alpha.org/1"},
-    ]
-    assert [(one.url, one.query) for one in excluded] == [("https://copy.org/1", "chromodynamics"), (WIKI, "camels")]
+    snippets, excluded, _, gone = in_every_order(tmp_path / "copied", done, copied)  # whichever gave copies away
+    alpha, copy = "https://alpha.org/1", "https://copy.org/1"
+    assert [{snippet.url for snippet in own} for own in snippets] == [{copy, alpha}, {alpha}, {alpha}]
+    assert [(one.url, one.query) for one in excluded] == [(copy, "chromodynamics"), (WIKI, "camels")]
     assert gone == {source_id(one.url) for one in excluded}
 
 

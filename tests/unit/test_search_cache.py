@@ -318,16 +318,3 @@ def test_damage_costs_entries_and_changes_none(intact: bytes, harm: Callable[[by
             assert {key: again.get(key) for key in VALUES if got[key] is None} == {
                 key: value for key, value in VALUES.items() if got[key] is None
             }, (seed, cache.problems)
-
-
-def test_a_changed_text_is_missed_and_said(tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "x.sqlite")
-    cache.put("k", "a number: 1234")
-    with sqlite3.connect(tmp_path / "x.sqlite") as file:
-        file.execute("UPDATE entries SET value = replace(value, '1234', '1235')")
-    file.close()
-    assert cache.get("k") is None
-    assert cache.get("k") is None
-    assert cache.problems == (f"an entry of the cache {tmp_path / 'x.sqlite'} is damaged and is not used",)
-    cache.put("k", "a number: 1234")
-    assert cache.get("k") == "a number: 1234"

@@ -68,17 +68,21 @@ def test_whole_sentences_stay_whole(lengths: list[int], end: str) -> None:
     assert not flat
 
 
-def test_headings_become_sentences_of_their_own() -> None:
-    assert punctuated_blocks("# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green") == (
-        "# Silk.\n\nIt shone.\n \nBales:\n\nRed. \n\n blue\nand green"
-    )
+BROKEN = "She is also the author of one of our\n\nbooks of the year"
 
 
-def test_a_block_that_goes_on_in_the_next_one_gets_no_full_stop() -> None:
-    broken = "She is also the author of one of our\n\nbooks of the year\n\nReviews\n\nof readers"
-    assert punctuated_blocks(f"{broken}\n\n") == (
-        "She is also the author of one of our\n\nbooks of the year.\n\nReviews.\n\nof readers.\n\n"
-    )
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        (
+            "# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green",
+            "# Silk.\n\nIt shone.\n \nBales:\n\nRed. \n\n blue\nand green",
+        ),
+        (f"{BROKEN}\n\nReviews\n\nof readers\n\n", f"{BROKEN}.\n\nReviews.\n\nof readers.\n\n"),
+    ],
+)
+def test_headings_become_sentences_of_their_own_and_blocks_go_on_in_the_next(text: str, closed: str) -> None:
+    assert punctuated_blocks(text) == closed
 
 
 @given(st.one_of(PROSE, st.text(max_size=200)))

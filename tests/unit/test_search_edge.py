@@ -44,48 +44,38 @@ def test_snippets_and_dicts_are_taken() -> None:
     assert found([]) == found(()) == SearchResult()
 
 
-@pytest.mark.parametrize(
-    ("item", "said"),
-    [
-        (None, "no fields, being None"),
-        ("https://a.org", "no fields, being an object of type str"),
-        ({"title": "T", "text": "t"}, "no `url` but `title`, `text`"),
-        ({"url": "u:a", "title": "T"}, "no `text` but `url`, `title`"),
-        ({"url": "u:a", "text": " \n"}, "no `text`"),
-        ({"url": 5, "text": "t"}, "`url` of type int"),
-        ({**PLAIN, "published": date(2020, 1, 1)}, "`published` of type date"),
-        ({**PLAIN, "page": "four"}, "`page` of type str"),
-        ({"link": "u:a", "snippet": "t"}, "no `url` and no `text` but `link`, `snippet`"),
-        ({}, "no `url` and no `text`"),
-        (Snippet("", "T", "t"), "no `url`"),
-        (Snippet("u:a", "T", ""), "no `text`"),
-        (Snippet("u:a", None, "t"), "`title` of type NoneType"),  # type: ignore[arg-type]
-    ],
-)
+NO_RESULTS: list[tuple[Any, str]] = [
+    (None, "no fields, being None"),
+    ("https://a.org", "no fields, being an object of type str"),
+    ({"title": "T", "text": "t"}, "no `url` but `title`, `text`"),
+    ({"url": "u:a", "title": "T"}, "no `text` but `url`, `title`"),
+    ({"url": "u:a", "text": " \n"}, "no `text`"),
+    ({"url": 5, "text": "t"}, "`url` of type int"),
+    ({**PLAIN, "published": date(2020, 1, 1)}, "`published` of type date"),
+    ({**PLAIN, "page": "four"}, "`page` of type str"),
+    ({"link": "u:a", "snippet": "t"}, "no `url` and no `text` but `link`, `snippet`"),
+    *(({}, "no `url` and no `text`"), (Snippet("", "T", "t"), "no `url`"), (Snippet("u:a", "T", ""), "no `text`")),
+    (Snippet("u:a", None, "t"), "`title` of type NoneType"),  # type: ignore[arg-type]
+]
+FORM = "expected a list of Snippet objects, or of dicts with url, title and text"
+
+
+@pytest.mark.parametrize(("item", "said"), NO_RESULTS)
 def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: str) -> None:
-    result = found([SILK, item])
-    assert result.snippets == (SILK,)
-    (lost,) = result.lost
-    assert lost == (
-        f"the search engine `mine` returned 1 result that cannot be used, such as number 2, which has {said}: "
-        "expected a list of Snippet objects, or of dicts with url, title and text"
-    )
+    told = f"the search engine `mine` returned 1 result that cannot be used, such as number 2, which has {said}: {FORM}"
+    assert found([SILK, item]) == SearchResult((SILK,), lost=(told,))
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "None"),
-        ("text", "an object of type str"),
-        ({"results": []}, "an object of type dict"),
+        *((None, "None"), ("text", "an object of type str"), ({"results": []}, "an object of type dict")),
         (SILK, "an object of type Snippet"),
     ],
 )
 def test_an_answer_that_is_no_list_is_lost(answer: Any, said: str) -> None:
-    result = found(answer)
-    assert result.snippets == ()
-    (lost,) = result.lost
-    assert f"the search engine `mine` returned {said} instead of results: expected a list" in lost
+    lost = f"the search engine `mine` returned {said} instead of results: {FORM}"
+    assert found(answer) == SearchResult(lost=(lost,))
 
 
 def raising(error: BaseException) -> Callable[[str], Any]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from datetime import UTC, date, datetime
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,18 +18,13 @@ from storm_pipeline.sources.search.edge import with_checks
 from storm_pipeline.sources.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.sources.search.paging import collect_pages
-from storm_pipeline.sources.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.sources.search.queries import bare_words, topic_words, with_sites
 from storm_pipeline.sources.search.registry import engine_info, engines, is_collection, open_search, split_specs
 from storm_pipeline.text.identity import canonical_url, host_of
-from storm_pipeline.text.plain import iso_date, plain_text, web_address
+from storm_pipeline.text.plain import plain_text
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables if name.endswith("_KEY")})
-
-
-def snippets(*urls: str) -> list[Snippet]:
-    return [Snippet(url, "t", f"text {n}") for n, url in enumerate(urls)]
 
 
 def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,15 +69,6 @@ def test_unknown_engines_are_refused_with_the_known_ones(spec: str, tmp_path: Pa
         assert engine.name in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [("corpus:", "needs a path"), ("wiki-leads:x", "takes no argument"), ("you:k", "takes no argument")],
-)
-def test_arguments_that_an_engine_cannot_use_are_refused(spec: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=said):
-        open_search(spec, EngineConfig(cache=tmp_path))
-
-
 def test_domains_are_held_for_every_engine() -> None:
     hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
     engine = FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts])
@@ -102,13 +88,6 @@ def test_the_registry_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(CorpusError, match="does not exist"):
         open_search(f"corpus:{tmp_path / 'none'}", EngineConfig(cache=tmp_path))
     assert not any(engine.key_set for engine in engines())
-
-
-def test_dates_and_addresses() -> None:
-    assert iso_date("2024-02-29T10:00:00Z") == "2024-02-29"
-    assert iso_date("2024-02-30") is iso_date("2024-13-01") is iso_date("20240101") is None
-    assert web_address(" https://a.org/x ") == "https://a.org/x"
-    assert web_address("http://[bad") == web_address("mailto:x@y.z") == web_address("https:///x") == ""
 
 
 DOMAINS = st.lists(st.sampled_from(["a.org", "b.co.uk", "c.net", "long-name-of-a-host.example"]), unique=True).map(
@@ -160,15 +139,6 @@ def test_paging_gives_the_first_pages_once(results: list[list[str]], k: int, siz
     assert {canonical_url(url) for url in urls} == set(list(dict.fromkeys(everything))[:k])
 
 
-def test_a_period_fills_its_open_end() -> None:
-    first, last = date(2024, 1, 2), date(2024, 6, 30)
-    assert SearchOptions().period() is None
-    assert SearchOptions(since=first, until=last).period() == (first, last)
-    assert SearchOptions(until=last).period() == (date(1970, 1, 1), last)
-    today = datetime.now(UTC).date()
-    assert SearchOptions(since=first).period() in {(first, today), (first, datetime.now(UTC).date())}
-
-
 SYNTAX = st.sampled_from(
     ["ti:", "au:x", '"', "(", ")", "[tiab]", "[", "]", "AND", "OR", "NOT", "ANDNOT", "TO", "*", "?", "~2", "^3", "\\",
      "/", "&&", "||", "!", "-", "+", "{", "}", "silk", "Darwin's", "3.5", "絲路", "हिन्दी", "café", "\ud800", "\x00"]
@@ -195,20 +165,6 @@ def test_a_word_of_any_script_is_kept_whole(word: str) -> None:
     assert [found.lower() for found in bare_words(word)] == [composed.lower()]
 
 
-@given(st.dates())
-def test_a_known_date_is_told_and_an_unknown_part_left_out(day: date) -> None:
-    parts = [day.year, str(day.month), f" {day.day:02} "]
-    assert partial_date(parts) == day.isoformat()
-    assert partial_date(parts[:2]) == day.isoformat()[:7]
-    assert partial_date([day.year, None, day.day]) == day.isoformat()[:4]
-
-
-def test_addresses_of_papers() -> None:
-    assert doi_address(" 10.1000/ABC#x ") == "https://doi.org/10.1000/abc%23x"
-    assert doi_address("https://x") == doi_address(None) == arxiv_address(7) == ""
-    assert arxiv_address("hep-th/9901001") == "https://arxiv.org/abs/hep-th/9901001"
-
-
 @pytest.mark.parametrize(
     ("fragment", "text"),
     [
@@ -229,7 +185,7 @@ def test_fragments_become_text(fragment: object, text: str) -> None:
 
 @pytest.mark.slow
 def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:
-    assert fragment_text("<title></title>" * 100_000 + "< " * 100_000 + "x").endswith("x")
+    assert fragment_text("<title></title>" * 20_000 + "< " * 20_000 + "x").endswith("x")
 
 
 def found(*urls: str) -> list[Snippet]:
@@ -257,13 +213,14 @@ def test_any_argument_is_read_or_refused(argument: str) -> None:
         assert parts == [part.strip() for part in argument.split("+")]
 
 
-REFUSED = ["fused:", "fused", "fused:a+", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
+FUSED = ["fused:", "fused", "fused:a+", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
+REFUSED = [("corpus:", "needs a path"), ("wiki-leads:x", "takes no argument"), ("you:k", "takes no argument")]
 
 
-@pytest.mark.parametrize("spec", REFUSED)
-def test_specifications_that_name_no_engine_are_refused(spec: str) -> None:
-    with pytest.raises(SettingsError, match=r"search engine `fused`"):
-        open_search(spec)
+@pytest.mark.parametrize(("spec", "said"), [*REFUSED, *((spec, "search engine `fused`") for spec in FUSED)])
+def test_specifications_that_cannot_be_used_are_refused(spec: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=said):
+        open_search(spec, EngineConfig(cache=tmp_path))
 
 
 def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:

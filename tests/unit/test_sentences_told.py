@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline import Article, Storm
-from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.subject import Subject, keep_related, keep_relevant, subject_of
 from storm_pipeline.sources.search.base import NoContents
@@ -115,18 +114,6 @@ def test_single_sentences_of_pages_stand_together_before_the_other_sections() ->
     assert {own.heading for own in others} <= {page.title for page in PAGES[5:]}
 
 
-def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
-    article = extract([replace(page, title="") for page in PAGES[1:]], None)
-    assert [own.heading for own in article.sections] == ["Orrin Dam"]
-
-
-def test_of_a_page_in_several_passages_no_opening_is_told_unchosen() -> None:
-    first = Snippet("https://example.org/big", "Big", "Cheese and milk are made in many places. " + about("road").text)
-    second = replace(first, text="Butter and bread are sold in many places. " + about("crest").text)
-    told = texts(extract([OWN, first, second, *PAGES[1:3]], section_facts=1).sections)
-    assert not any("many places" in text for text in told)
-
-
 @pytest.mark.parametrize(
     ("title", "text"),
     [
@@ -183,14 +170,6 @@ def test_of_a_page_on_no_part_of_the_topic_nothing_is_told(page: Snippet) -> Non
     assert [own.heading for own in article.sections] == ["Earth dam"]
 
 
-def test_of_a_topic_without_pages_on_parts_of_it_the_note_says_so() -> None:
-    alone, more = extract([DAM, kind("Beaver")], None, topic="Dam"), extract([DAM, kind("Wood")], None, topic="Dam")
-    assert " ".join(lead(alone)) == DAM.text
-    assert not alone.sections
-    assert "no sections" in alone.note
-    assert "no sections" not in more.note
-
-
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(PAGES), min_size=1, unique=True), st.integers(1, 9), st.sampled_from([None, OUTLINE]))
@@ -242,8 +221,7 @@ def snippets(*pages: tuple[str, str]) -> list[Snippet]:
     return [Snippet(f"https://example.org/{i}", title, text) for i, (title, text) in enumerate(pages)]
 
 
-def embed(texts: Sequence[str]) -> Vectors:
-    return HashingEmbedder().embed(texts)
+EMBED = HashingEmbedder().embed
 
 
 def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept() -> None:
@@ -253,15 +231,15 @@ def test_pages_that_name_the_topic_or_are_near_to_it_or_to_the_question_are_kept
         ("Prymnesium parvum", "Golden algae release toxins that kill fish in brackish water."),
         ("Road Act 1916", "An act concerning the width of wagon wheels on county roads."),
     )
-    assert keep_relevant(Brief(ODER), found, embed) == tuple(found[:2])
+    assert keep_relevant(Brief(ODER), found, EMBED) == tuple(found[:2])
     asked = "Which toxins of golden algae kill fish?"
-    assert keep_relevant(Brief(ODER), found, embed, asked) == tuple(found[:3])
+    assert keep_relevant(Brief(ODER), found, EMBED, asked) == tuple(found[:3])
     others = (f"Who was the {place} minister in office?" for place in ("Polish", "German", "Czech", "Danish"))
-    assert keep_relevant(Brief(ODER), found, embed, *others, asked) == tuple(found[:3])
+    assert keep_relevant(Brief(ODER), found, EMBED, *others, asked) == tuple(found[:3])
 
 
 def test_a_page_is_kept_whole_and_one_in_another_language_too() -> None:
     page = [Snippet("https://a.org", "A", text) for text in ("The Oder is long.", "Wheels of wagons are wide.")]
     found = [*page, *snippets(("Pogoda", "Katastrofa zaskoczyła władze i mieszkańców regionu w sierpniu."))]
-    assert keep_relevant(Brief("Oder"), found, embed) == tuple(found)
-    assert keep_relevant(Brief("Odra", language="pl"), found, embed) == tuple(found[:2])
+    assert keep_relevant(Brief("Oder"), found, EMBED) == tuple(found)
+    assert keep_relevant(Brief("Odra", language="pl"), found, EMBED) == tuple(found[:2])

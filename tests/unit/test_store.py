@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -49,12 +50,18 @@ class SlowEmbedder(HashingEmbedder):
         return super().embed(texts)
 
 
+def empty_fields(snippet: Snippet) -> int:
+    return sum(not value for value in dataclasses.astuple(snippet))
+
+
 @settings(max_examples=30)
-@given(several, several)
-def test_a_snippet_is_kept_once_in_the_form_that_tells_most(first: list[Snippet], second: list[Snippet]) -> None:
-    with ReferenceStore(HashingEmbedder()) as store:
+@given(several, several, st.integers(0, 20))
+def test_snippets_are_kept_once_in_the_form_that_tells_most_listed_by_source_and_found(
+    first: list[Snippet], second: list[Snippet], k: int
+) -> None:
+    everything = first + second
+    with ReferenceStore(HashingEmbedder(8)) as store:
         new = store.add(first) + store.add(second)
-        everything = first + second
         assert [s.id for s in new] == list(dict.fromkeys(s.id for s in everything))
         assert len(store) == len(new)
         for snippet in everything:
@@ -63,19 +70,8 @@ def test_a_snippet_is_kept_once_in_the_form_that_tells_most(first: list[Snippet]
             assert kept in forms
             assert empty_fields(kept) == min(map(empty_fields, forms))
         assert store.add(everything) == ()
-
-
-def empty_fields(snippet: Snippet) -> int:
-    return sum(not value for value in dataclasses.astuple(snippet))
-
-
-@settings(max_examples=30)
-@given(several)
-def test_sources_hold_every_kept_snippet_those_with_most_first(found: list[Snippet]) -> None:
-    with ReferenceStore(HashingEmbedder()) as store:
-        store.add(found)
-        sources = store.sources()
-    assert sorted(s.id for source in sources for s in source.snippets) == sorted({s.id for s in found})
+        sources, results = store.sources(), [*store.search(QUERIES, k), store.search_fused(QUERIES, k)]
+    assert sorted(s.id for source in sources for s in source.snippets) == sorted({s.id for s in everything})
     assert list(sources) == sorted(sources, key=lambda source: (-len(source.snippets), source.url))
     for source in sources:
         assert source == store.source(source.id)
@@ -83,6 +79,10 @@ def test_sources_hold_every_kept_snippet_those_with_most_first(found: list[Snipp
         assert {canonical_url(s.url) for s in source.snippets} == {canonical_url(source.url)}
         titles = Counter(s.title for s in source.snippets if s.title)
         assert titles[source.title] == max(titles.values(), default=0)
+    for result in results:
+        texts = {normalised_text(s.text) for s in result}
+        assert len(result) == len(texts) == min(k, len({normalised_text(s.text) for s in everything}))
+        assert all(s is store.snippet(s.id) for s in result)
 
 
 def test_passages_of_a_source_come_in_the_order_of_its_pages() -> None:
@@ -112,7 +112,7 @@ def test_a_store_that_grew_between_searches_is_as_one_made_at_once(
     with ReferenceStore(LiteralEmbedder(8)) as grown, ReferenceStore(LiteralEmbedder(8)) as other:
         for found, way, gone in steps:
             getattr(grown, way)(found)
-            assert len(grown.search(queries, k)) == len(queries)
+            assert len(grown.search(QUERIES, k)) == len(QUERIES)
             grown.remove({Snippet(gone, "", "x").source_id} if gone else ())
         at_removal = [n for n, (_, _, gone) in enumerate(steps) if gone]
         for n, (found, way, _) in enumerate(steps):
@@ -137,18 +137,6 @@ def all_that_is_told(arrivals: list[tuple[Snippet, str]], k: int) -> list[object
         for snippet, way in arrivals:
             getattr(store, way)([snippet])
         return [store.sources(), store.search(queries, k), store.search_fused(queries, k)]
-
-
-@settings(max_examples=25)
-@given(several, st.integers(0, 20))
-def test_a_search_gives_up_to_k_kept_snippets_of_distinct_texts(found: list[Snippet], k: int) -> None:
-    with ReferenceStore(HashingEmbedder(8)) as store:
-        store.add(found)
-        results = [*store.search(QUERIES, k), store.search_fused(QUERIES, k)]
-    for result in results:
-        texts = {normalised_text(s.text) for s in result}
-        assert len(result) == len(texts) == min(k, len({normalised_text(s.text) for s in found}))
-        assert all(s is store.snippet(s.id) for s in result)
 
 
 def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_one() -> None:
@@ -200,41 +188,32 @@ def test_a_search_sees_everything_added_before_it_from_any_thread() -> None:
         assert store.search(queries, 7) == sequential.search(queries, 7)
 
 
-class FailingEmbedder(HashingEmbedder):
-    """Fails as long as it is told to."""
+class FaultyEmbedder(HashingEmbedder):
+    """Fails, gives a vector too few, or does as it should."""
 
-    broken = True
+    fault: Literal["fails", "too few", ""] = "fails"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        if self.broken:
+        if self.fault == "fails":
             raise RuntimeError("no memory left")
-        return super().embed(texts)
+        return super().embed(texts)[bool(self.fault) :]
 
 
-def test_a_failing_embedder_surfaces_in_search_and_nothing_is_lost() -> None:
-    embedder = FailingEmbedder()
+def test_a_faulty_embedder_surfaces_in_search_and_nothing_is_lost() -> None:
+    embedder = FaultyEmbedder()
     with ReferenceStore(embedder) as store:
+        store.warm_up()
+        assert store.search(["silk"], 1) == [()]  # its failure waits for a need
         store.add(numbered(3))
         for _ in range(2):
             with pytest.raises(StoreError, match=r"hashing-128.*no memory left") as caught:
                 store.search(["silk"], 3)
             assert isinstance(caught.value.__cause__, RuntimeError)
-        embedder.broken = False
-        assert len(store.search(["silk"], 5)[0]) == 3
-
-
-class WrongShapeEmbedder(HashingEmbedder):
-    """Gives a vector too few."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return super().embed(texts)[1:]
-
-
-def test_vectors_of_another_shape_are_refused() -> None:
-    with ReferenceStore(WrongShapeEmbedder()) as store:
-        store.add(numbered(3))
+        embedder.fault = "too few"
         with pytest.raises(StoreError, match=r"\(2, 128\) where \(3, 128\)"):
             store.search_fused(["silk"], 3)
+        embedder.fault = ""
+        assert len(store.search(["silk"], 5)[0]) == 3
 
 
 def test_closing_ends_the_thread_and_refuses_more() -> None:
@@ -251,16 +230,6 @@ def test_closing_ends_the_thread_and_refuses_more() -> None:
         store.add(numbered(1))
     with pytest.raises(StoreError, match="closed"):
         store.warm_up()
-
-
-def test_warming_up_loads_the_embedder_and_its_failure_waits_for_a_need() -> None:
-    embedder = FailingEmbedder()
-    with ReferenceStore(embedder) as store:
-        store.warm_up()
-        assert store.search(["silk"], 1) == [()]
-        embedder.broken = False
-        store.add(numbered(1))
-        assert len(store.search(["silk"], 1)[0]) == 1
 
 
 @settings(max_examples=30)

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from contexts import run
 
-from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.passage_answers import answer_from_passages
-from storm_pipeline.method.writers.writing import evidence_from, write_article, write_whole
-from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet, Turn
+from storm_pipeline.method.writers.writing import evidence_from, write_whole
+from storm_pipeline.types import Heading, Outline, Section, Snippet, Turn
 
 DAM = Snippet(
     "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."
@@ -21,12 +21,8 @@ FLOOD = Snippet(
 OUTLINE = Outline("Orrin Dam", (Heading("History", (Heading("Floods"), Heading("Repairs"))), Heading("Lake")))
 BUILT = "The dam of concrete was built by two thousand men from 1931 until 1936 [1]."
 FLOODED = "Which flood came over the wall in 1952 and took away the mill of the town?"
+WALTZ = "Penguins waltz beneath Antarctic moonlight [2]."
 CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
-
-
-def evidence_of(ctx: RunContext, heading: Heading, found: Sequence[Snippet]) -> Any:
-    """The evidence of a section from these snippets alone."""
-    return evidence_from(ctx, heading, found)
 
 
 def texts(section: Section) -> list[str]:
@@ -36,7 +32,7 @@ def texts(section: Section) -> list[str]:
 def section(reply: str, remarks: str = "") -> Section:
     replies: dict[str, Any] = {"WriteSection": lambda _: {"text": reply}, "AnswerRemarks": lambda _: {"text": remarks}}
     with run([DAM, FLOOD], replies) as (ctx, _):
-        evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
+        evidence = evidence_from(ctx, OUTLINE.sections[0], [DAM, FLOOD])
         return write_whole(ctx, OUTLINE, evidence)
 
 
@@ -48,56 +44,20 @@ def test_planned_subheadings_become_subsections() -> None:
 
 
 def test_nothing_of_a_subsection_without_support_is_left() -> None:
-    own = section(f"{BUILT}\n## Repairs\nPenguins waltz beneath Antarctic moonlight [2].", "1: delete")
+    own = section(f"{BUILT}\n## Repairs\n{WALTZ}", "1: delete")
     assert not own.subsections
     assert len(texts(own)) == 1
 
 
-def test_findings_of_other_sections_are_named_as_such() -> None:
-    asked: list[Mapping[str, Any]] = []
-
-    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
-        asked.append(inputs)
-        return {"text": BUILT}
-
-    own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
-    with run([DAM], {"WriteSection": write}) as (ctx, _):
-        shown = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        write_whole(ctx, OUTLINE, replace(shown, findings=(own,), related=(other,)))
-    first, between, last = asked[0]["findings"].splitlines()
-    assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
-    assert "other sections" in between
-
-
-def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> None:
-    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
-        return {"text": f"{BUILT}\n## History\n{BUILT}\n## Empty\n## Floods\n{CAME}"}
-
-    with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
-        evidence = evidence_of(ctx, Heading("Overview"), [DAM, FLOOD])
-        whole = write_article(ctx, evidence)
-    assert [len(paragraph.sentences) for paragraph in whole.lead] == [1]
-    assert [own.heading for own in whole.sections] == ["History", "Floods"]
-
-
-def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
-    reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
-    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
+@pytest.mark.parametrize(("uncited", "kept"), [("drop", [BUILT, CAME]), ("unchecked", [BUILT, WALTZ, CAME])])
+def test_an_answer_keeps_what_is_supported_or_cited_and_counts_the_rest(uncited: str, kept: list[str]) -> None:
+    reply = f"{BUILT} {WALTZ} Nobody knows. {CAME.replace('[2]', '[2][7]')}"
+    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited=uncited) as (ctx, told):
         answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.answer for c in own.citations]
-    assert [own.text for own in answer.answer] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
-    assert known == [DAM, FLOOD]
-    assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 1)
-
-
-def test_an_unchecked_answer_keeps_what_it_cites() -> None:
-    reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
-    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
-        answer = answer_from_passages(ctx, FLOODED, [DAM, FLOOD])
-        known = [ctx.store.snippet(c.snippet_id) for own in answer.answer for c in own.citations]
-    assert [own.text for own in answer.answer][1:] == ["Penguins waltz beneath Antarctic moonlight."]
-    assert known == [DAM, FLOOD]
-    assert told.counted("dropped_unsupported") == 1
+    assert [own.text for own in answer.answer] == [text.rpartition(" [")[0] + "." for text in kept]
+    assert known == [DAM, FLOOD, FLOOD][: len(kept)]
+    assert (told.counted("invented_citations"), told.counted("dropped_unsupported")) == (1, 4 - len(kept))
 
 
 QUESTION = "How many votes did Congress need to remove the president of Peru?"

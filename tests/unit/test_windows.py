@@ -121,16 +121,6 @@ def test_inputs_are_shortened_to_the_room_there_is(inputs: dict[str, Any], room:
         assert made == inputs
 
 
-def test_whole_lines_go_and_the_newest_turns_stay() -> None:
-    lines = [f"[{i}] Title: {ENGLISH.strip()}" for i in range(1, 9)]
-    text = "\n".join(lines)
-    made = fit_inputs({"passages": text, "topic": "The Oder"}, 150)
-    assert made["topic"] == "The Oder"
-    assert made["passages"].split("\n") == lines[: made["passages"].count("\n") + 1]
-    assert fit_inputs({"conversation": text}, 150)["conversation"].endswith(lines[-1])
-    assert fit_inputs({"passages": ENGLISH * 50}, 60)["passages"] in ENGLISH * 50
-
-
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("window", [4096, 8192, 16384])
 def test_no_prompt_has_more_than_a_known_window(language: str, window: int) -> None:
