@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 from books import epub, paragraph, run, word
-from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import closed_port
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import hub_folder, is_here, open_embedder
-from storm_pipeline.interfaces.configuration.diagnosis import diagnose
-from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
@@ -96,23 +93,16 @@ LINKED = [
 
 
 @pytest.mark.parametrize(("markup", "text"), [*MARKUP, *LINKED])
-def test_markup_within_lines_is_read_in_pages_and_html_files(markup: str, text: str) -> None:
+def test_markup_within_lines_is_read_in_pages_books_and_what_engines_deposit(markup: str, text: str) -> None:
+    told, url = f"A word {text} word.", "https://a.example/x"
     html = f"<html><head><title>T</title></head><body><article><p>A word {markup} word.</p>{FILLER}</article>"
-    url = "https://a.example/x"
     for pages in (extract(FetchedPage(url, url, "text/html", html.encode())).pages, read_html(html.encode()).pages):
-        assert plain_text(pages[0][1].split("\n")[0]) == f"A word {text} word."
-
-
-@pytest.mark.parametrize(("markup", "text"), [*MARKUP, *LINKED])
-def test_markup_within_lines_is_read_in_books(markup: str, text: str) -> None:
+        assert plain_text(pages[0][1].split("\n")[0]) == told
     page = markup.replace("<wbr>", "<wbr/>").replace("&shy;", "\xad").replace("&minus;", "−")
-    assert read_epub(epub(f"<p>A word {page} word.</p>")).pages == ((None, f"A word {text} word."),)
-    assert text_of(parse_html(f"<p>A word {markup} word.".encode())) == f"A word {text} word."
-
-
-@pytest.mark.parametrize(("markup", "text"), [pair for pair in MARKUP if "notes.html" not in pair[0]])
-def test_markup_within_lines_is_read_in_what_engines_deposit(markup: str, text: str) -> None:
-    assert fragment_text(f"A word {markup} word.") == f"A word {text} word."
+    assert read_epub(epub(f"<p>A word {page} word.</p>")).pages == ((None, told),)
+    assert text_of(parse_html(f"<p>A word {markup} word.".encode())) == told
+    if (markup, text) in MARKUP:
+        assert fragment_text(f"A word {markup} word.") == told
 
 
 def test_formulas_of_a_book() -> None:
@@ -187,12 +177,12 @@ def test_a_superscript_that_was_not_closed_swallows_no_paragraphs() -> None:
     assert "Two 2 words.\n\nThree." in text
 
 
-def at(text: str, position: str) -> str:
-    return run(text).replace("<w:r>", f'<w:r><w:rPr><w:vertAlign w:val="{position}"/></w:rPr>')
-
-
 def having(text: str, properties: str) -> str:
     return run(text).replace("<w:r>", f"<w:r><w:rPr>{properties}</w:rPr>")
+
+
+def at(text: str, position: str) -> str:
+    return having(text, f'<w:vertAlign w:val="{position}"/>')
 
 
 @pytest.mark.parametrize(
@@ -252,15 +242,3 @@ def test_models_that_are_here_are_not_fetched(tmp_path: Path) -> None:
     (cached / "snapshots" / "abc").mkdir(parents=True)
     (cached / "snapshots" / "abc" / "modules.json").write_text("[]")
     assert is_here(NAME, tmp_path)
-
-
-def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STORM_EMBEDDER", NAME)
-    monkeypatch.setenv("COLUMNS", "300")
-    output = run_storm("assets", "list", "--cache", str(tmp_path)).output
-    assert NAME in output
-    assert "from the model hub" in output
-    found = diagnose(Settings.build({"lm": "openai/x", "embedder": NAME, "cache": tmp_path, "search": "wiki-leads"}))
-    assert "the first run fetches it from the model hub" in next(
-        one.detail for one in found if one.subject == f"sentence encoder {NAME}"
-    )

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import dspy
@@ -16,7 +15,6 @@ from storm_pipeline import Snippet
 from storm_pipeline.evidence.passages import numbered_passages, passages
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.replies import strip_thinking
-from storm_pipeline.models.request import is_cut
 from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
@@ -194,22 +192,6 @@ def test_an_object_of_several_fields_is_read_in_a_wrapper() -> None:
     plain = {"pattern": "cause-effect", "points": [{"text": "Salt.", "passages": [1]}]}
     reply = f"<tool_call>{json.dumps({'name': 'x', 'arguments': json.dumps(plain)})}</tool_call>"
     assert parsed(OutlineText, reply) == parsed(OutlineText, json.dumps(plain))
-
-
-@pytest.mark.parametrize(
-    ("response", "cut"),
-    [
-        (SimpleNamespace(choices=[SimpleNamespace(finish_reason="length")]), True),  # of LiteLLM
-        (SimpleNamespace(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), True),
-        ((SimpleNamespace(finish_reason="stop"), SimpleNamespace(finish_reason="length")), True),
-        (SimpleNamespace(finish_reason="stop", provider_data={"choices": [{"finish_reason": "MAX_TOKENS"}]}), True),
-        (SimpleNamespace(choices=[SimpleNamespace(finish_reason="stop")]), False),
-        ({"choices": None}, False),
-        (None, False),
-    ],
-)
-def test_a_response_tells_whether_it_ended_at_its_limit(response: Any, cut: bool) -> None:
-    assert is_cut(response) is cut
 
 
 HOSTILE = (

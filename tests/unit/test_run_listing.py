@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from commands import run_storm as command
 
 from storm_pipeline import CallFinished, StageFinished
 from storm_pipeline.interfaces import listing
 from storm_pipeline.interfaces.batch import TopicRequest, TopicStatus
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.topics import State
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunStarted, RunStopped, StageStarted
 from storm_pipeline.run.folder import RunStore
@@ -48,10 +47,6 @@ def made(root: Path, topic: str, *events: Event, status: str = "", created: floa
     """As :func:`a_run`, and let go of."""
     with a_run(root, topic, *events, status=status, created=created) as folder:
         return folder
-
-
-def command(*arguments: object, columns: int = 200) -> Result:
-    return CliRunner(env={"COLUMNS": str(columns), "TERM": "dumb"}).invoke(app, list(map(str, arguments)))
 
 
 def files(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -176,15 +171,11 @@ def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
     asked = command("show", batch)
     assert (asked.exit_code, f"storm runs --out {batch}" in asked.stderr) == (1, True)
     assert files(batch) == before
-
-
-def test_reading_writes_nothing(tmp_path: Path) -> None:
-    folder = made(tmp_path, "Amber", call(), status="finished")
-    with a_run(tmp_path, "Brass", call()) as going_on:
-        before = files(folder), files(going_on)
-        for arguments in (("runs", "--out", tmp_path), ("show", folder), ("show", going_on)):
-            assert command(*arguments).exit_code == 0
-        assert (files(folder), files(going_on)) == before
+    (batch / "batch.json").write_text("{", "utf-8")
+    *runs, last = list_runs(tmp_path)
+    assert [entry.topic for entry in runs] == ["Brass", "Salt", "Jade", "Amber"]
+    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
+    assert command("runs", "--out", tmp_path).exit_code == 0
 
 
 def test_of_a_lock_that_may_not_be_tried_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,35 +230,23 @@ def test_show_tells_sessions_stages_and_roles(tmp_path: Path) -> None:
     ]
     assert "failure in sections: section 'B': no reply (2 times)" in lines
     assert "note: changed since the last session: turns" in lines
-    for fact in ("2 sessions", "2 calls", "1.6k fresh", "800 cached", "600 written", "cost unknown", "1 reused"):
-        assert fact in lines[-1]
-
-
-def test_show_as_json(tmp_path: Path) -> None:
-    record = json.loads(command("show", sessions_of(tmp_path), "--json").stdout)
+    record = json.loads(command("show", tmp_path / lines[0].rpartition("/")[2], "--json").stdout)
     assert (record["state"], record["topic"], record["usage"]["calls"]) == ("interrupted", "Silk Road", 2)
     assert [session["ending"] for session in record["timeline"]] == ["stopped", "interrupted"]
     assert [session["usage"]["cost"] for session in record["timeline"]] == [0.25, None]
     assert record["timeline"][0]["stages"][0]["rows"][0]["role"] == "writer"
     assert record["rows"][0]["calls"] == 2
+    for fact in ("2 sessions", "2 calls", "1.6k fresh", "800 cached", "600 written", "cost unknown", "1 reused"):
+        assert fact in lines[-1]
 
 
-def test_show_of_no_run(tmp_path: Path) -> None:
+def test_no_runs(tmp_path: Path) -> None:
+    shown = command("runs", "--out", tmp_path / "none")
+    assert (shown.exit_code, shown.stdout) == (0, "")
+    assert "no runs in" in shown.stderr
+    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
     shown = command("show", tmp_path)
-    assert shown.exit_code == 1
-    assert "has no events.jsonl" in shown.stderr
-
-
-@pytest.mark.parametrize("columns", [30, 80])
-def test_a_table_is_no_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
-    folder = sessions_of(tmp_path)
-    environment = {"COLUMNS": str(columns), "TTY_COMPATIBLE": "1", "NO_COLOR": "1"}
-    for arguments in (["runs", "--out", str(tmp_path)], ["show", str(folder)]):
-        shown = CliRunner(env=environment).invoke(app, arguments)
-        assert shown.exit_code == 0
-        table = [row for row in shown.stdout.splitlines() if row.startswith(("state", "interr", "stage", "sections"))]
-        assert table
-        assert all(len(line) <= columns for line in table)
+    assert (shown.exit_code, "has no events.jsonl" in shown.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -280,19 +259,3 @@ def test_a_session_begins_its_events_on_a_line_of_their_own(tmp_path: Path, befo
     lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
     assert lines[:-1] == before.splitlines()
     assert json.loads(lines[-1])["detail"] == "later"
-
-
-def test_no_runs(tmp_path: Path) -> None:
-    shown = command("runs", "--out", tmp_path / "none")
-    assert (shown.exit_code, shown.stdout) == (0, "")
-    assert "no runs in" in shown.stderr
-    assert json.loads(command("runs", "--out", tmp_path, "--json").stdout) == []
-
-
-def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
-    batch = a_batch(tmp_path, time.time())
-    (batch / "batch.json").write_text("{", "utf-8")
-    *runs, last = list_runs(tmp_path)
-    assert [entry.topic for entry in runs] == ["Salt", "Jade"]
-    assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
-    assert command("runs", "--out", tmp_path).exit_code == 0

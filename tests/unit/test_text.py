@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.cleaning import clean, has_sentences
 from storm_pipeline.method.context import validate_topic as validated
-from storm_pipeline.method.writers.drafts import RemarkReply, read_draft, read_replies
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.output.articles.markdown import markdown_article
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.render.markdown import to_markdown
@@ -95,16 +94,6 @@ def test_words_do_not_depend_on_what_else_a_text_holds(text: str) -> None:
 )
 def test_is_complete(sentence: str, *, complete: bool) -> None:
     assert sentences.is_complete(sentence) is complete
-
-
-def test_foreign_script_share() -> None:
-    english = "The Forbidden City stands in Beijing. " * 10
-    assert t.foreign_script_share("A plain text, naïve café.", english) == 0.0
-    assert t.foreign_script_share("故宫位于北京。", english) == 1.0
-    assert t.foreign_script_share("abcd北京", english + "故宫") == pytest.approx(2 / 6)
-    assert t.foreign_script_share("故宫位于北京。", "北京 Beijing") == 0.0
-    assert t.foreign_script_share("Кот", "cat") == 1.0
-    assert t.foreign_script_share("123", english) == t.foreign_script_share("abc", "123") == 0.0
 
 
 WORDY = st.lists(st.sampled_from(["a", "b", "C", "d,", "e."]), max_size=12).map(" ".join)
@@ -203,29 +192,21 @@ def test_sentences_are_told_from_menus_and_lists(text: str, whether: bool) -> No
 SHOWN = 14
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_reply_to_a_remark_is_read_alike_in_every_form(form: str) -> None:
-    reply = FORMS[form]("1: The dam was built of concrete [2] [3].")
-    assert read_replies(reply, SHOWN) == {1: RemarkReply(Claim("The dam was built of concrete.", (1, 2)))}
-
-
 @pytest.mark.parametrize("text", STAYS)
-def test_brackets_that_cite_nothing_stay(text: str) -> None:
+def test_brackets_that_cite_nothing_stay_in_a_draft_and_an_imported_article(text: str) -> None:
     draft = read_draft(text, SHOWN)
-    assert " ".join(claim.text for claim in draft.claims()) == re.sub(r" ?\[1\](?=[.]?$)", "", text)
+    told = [claim.text for claim in draft.claims()]
+    assert " ".join(told) == re.sub(r" ?\[1\](?=[.]?$)", "", text)
     assert draft.invented == 0
     assert {position for claim in draft.claims() for position in claim.cited} <= {0}
-
-
-@pytest.mark.parametrize("text", [one for one in STAYS if "`" not in one and "$" not in one])  # marks of Markdown
-def test_brackets_that_cite_nothing_stay_in_an_imported_article(text: str) -> None:
+    if "`" in text or "$" in text:  # marks of Markdown
+        return
     sources = "\n\n## References\n" + "".join(f"{n}. [Page](https://a.example/{n})\n" for n in range(1, SHOWN + 1))
     pages = AvailablePages([Reference(f"https://a.example/{n}", "Page", text) for n in range(1, SHOWN + 1)])
     article = pages.cite(markdown_article("Dam", text + sources))
-    told = [sentence.text for sentence in article.sentences()]
-    assert told == [claim.text for claim in read_draft(text, SHOWN).claims()]
     again = pages.cite(markdown_article("Dam", to_markdown(article)))
-    assert [sentence.text for sentence in again.sentences()] == told
+    for own in (article, again):
+        assert [sentence.text for sentence in own.sentences()] == told
 
 
 @pytest.mark.parametrize(
@@ -265,36 +246,30 @@ def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
     assert len(without_markers(text, "\0")) == len(text)
 
 
-def test_escaped_brackets_in_an_open_one_are_read_in_one_way() -> None:
+def test_brackets_and_reserved_digits_without_end_are_read_once() -> None:
     text = "[" + r"\[]" * 40 + "!"  # each in two ways takes a week
     assert without_markers(text) == mark_citations(text, 1) == text
-
-
-def test_reserved_digits_without_end_are_no_mark() -> None:
     text = "\ufde0" * 1_000_000  # from each of them takes an hour
     assert without_markers(text) == text
 
 
 JOINED = ["می‌خواهم", "क्‍ष", "👩‍🚀 in space", "خانه‌ها"]
+NEWER = "\U0001fae9 \U0003fffd"
+"""Emoji that are newer than the tables of Python."""
 
 
-@pytest.mark.parametrize("topic", JOINED)
-def test_a_topic_may_hold_what_joins_letters(topic: str) -> None:
+@pytest.mark.parametrize("topic", [*JOINED, NEWER])
+def test_a_topic_may_hold_what_joins_letters_and_any_emoji(topic: str) -> None:
     assert validated(f" {topic} ") == topic
-    assert printable(topic) == topic
+    assert topic == NEWER or printable(topic) == topic
 
 
-CONTROLLED = ["a\x00b", "a\x1b[31m", "a\u202eb", "a\u200bb", "a\ud83d", "\u200d", "\u200c \u200d", " "]
-
-
-@pytest.mark.parametrize("topic", CONTROLLED)
+@pytest.mark.parametrize(
+    "topic", ["a\x00b", "a\x1b[31m", "a\u202eb", "a\u200bb", "a\ud83d", "\u200d", "\u200c \u200d", " "]
+)
 def test_a_topic_may_not_hold_controls_or_nothing(topic: str) -> None:
     with pytest.raises(SettingsError):
         validated(topic)
-
-
-def test_a_topic_may_hold_an_emoji_that_is_newer_than_the_tables_of_python() -> None:
-    assert validated("\U0001fae9 \U0003fffd") == "\U0001fae9 \U0003fffd"
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
