@@ -143,6 +143,8 @@ def test_what_cannot_be_continued(tmp_path: Path) -> None:
             runs.continue_from("no-run", OUTLINE)
         with pytest.raises(UnicodeEncodeError):  # the run's record cannot be written
             runs.continue_from(run, OUTLINE, [{"name": "a\ud800", "focus": "b"}])
+        with pytest.raises(SettingsError, match="surrogate"):
+            RunOrder.of(topic="a\ud800")
         assert len(list((tmp_path / "runs").iterdir())) == folders
 
 

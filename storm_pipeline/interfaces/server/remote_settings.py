@@ -68,7 +68,8 @@ class Order(BaseModel, extra="forbid"):
             return cls(**values)
         except ValidationError as error:
             first = error.errors()[0]
-            raise InvalidSettingError(f"{first['loc'][0]}: {first['msg']}", str(first["loc"][0])) from None
+            name = str(first["loc"][0]) if first["loc"] else "order"  # of a text that UTF-8 cannot encode
+            raise InvalidSettingError(f"{name}: {first['msg']}", name) from None
 
 
 def _few_lines(outline: str) -> str:
