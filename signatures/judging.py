@@ -1,4 +1,4 @@
-"""Prompts of the judges of support. What is long and shared by many questions comes first."""
+"""Prompts of the judges of support. Long parts that many questions share come first."""
 
 import dspy
 

@@ -1,4 +1,4 @@
-"""Prompts of what is done between interviews and writing: what is missing is named, and looked up."""
+"""Prompts for the steps between interviews and writing: reading pages, finding gaps, and filling them."""
 
 from typing import Annotated
 

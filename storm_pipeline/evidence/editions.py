@@ -296,7 +296,7 @@ class Editions:
         return cited_as
 
     def one_per_text(self, ranked: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Drop from a ranking the snippets that repeat a page with the same text of which a snippet ranks higher."""
+        """Drop the snippets of a page whose text is that of another page with a higher-ranked snippet."""
         shown: set[str] = set()
         kept = []
         for snippet in ranked:

@@ -118,7 +118,7 @@ def with_source(passage: Passage) -> str:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Return snippets of a page, and those that touch or overlap them under the same heading; the first one's first."""
+    """Return snippets of a page and their neighbours under the same heading, those of the first snippet first."""
     chosen = {snippet.id: snippet for snippet in snippets}
     for snippet in snippets:
         for other in page:

@@ -226,7 +226,7 @@ class Screen:
         return None
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """Cite for each passage the snippet with most of a sentence's stems, and those that add two or a number."""
+        """Cite for each passage the snippet with most of a sentence's stems, and others that add stems or a number."""
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:

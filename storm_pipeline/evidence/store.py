@@ -341,7 +341,7 @@ class ReferenceStore(SnippetIndex):
                     del self._pending[text]
 
     def _settle(self) -> None:
-        """Wait until all snippets added before are embedded; those that could not be are tried again."""
+        """Wait until all earlier snippets are embedded; failed ones are tried again."""
         with self._lock:
             if not self._pending:
                 return

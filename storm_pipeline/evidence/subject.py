@@ -69,7 +69,7 @@ class Subject:
             return False
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
-    def is_named_apart(self, text: str, title: str = "") -> bool:
+    def is_named_separately(self, text: str, title: str = "") -> bool:
         """Return whether a sentence names the topic outside its page's title and outside longer names.
 
         Red deer are not Red; the Song dynasty is not a song, nor is a songwriter.

@@ -253,7 +253,7 @@ class OpenAIEngine:
 
 
 def _headers() -> Any:
-    """Return headers that remove those that the client would take from the environment for any server."""
+    """Return headers that unset those which the client takes from the environment for every server."""
     custom = [line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")]
     return dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
 

@@ -25,13 +25,13 @@ Metric = Callable[..., dspy.Prediction]
 """A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
 MakeMetric = Callable[[Embed, Examples], Metric]
 """An encoder (texts to unit vectors) and all examples of a job → the metric."""
-_NAMED = 4  # maximum items of a kind named in feedback
+_MOST = 4  # maximum items of a kind named in feedback
 _WORD = re.compile(r"[^\W\d_][\w'’-]+")
-_MATCHES = 0.6  # minimum cosine of two equal headings
-_ROOM = 1.3  # multiple of the human outline's headings that costs nothing
-_RANKED = 50
-_SHOWN = 5  # results read per query
-_OUT_OF_FORM = 0.5  # factor for a text that breaks off or cites unknown numbers
+_MIN_COSINE = 0.6  # minimum cosine of two equal headings
+_FREE_LENGTH = 1.3  # multiple of the human outline's headings that costs nothing
+_RANKING_DEPTH = 50
+_TOP_RESULTS = 5  # results that count per query
+_FORM_PENALTY = 0.5  # factor for a text that breaks off or cites unknown numbers
 
 
 def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, clip: bool = False) -> float | None:
@@ -80,7 +80,7 @@ class Gold:
     text: str = field(default="", repr=False)
     # the sources of the text, in the order of their numbers in the prompt
     passages: tuple[Passage, ...] = field(default=(), repr=False)
-    left: tuple[str, ...] = field(default=(), repr=False)  # other sections' passages
+    other_passages: tuple[str, ...] = field(default=(), repr=False)  # of other sections
 
 
 def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:
@@ -111,12 +111,12 @@ def outline_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> t
     wanted, made = _headings(gold.sections), _headings(pred.sections)
     recall = min(1.0, max(0.0, soft_recall(wanted, made, embed, clip=True) or 0.0))
     distinct = {heading.casefold() for heading in made}
-    room = min(1.0, _ROOM * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
+    room = min(1.0, _FREE_LENGTH * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
     missing, odd = _headings_without_match(wanted, made, embed), _headings_without_match(made, wanted, embed)
-    feedback = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}."] * bool(missing)
-    feedback += [f"They have nothing like: {'; '.join(odd[:_NAMED])}."] * bool(odd)
+    feedback = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_MOST])}."] * bool(missing)
+    feedback += [f"They have nothing like: {'; '.join(odd[:_MOST])}."] * bool(odd)
     feedback += [f"They need {len(wanted)} headings, the outline has {len(made)}."] * (room < 1)
-    return recall * room, " ".join(feedback) or "Every heading has its like in the editors' outline."
+    return recall * room, " ".join(feedback) or "Every heading has a similar one in the editors' outline."
 
 
 def _headings(sections: Sequence[Any]) -> list[str]:
@@ -130,7 +130,7 @@ def _headings_without_match(headings: Sequence[str], others: Sequence[str], embe
         return list(headings)
     vectors = embed([*headings, *others])
     best = (vectors[: len(headings)] @ vectors[len(headings) :].T).max(axis=1)
-    return [heading for heading, cosine in zip(headings, best, strict=True) if cosine < _MATCHES]
+    return [heading for heading, cosine in zip(headings, best, strict=True) if cosine < _MIN_COSINE]
 
 
 def queries_metric(embed: Embed, examples: Examples) -> Metric:
@@ -139,13 +139,13 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
     The ranking fuses BM25 and cosine. Recall is over the first five results of each query and at most five relevant
     passages; the reciprocal rank is that of the first relevant passage, averaged over the queries.
     """
-    pool = list(dict.fromkeys(t for e in examples for t in (*map(with_title, e.gold.passages), *e.gold.left)))
+    pool = list(dict.fromkeys(t for e in examples for t in (*map(with_title, e.gold.passages), *e.gold.other_passages)))
     index, vectors = LexicalIndex([((text, 1),) for text in pool], floor=0.0), np.asarray(embed(pool))
 
     @lru_cache(maxsize=4096)
     def ranked(query: str) -> Sequence[str]:
-        lexical = [match.position for match in islice(index.search(query), _RANKED)]
-        dense = [int(i) for i in np.argsort(-(vectors @ embed([query])[0]), kind="stable")[:_RANKED]]
+        lexical = [match.position for match in islice(index.search(query), _RANKING_DEPTH)]
+        dense = [int(i) for i in np.argsort(-(vectors @ embed([query])[0]), kind="stable")[:_RANKING_DEPTH]]
         fused = rank_scores([lexical, dense])
         return [pool[i] for i in sorted(fused, key=lambda i: -fused[i])]
 
@@ -155,11 +155,11 @@ def queries_metric(embed: Embed, examples: Examples) -> Metric:
             return 0.0, "There is no query."
         relevant = dict.fromkeys(map(with_title, gold.gold.passages))
         ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in relevant), 0) for q in queries]
-        hits = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(relevant)
-        recall = len(hits) / min(_SHOWN, len(relevant))
+        hits = {text for query in queries for text in ranked(query)[:_TOP_RESULTS]} & set(relevant)
+        recall = len(hits) / min(_TOP_RESULTS, len(relevant))
         first = (f"the first wanted passage at rank {r}" if r else "none of the wanted passages" for r in ranks)
         feedback = [f"“{query}” finds {what}." for query, what in zip(queries, first, strict=True)]
-        feedback += [f"Never among the first {_SHOWN}: {text[:160]}" for text in relevant if text not in hits][:1]
+        feedback += [f"Never among the first {_TOP_RESULTS}: {text[:160]}" for text in relevant if text not in hits][:1]
         return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(feedback)
 
     return as_metric(score)
@@ -180,11 +180,11 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     draft = read_draft(text, len(shown), names=(topic,))
     claims = draft.claims()
     if not claims:
-        return 0.0, "There is no whole sentence."
+        return 0.0, "There is no complete sentence."
     both = list(zip(claims, Screen(shown, known=topic, embed=embed).judge(claims), strict=True))
     supported = [bool(claim.cited) and not judgement.problem for claim, judgement in both]
     place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
-    placed_rightly = [
+    correct_citations = [
         number in {place.get(citation.snippet_id) for citation in judgement.sentence.citations}
         for claim, judgement in both
         for number in claim.cited
@@ -194,13 +194,13 @@ def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Predic
     coverage = 1 - len(missed) / len(wanted) if wanted else 1.0
     words, target = word_count(text), max(1, word_count(gold.gold.text))
     length = min(1.0, 2 * words / target, 2 * target / max(1, words))
-    value = (sum(supported) / len(supported) + sum(placed_rightly) / max(1, len(placed_rightly)) + coverage) / 3
-    feedback = [f"“{claim.text[:90]}”: {judgement.problem}." for claim, judgement in both if judgement.problem][:_NAMED]
-    feedback += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+    value = (sum(supported) / len(supported) + sum(correct_citations) / max(1, len(correct_citations)) + coverage) / 3
+    feedback = [f"“{claim.text[:90]}”: {judgement.problem}." for claim, judgement in both if judgement.problem][:_MOST]
+    feedback += [f"Editors also tell of {', '.join(missed[: 2 * _MOST])}."] * bool(missed)
     feedback += [f"It has {words} words, the editors' text {target}."] * (length < 1)
     feedback += ["It cites passages that do not exist."] * bool(draft.invented)
     feedback += ["It breaks off."] * bool(draft.broken_off)
-    form = _OUT_OF_FORM if draft.invented or draft.broken_off else 1.0
+    form = _FORM_PENALTY if draft.invented or draft.broken_off else 1.0
     return value * length * form, " ".join(feedback) or "Every sentence is supported, and nothing is missing."
 
 
@@ -216,7 +216,7 @@ def verdicts_metric(_: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tupl
         numbers = [number for number, supported in wanted.items() if supported == kind]
         shares.append(sum(given.get(number) == kind for number in numbers) / len(numbers))
     wrong = [f"{n} is {'supported' if wanted[n] else 'not supported'}" for n in wanted if given.get(n) != wanted[n]]
-    return sum(shares) / max(1, len(shares)), f"Sentence {'; '.join(wrong)}." if wrong else "All are told right."
+    return sum(shares) / max(1, len(shares)), f"Sentence {'; '.join(wrong)}." if wrong else "All are judged correctly."
 
 
 def names_in(text: str) -> frozenset[str]:

@@ -95,7 +95,7 @@ def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Exampl
             "number": settings.queries,
         }
         others = (passage for o in article.sections if o != section for passage in _passages(article, o))
-        gold = metrics.Gold(passages=_passages(article, section), left=tuple(map(metrics.with_title, others)))
+        gold = metrics.Gold(passages=_passages(article, section), other_passages=tuple(map(metrics.with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
         yield _example(inputs, queries=queries, gold=gold)
 

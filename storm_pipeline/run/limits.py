@@ -117,7 +117,7 @@ class Limits:
         owner: str = "",
         patience: float = 0.0,
     ) -> Literal["reserved", "wait", "spent"]:
-        """Reserve a call, once those that asked before it have theirs.
+        """Reserve a call, in the order of the requests.
 
         Args:
             call: its name.

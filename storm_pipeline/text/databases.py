@@ -1,4 +1,4 @@
-"""Opening of SQLite files of folders that may be another's: nothing in them deletes files, runs code or never ends."""
+"""Opens SQLite files that may be hostile: nothing in them deletes files, runs code or loops for ever."""
 
 import errno
 import sqlite3

@@ -25,7 +25,7 @@ class Name:
         return f"{self.given} {self.family}".strip()
 
     @property
-    def inverted(self) -> str:
+    def family_first(self) -> str:
         """``Family, Given``, or the whole name."""
         return f"{self.family}, {self.given}" if self.given else self.family
 

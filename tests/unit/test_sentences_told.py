@@ -210,8 +210,8 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
 
 def test_a_letter_is_named_by_a_word_of_its_own() -> None:
     subject = Subject("E (mathematical constant)")
-    assert not subject.is_named_apart("Every equation is an equality.")
-    assert subject.is_named_apart("The base is e, about 2.718.")
+    assert not subject.is_named_separately("Every equation is an equality.")
+    assert subject.is_named_separately("The base is e, about 2.718.")
 
 
 ODER = "2022 Oder environmental disaster"

@@ -43,7 +43,7 @@ class LanguageModelJudge:
     def judge_batches(
         self, parts: Sequence[Sequence[Question]], *, workers: int = MAX_WORKERS
     ) -> list[list[Verdict] | ModelError]:
-        """Return the verdicts of each batch, or why there are none; up to so many are judged at once.
+        """Return the verdicts of each batch, or the reason why there are none; some are judged concurrently.
 
         A batch that a cap stops is asked again when the others, which reserve more than they cost, have ended.
         """
@@ -79,7 +79,7 @@ class LanguageModelJudge:
 
 
 def _has_verdicts(wanted: int, reply: object) -> bool:
-    """Return whether a reply has a verdict on each of so many sentences; else it is not kept."""
+    """Return whether a reply has a verdict on each of this number of sentences; other replies are not kept."""
     return {*range(1, wanted + 1)} <= dict(read_verdicts(str(getattr(reply, "verdicts", reply)))).keys()
 
 

@@ -100,7 +100,7 @@ class ProcessExecutor(Executor):
         yield begin
 
     def _start(self, exchange: Exchange, threads: int) -> None:
-        """Start a process that does jobs in so many threads."""
+        """Start a process that does jobs in several threads."""
         with self._lock:
             if self._exchange is not exchange:  # closed
                 return
@@ -191,7 +191,7 @@ class ProcessExecutor(Executor):
                 pending.future.set_exception(CancelledError())
 
     def close(self) -> None:
-        """End the processes; those that still do jobs are killed. May be called repeatedly."""
+        """End the processes; busy ones are killed. May be called repeatedly."""
         with self._lock:
             exchange, self._exchange = self._exchange, None
             workers = list(self._workers.values())

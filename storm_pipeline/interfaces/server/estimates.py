@@ -43,7 +43,7 @@ class EstimateView(Estimate):
 
 
 def _minutes(made: Range, models: set[str], earlier: Iterable[Path]) -> Range | None:
-    """Return the minutes of so many tokens in the newest run that asked these models; None if there is none."""
+    """Return the minutes that the tokens take at the speed of the newest run with these models; None if unknown."""
     for folder in earlier:
         try:
             usage: Usage = adapter_of(Usage).validate_json(read_plain(folder / "usage.json"))

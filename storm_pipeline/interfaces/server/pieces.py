@@ -35,7 +35,7 @@ class TurnView:
 
 @dataclass(frozen=True)
 class ConversationView:
-    """An interview as far as it is held, or what was read or looked up afterwards."""
+    """The turns of an interview so far, or of later reading and look-ups."""
 
     perspective: str
     focus: str
@@ -132,7 +132,7 @@ def _article(folder: Path) -> Article | None:
 
 
 def _conversations(folder: Path, perspectives: Iterable[Perspective]) -> list[Conversation]:
-    """Return the conversations in the order of the perspectives; those that are none's first and last."""
+    """Return the conversations in the order of the perspectives, those without a perspective first and last."""
     if held := _read(folder / "conversations.json", tuple[Conversation, ...]):
         return list(held)
     growing = [c for path in _files(folder, _HELD) if (c := _read(path, Conversation))]

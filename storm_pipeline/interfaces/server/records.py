@@ -1,4 +1,4 @@
-"""A server's records of its runs, kept in the user's own folder, since the folder of runs may be another's."""
+"""A server's records of its runs, kept in the user's own folder, as the folder of runs may be somebody else's."""
 
 import hashlib
 import os

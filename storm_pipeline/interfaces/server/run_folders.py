@@ -1,4 +1,4 @@
-"""The runs of a server: run folders, looked up by name in a listing, never by a path from a request."""
+"""The runs of a server: folders that are found by name in a listing, never by a path from a request."""
 
 import json
 import os
@@ -58,7 +58,7 @@ class RunView:
     length: Annotated[str, Field(description="The article's length as it was set; empty if it cannot be read.")]
     article_language: Annotated[str, Field(description="Its language as it was set; empty if it cannot be read.")]
     state: Annotated[State, Field(description="All but `queued`, `running` and `finished` can be resumed.")]
-    reason: Annotated[str, Field(description="Why it ended early; empty if it did not.")]
+    reason: Annotated[str, Field(description="Reason why it ended early; else empty.")]
     position: Annotated[int | None, Field(description="Its place among the runs that wait, from 1; null if none.")]
     created: Annotated[str | None, Field(description="ISO time (UTC); null if unknown.")]
     sessions: Annotated[int, Field(description="Sessions so far.")]
@@ -108,7 +108,7 @@ class RunFolders:
         return tuple(map(self._view, islice((entry for entry in entries if entry.state not in _NO_RUN), most)))
 
     def newest(self) -> Iterator[Path]:
-        """Yield the folders of the newest runs, the last changed ones first."""
+        """Yield the folders of the newest runs, the most recently changed ones first."""
         yield from islice(sorted(self.names().values(), key=_changed, reverse=True), 20)
 
     def view(self, name: str) -> RunView:
@@ -121,7 +121,7 @@ class RunFolders:
         return self.records.get(name)
 
     def own_settings(self, name: str) -> SavedSettings:
-        """Return a run's settings without models and engines that no caller of this folder's servers chose.
+        """Return a run's settings, without models and engines that were not chosen by a caller of the server.
 
         Errors as for :meth:`settings`.
         """
@@ -140,7 +140,7 @@ class RunFolders:
         return tuple(folder.name for folder in known if run_state(folder) in ("queued", "interrupted"))
 
     def end(self, name: str, status: str, reason: str) -> None:
-        """Record that a waiting run will not begin, and the reason; no effect on other runs.
+        """Record why a waiting run will not start; no effect on other runs.
 
         Raises UnknownRunError, RunError: unknown, cannot be written, or locked by another process.
         """
@@ -151,11 +151,11 @@ class RunFolders:
     def delete(self, name: str) -> None:
         """Delete a run that no process holds. Raises UnknownRunError, RunError: unknown, or cannot be deleted."""
         folder = self.path(name)
-        aside = folder.with_name(f".deleted-{uuid4().hex}")  # disappears atomically
+        trash = folder.with_name(f".deleted-{uuid4().hex}")  # disappears atomically
         try:
-            folder.rename(aside)
+            folder.rename(trash)
             self.records.delete(name)
-            shutil.rmtree(aside)
+            shutil.rmtree(trash)
         except OSError as error:
             raise RunError(f"the run cannot be deleted: {error.strerror}") from error
 
@@ -292,12 +292,12 @@ def _creation_time(folder: Path) -> float:
 
 
 class EventFile:
-    """Reader of new events in a run's ``events.jsonl`` with their line numbers, from 1, ``after`` a number."""
+    """Reader of a run's ``events.jsonl`` that returns new events with their line numbers, which start at 1."""
 
     def __init__(self, folder: Path, after: int = 0) -> None:
         self._path = folder / "events.jsonl"
         self._after = after
-        self._is_long = False  # whether the line before the offset goes on
+        self._is_long = False  # whether the offset is within a very long line
         self._number = self._offset = self._values = 0
 
     def read(self) -> Iterator[tuple[int, dict[str, object]]]:

@@ -137,10 +137,10 @@ class RunService(AbstractContextManager["RunService"]):
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: stop it first")
         folder, documents = self.folders.path(name), self.folders.record(name).documents
-        settings = self._with_documents(self._resumed(name), caller, documents)
+        settings = self._with_documents(self._next_settings(name), caller, documents)
         given = {"outline": outline, "perspectives": None if perspectives is None else list(map(dict, perspectives))}
         pieces = {name: value for name, value in given.items() if value is not None}
-        _parsed(self.folders.view(name).topic, pieces)
+        _parse_pieces(self.folders.view(name).topic, pieces)
         from storm_pipeline.storm import prepare_from
 
         return self._accept(lambda storm: prepare_from(storm, folder, pieces), settings, caller, documents)
@@ -148,7 +148,7 @@ class RunService(AbstractContextManager["RunService"]):
     def choices_of(self, name: str) -> dict[str, str]:
         """Return the settings of a run that its caller may have chosen; empty if they cannot be read."""
         with suppress(StormError):
-            saved = self._resumed(name)
+            saved = self._next_settings(name)
             chosen = {choice: getattr(saved, choice) for choice in self.remote.choices()}
             may = self.remote.is_allowed
             return {choice: str(v) for choice, v in chosen.items() if v is not None and may(choice, v)}
@@ -172,13 +172,13 @@ class RunService(AbstractContextManager["RunService"]):
         if self.is_running(name):
             raise ConflictError("the run is under way or waits for its turn: ask when it has ended")
         self.folders.require_room(self.folders.record(name).caller)
-        settings = self._resumed(name)
+        settings = self._next_settings(name)
         before = self.folders.view(name).cost or 0.0
         left = self._left(settings, before, CALLER.get())
         with self.questions.hold(caller_name()), self.queue.reserving(left) as reserved:
             if reserved is None:
                 raise BudgetSpentError("a budget is spent, or reserved by runs under way: try again later")
-            limited = _within(settings, before, reserved.most)
+            limited = _with_cap(settings, before, reserved.most)
             answer = self._storm(limited).ask(self.folders.path(name), question, sinks=[CallbackSink(reserved.count)])
         return self.redactor.article(answer)
 
@@ -193,7 +193,7 @@ class RunService(AbstractContextManager["RunService"]):
     def _accept(
         self, make: "Callable[[Storm], Path]", settings: Settings, caller: Caller, documents: str | None
     ) -> str:
-        """Let a new run begin or wait, and return its name. ``make``: makes its folder."""
+        """Start a new run or put it into the queue, and return its name. ``make``: makes its folder."""
         budget = self._budgets.of(caller)
         if budget and settings.max_cost is None:  # reserves from the budget
             self._budgets.check(budget)
@@ -352,19 +352,19 @@ class RunService(AbstractContextManager["RunService"]):
             return settings
         return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
 
-    def _resumed(self, name: str, given: Mapping[str, Any] | None = None) -> Settings:
+    def _next_settings(self, name: str, given: Mapping[str, Any] | None = None) -> Settings:
         """Return the settings of a run's next session."""
         return self.remote.for_resuming(self.folders.own_settings(name), given or {})
 
     def _job(self, name: str, given: Mapping[str, Any], caller: Caller | None) -> Job:
         """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
         record = self.folders.record(name)
-        settings = self._with_documents(self._resumed(name, given), Caller(record.caller), record.documents)
+        settings = self._with_documents(self._next_settings(name, given), Caller(record.caller), record.documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
         def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
-            self._storm(_within(settings, before, allowed)).resume(folder, sinks=[sink], halt=halt)
+            self._storm(_with_cap(settings, before, allowed)).resume(folder, sinks=[sink], halt=halt)
 
         left = self._left(settings, before, caller)
         return Job(name, work, self._record_failure, left, self._budgets.of(caller), record.caller)
@@ -394,8 +394,8 @@ class RunService(AbstractContextManager["RunService"]):
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
 
 
-def _within(settings: Settings, before: float, allowed: float | None) -> Settings:
-    """Return the settings with a cap that allows this many US dollars more; None: as many as the settings."""
+def _with_cap(settings: Settings, before: float, allowed: float | None) -> Settings:
+    """Return the settings with a cap of ``allowed`` further US dollars; None: the cap of the settings."""
     if allowed is None:
         return settings
     most = before + allowed if settings.max_cost is None else min(settings.max_cost, before + allowed)
@@ -408,10 +408,10 @@ def _parse_outline(order: RunOrder) -> Outline | None:
         return None
     if not order.outline.strip():
         raise SettingsError("the outline is empty: write a line such as '# History' for each section")
-    return _parsed(order.topic, {"outline": order.outline}).outline
+    return _parse_pieces(order.topic, {"outline": order.outline}).outline
 
 
-def _parsed(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
+def _parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
     """Return a caller's pieces, parsed from texts: a remote caller must not name a file."""
     try:
         parsed = parse_pieces(topic, pieces)

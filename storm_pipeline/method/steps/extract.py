@@ -103,10 +103,10 @@ def _on_topic(subject: Subject, snippet: Snippet, heading_stems: Set[str], page_
     if not subject.page_ids:
         return [fact for fact in facts if subject.is_named_in(fact.in_context)]
     part = stem_set(snippet.title, subject.language) - stem_set(subject.topic, subject.language)
-    is_part = part and part <= (page_stems if subject.is_named_apart(snippet.title) else heading_stems)
+    is_part = part and part <= (page_stems if subject.is_named_separately(snippet.title) else heading_stems)
     if not is_part or not subject.is_meant_in(snippet.text):
         return []
-    return list(takewhile(lambda fact: subject.is_named_apart(fact.text, fact.title), facts))
+    return list(takewhile(lambda fact: subject.is_named_separately(fact.text, fact.title), facts))
 
 
 def by_title(subject: Subject, usable: Iterable[Candidate]) -> dict[str, list[Candidate]]:

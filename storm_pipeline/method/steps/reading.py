@@ -1,4 +1,4 @@
-"""Reading whole pages: those that the model chooses among all that the interviews found.
+"""Reads whole pages that the model chooses among the results of the interviews.
 
 Not in the paper; a part of the recipe ``storm-iterative``. A search returns only the passages that match its query, so
 the other content of a page on the topic would be lost.

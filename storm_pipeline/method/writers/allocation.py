@@ -45,7 +45,7 @@ _WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for 
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Candidate snippets for the sections; those that interview answers cite come first."""
+    """Candidate snippets for the sections, the ones cited by interview answers first."""
 
     snippets: tuple[Snippet, ...]  # without duplicates
     cited: int  # number of leading snippets that answers cite
@@ -179,7 +179,7 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
 
 
 def _must_show(candidates: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
-    """Return the positions of the snippets that each section has to show: those that its own findings cite."""
+    """Return the positions of the snippets that each section has to show, which its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(candidates.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in few for c in finding.citations) for few in findings]
     return [sorted(positions, key=candidates.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]

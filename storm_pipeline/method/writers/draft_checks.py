@@ -35,9 +35,10 @@ _Remarked = Mapping[int, tuple[Claim, ScreenVerdict]]
 
 
 def find_support(ctx: RunContext, sentences: Sequence[Sentence]) -> dict[Sentence, Sentence]:
-    """Map those that cite several snippets to themselves with those that a language model names as their support.
+    """Map each sentence that cites several snippets to a copy that cites only the supporting ones.
 
-    If it names none, all stay. Without a language model as the judge, or if it fails, which is recorded, empty.
+    A language model names these; if it names none, all citations stay. Empty if the judge is not a language model, or
+    if it fails, which is recorded.
     """
     several = [sentence for sentence in sentences if len(sentence.citations) > 1]
     if not isinstance(ctx.judge, LanguageModelJudge) or not several:
@@ -58,7 +59,7 @@ def cite_supporting(sentence: Sentence, verdict: Verdict) -> Sentence:
 
 
 def support_question(store: ReferenceStore, sentence: Sentence, before: str = "") -> Question:
-    """Return the question whether what a sentence cites supports it."""
+    """Return the question whether the cited snippets support a sentence."""
     snippets = (store.snippet(citation.snippet_id) for citation in sentence.citations)
     texts = tuple(with_source(Passage(clean(snippet.text), (snippet,))) for snippet in snippets)
     return Question(sentence.text, texts, before=before)
@@ -85,7 +86,7 @@ def check_draft(
     where: str,
     headings: Sequence[str] = (),
 ) -> list[Section]:
-    """Return the supported sentences of a writer's reply, after one revision of those that are not.
+    """Return the supported sentences of a writer's reply, after one revision of the others.
 
     ``headings``: of the text.
     """
@@ -93,10 +94,10 @@ def check_draft(
     draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
 
-    def ask_again(remarks: str, concerned: Collection[int]) -> str:
+    def revise(remarks: str, concerned: Collection[int]) -> str:
         return answer_remarks(ctx, where, numbered_passages(shown, concerned), remarks)
 
-    return check_blocks(ctx, where, draft, screen, ask_again)
+    return check_blocks(ctx, where, draft, screen, revise)
 
 
 def answer_remarks(ctx: RunContext, where: str, passages: str, remarks: str) -> str:

@@ -1,8 +1,8 @@
 """An article to which edits are applied by the numbers of its sentences and headings.
 
 A sentence that is cut or joined passes its citations on to the one that stays; one that is moved or reworded keeps its
-own. Every edit is recorded, and so many sentences at most go for good. The additions of a new sentence must be in the
-article or in the passages that it cites.
+own. Every edit is recorded, and the number of deleted sentences is limited. The additions of a new sentence must be in
+the article or in the passages that it cites.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ class EditedArticle:
         return "\n".join(refused)
 
     def questions(self, edit: Edit, edits: Iterable[Edit]) -> list[tuple[Sentence, Question]]:
-        """Return the new sentences of an edit, each with the question whether what it cites supports it.
+        """Return the new sentences of an edit, each with the question whether its citations support it.
 
         The question has the sentence before it, unless one of ``edits`` removes or moves either.
         """
@@ -131,7 +131,7 @@ class EditedArticle:
         return numbers_of
 
     def sections(self) -> tuple[Section, ...]:
-        """Return the article as it is now."""
+        """Return the current sections of the article."""
         return self._article.sections()
 
     def _cut(self, edit: Edit) -> str:
@@ -200,7 +200,7 @@ class EditedArticle:
         return (order[: order.index(number)] or [0])[-1]
 
     def _known(self, numbers: Iterable[int]) -> list[Sentence]:
-        """Return the sentences and the passages of these numbers, without those that no longer exist."""
+        """Return the sentences and passages with these numbers that still exist."""
         known = self._sentences | self._passages
         return [known[number] for number in numbers if number in known]
 

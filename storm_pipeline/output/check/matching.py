@@ -320,7 +320,7 @@ def _is_title(cited: _CitedWork, work: _Work, title: str) -> bool:
 
 
 def _by_author(cited: _CitedWork, works: Sequence[_Work]) -> list[_Work]:
-    """Return the works of which a short note has only known words: ``Helle, “Kontor,” 234``, ``Helle 1994``."""
+    """Return the works that have all words of a short note: ``Helle, “Kontor,” 234``, ``Helle 1994``."""
     matching: list[_Work] = []
     for work in (work for work in works if cited.names <= work.words):
         has_author, has_year = work.agreement(cited)

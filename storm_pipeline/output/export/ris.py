@@ -19,8 +19,8 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     known = [
         ("ID", reference.key),
         ("TI", reference.title),
-        *(("AU", name.inverted) for name in reference.authors),
-        *(("A2", name.inverted) for name in reference.editors),
+        *(("AU", name.family_first) for name in reference.authors),
+        *(("A2", name.family_first) for name in reference.editors),
         ("T2", reference.site),
         ("VL", work.volume),
         ("IS", work.issue),

@@ -183,7 +183,7 @@ def _from_bibtex(text: str, problems: list[str]) -> Iterable[Entry]:
 
 
 def _inherit(key: str, entries: Any, problems: list[str], done: set[str]) -> None:
-    """Add to an entry what it lacks of its ``xdata`` and ``crossref``, by the rules of BibLaTeX and of BibTeX.
+    """Add the missing fields of ``xdata`` and ``crossref`` to an entry, by the rules of BibLaTeX and of BibTeX.
 
     A parent's title becomes that of the book, the volumes or the journal, unless the parent has a ``booktitle``.
     """

@@ -57,9 +57,9 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
     return not last or last[-1] in _ENDS_PROSE or (len(last) >= 4 and last[-4:].isalpha())
 
 
-def can_be_note_mark(raised: str) -> bool:
+def can_be_note_mark(text: str) -> bool:
     """Return whether a text consists of characters of note marks."""
-    return raised.strip() != "" and _MARK.issuperset(raised)
+    return text.strip() != "" and _MARK.issuperset(text)
 
 
 def flatten(root: Any, *, with_notes: bool = False) -> Any:

@@ -117,7 +117,7 @@ class PassageStore(Sequence[Snippet]):
         return {part.name for part in parts} == self.sources.keys() and all(map(self.has, parts))
 
     def has(self, part: Part) -> bool:
-        """Return whether the store has a file as it is; one without passages is read again on the next day."""
+        """Return whether the store has a file's current content; one without passages is read again the next day."""
         source = self.sources.get(part.name)
         return source is not None and source.state in {part.state or None, tried(part)}
 

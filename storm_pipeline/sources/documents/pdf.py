@@ -118,7 +118,7 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     if len(head) > _MOST_BLOCKS:
         head, rest = page[:last], page[last:]
     used_texts = [*furniture, *(block.text for block in (*head, *page[begin : begin + 3]))]
-    if rest and _opening(rest[0].text) and len(rest[0].text.split()) <= 2:  # a bare heading such as "Abstract"
+    if rest and _begins_with_opening(rest[0].text) and len(rest[0].text.split()) <= 2:  # such as "Abstract"
         rest = rest[1:]
     title = " ".join(" ".join(block.text.split()) for block in page[first:last])
     dated_texts = [*furniture, *(block.text for block in (*head[:first], *head[last:]))]
@@ -149,10 +149,10 @@ def _title_place(page: Sequence[Block], body: float) -> tuple[int, int]:
 
 def _can_be_title(text: str) -> bool:
     count = len(text.split())
-    return 0 < count <= 40 and sum(map(str.isalpha, text)) >= 6 and not (count <= 2 and _opening(text))
+    return 0 < count <= 40 and sum(map(str.isalpha, text)) >= 6 and not (count <= 2 and _begins_with_opening(text))
 
 
-def _opening(text: str) -> bool:
+def _begins_with_opening(text: str) -> bool:
     """Return whether a block begins with the opening heading of a text, ignoring its number."""
     words = folded_words(text)
     return not _OPENINGS.isdisjoint(words[: 2 if words and is_numeral(words[0]) else 1])
@@ -163,7 +163,7 @@ def _is_text(block: Block) -> bool:
     words = block.text.split()
     is_long = len(words) >= _PROSE_WORDS and sum(word[0].islower() for word in words) > 0.5 * len(words)
     is_prose = is_long and (block.lines > 2 or any(mark in block.text for mark in ".!?"))
-    return is_prose or _opening(block.text)
+    return is_prose or _begins_with_opening(block.text)
 
 
 def _authors(lines: Iterable[str]) -> tuple[str, ...]:

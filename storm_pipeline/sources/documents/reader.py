@@ -1,4 +1,4 @@
-"""Reads own documents by their formats, with what bibliographies beside them say, and keeps what was read.
+"""Reads the user's documents in their formats, adds metadata of bibliographies beside them, and caches the texts.
 
 Files are read in the process for foreign files; text, HTML, Markdown and JSON lines here, others by their modules.
 """

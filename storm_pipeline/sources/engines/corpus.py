@@ -48,7 +48,7 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 
 
 def path_and_embedder(argument: str) -> tuple[Path, str]:
-    """Return the path and the embedder of an engine's argument; ``?embedder`` alone is the pinned one, else empty."""
+    """Return the path and the embedder in an engine's argument; ``?embedder`` alone names the pinned one."""
     path, option, name = argument.rpartition(_OPTION)
     if not option or (name and name[0] != "=") or Path(argument).expanduser().exists():
         return Path(argument), ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Restrictions of the wanted results."""
+    """Restrictions on the results of a search."""
 
     language: str | None = None  # two-letter code (ISO 639-1) of the language of the pages
     region: str | None = None  # two-letter code (ISO 3166-1) of the country to search from
