@@ -208,7 +208,7 @@ class CachingEmbedder:
         return np.stack([vectors[text] for text in texts])
 
 
-def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> Embedder:
+def open_embedder(name: str, cache: Path, progress: Progress | None = None) -> "SentenceTransformerEmbedder":
     """Open an embedder by name.
 
     Args:

@@ -45,7 +45,7 @@ class ProcessEmbedder:
 
     def __init__(self, name: str, cache: Path, folder: Path, progress: Progress | None = None) -> None:
         known = open_embedder(name, cache, progress)
-        self.name, self.identity = known.name, getattr(known, "identity", known.name)
+        self.name, self.identity = known.name, known.identity
         # a relative folder is another one for a process that was started elsewhere
         self._model, self._folder = (str(local_folder(name) or name), str(cache.resolve())), folder
         what = json.dumps([*self._model, self.identity, storm_pipeline.__version__])

@@ -31,7 +31,7 @@ from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run.events import CallbackSink, EventSink
 from storm_pipeline.run.log import logger
-from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
+from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Outline
 
 if TYPE_CHECKING:
@@ -186,8 +186,6 @@ class RunService(AbstractContextManager["RunService"]):
         """Return the settings of a new run."""
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
-        if len(order.topic) > MAX_TOPIC_LENGTH:
-            raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
         return self._with_documents(self.remote.for_new_run(order.settings), caller, order.documents)
 
     def _accept(
