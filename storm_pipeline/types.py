@@ -328,6 +328,12 @@ class Range:
         low, likely, high = (amount(round(number)) for number in self.ends)
         return likely if low == high else f"{likely} ({low}–{high})"
 
+    def dollars(self) -> str:
+        """Return the range as US dollars: ``$1.25 (0.63–2.50)``; ``$0`` if nothing is paid."""
+        digits = 2 if self.likely >= 1 else 3
+        low, likely, high = (f"{number:.{digits}f}" for number in self.ends)
+        return f"${likely} ({low}–{high})" if self.high else "$0"
+
     def __contains__(self, number: float) -> bool:
         return self.low <= number <= self.high
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
     from storm_bench.experiments.forecast import Forecast, JudgingForecast
     from storm_bench.reporting.results_file import ExperimentResults
-    from storm_pipeline.types import Range
 
 experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench, …)."
@@ -170,12 +169,12 @@ def _forecast_lines(expected: "Forecast") -> str:
     if not expected.articles:
         lines = ["all articles are written"]
     else:
-        dollars = _dollars(expected.dollars)
+        dollars = expected.dollars.dollars()
         if expected.unpriced:
             dollars += f" and unknown dollars for {', '.join(expected.unpriced)}"
         lines = [f"to be written: {expected.articles} articles, {_usage(expected)}, {dollars}"]
     for judging in expected.judging:
-        dollars = _dollars(judging.dollars) if judging.dollars else "unknown dollars"
+        dollars = judging.dollars.dollars() if judging.dollars else "unknown dollars"
         judge = f"{judging.model} for {', '.join(judging.metrics)}"
         lines.append(f"to be judged by {judge}: {judging.articles} articles, {_usage(judging)}, {dollars}")
     return "\n".join([*lines, *_warnings(expected)])
@@ -197,10 +196,6 @@ def _warnings(expected: "Forecast") -> list[str]:
 def _usage(expected: "Forecast | JudgingForecast") -> str:
     calls, tokens_in, tokens_out = (n.amounts() for n in (expected.calls, expected.tokens_in, expected.tokens_out))
     return f"{calls} calls, {tokens_in} tokens in, {tokens_out} out"
-
-
-def _dollars(range_: "Range") -> str:
-    return f"${range_.likely:.2f} ({range_.low:.2f}–{range_.high:.2f})"
 
 
 def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> None:

@@ -13,7 +13,7 @@ from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.estimate import Estimate, EstimateRow
-    from storm_pipeline.types import Price, Range
+    from storm_pipeline.types import Price
 
 _RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."
 _COLUMNS = ("stage", "role", "calls", "tokens in", "tokens out", "dollars")
@@ -48,14 +48,15 @@ def _show(estimate: "Estimate") -> None:
     from storm_pipeline.recipes import DEFAULT
 
     def amounts(row: "EstimateRow | Estimate") -> list[str]:
-        return [*(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)), _dollars(row.dollars)]
+        dollars = row.dollars.dollars() if row.dollars else "unknown"
+        return [*(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)), dollars]
 
     rows = [(row.stage, row.role, *amounts(row)) for row in estimate.rows]
     show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])
-    dollars = _dollars(estimate.dollars)
+    dollars = amounts(estimate)[-1]
     if estimate.dollars is None and estimate.known_dollars.high:
         unpriced = ", ".join(name for name, price in estimate.prices.items() if price is None)
-        dollars = f"unknown dollars for {unpriced}, {_dollars(estimate.known_dollars)} for the rest"
+        dollars = f"unknown dollars for {unpriced}, {estimate.known_dollars.dollars()} for the rest"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
     total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
     prices = (_price_line(estimate, model, price) for model, price in estimate.prices.items())
@@ -71,12 +72,3 @@ def _price_line(estimate: "Estimate", name: str, price: "Price | None") -> str:
     else:
         costs = f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
     return f"{name} ({', '.join(roles)}): {costs}"
-
-
-def _dollars(range_: "Range | None") -> str:
-    if range_ is None:
-        return "unknown"
-    if not range_.high:
-        return "$0"
-    digits = 2 if range_.likely >= 1 else 3
-    return f"${range_.likely:.{digits}f} ({range_.low:.{digits}f}–{range_.high:.{digits}f})"
