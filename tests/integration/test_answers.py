@@ -12,11 +12,10 @@ from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 from test_resume import answers
 
-from storm_pipeline import Article, BudgetSpentError, NothingFoundError, RunError, SettingsError, Storm
+from storm_pipeline import Article, RunError, SettingsError, Storm
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import run_entry
-from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence, Snippet, Source
 
 QUESTION = "Silk Road"
@@ -73,20 +72,6 @@ def test_an_answer_is_shorter_than_an_article(server: FakeModel, tmp_path: Path,
     (asked_for,) = re.findall(r"^Words: (\d+)$", server.of("AnswerQuestion")[0].user, re.M)
     assert int(asked_for) <= words
     assert int(asked_for) > words / 3
-
-
-def test_nothing_found_is_said_with_the_question(server: FakeModel, tmp_path: Path) -> None:
-    with pytest.raises(NothingFoundError, match="found nothing on 'Silk Road'"):
-        storm(server, tmp_path, search=FakeSearch(lambda query: [])).answer(QUESTION)
-
-
-def test_the_package_answers_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    import storm_pipeline
-
-    asked_of = []
-    monkeypatch.setattr(Storm, "answer", lambda self, question: asked_of.append((self.settings.lm, question)))
-    storm_pipeline.answer("Why?", lm="openai/gpt-4o")
-    assert asked_of == [("openai/gpt-4o", "Why?")]
 
 
 def test_answers_of_interviews_and_sections_are_outlined_if_that_is_set(tmp_path: Path) -> None:
@@ -196,18 +181,6 @@ def test_of_very_many_passages_only_those_near_by_words_are_embedded(tmp_path: P
     assert "pass 777" in server.asked[-1].user
     assert list(answer.sentences())
     assert counting.count < 500
-
-
-def test_questions_count_in_the_caps_of_the_run(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path, **SMALL).write("Silk Road", "storm")
-        run = answered_folder(tmp_path)
-        used = run_entry(run).usage
-        assert used
-        capped = storm(server, tmp_path, max_tokens=used.tokens_in + used.tokens_out + 1, **SMALL)
-        with pytest.raises(BudgetSpentError):
-            capped.ask(run, FOLLOW_UP)
-    assert run_entry(run).state == "finished"
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:

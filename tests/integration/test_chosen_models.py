@@ -4,8 +4,6 @@ import asyncio
 import io
 import json
 import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,13 +17,13 @@ import pytest
 from dspy.clients.base_lm import GLOBAL_HISTORY
 from dspy.utils.callback import BaseCallback
 from llm import FakeModel, completion
-from servers import Reply, ScriptedServer
+from servers import Reply
 from test_models import models, related
 from test_pipeline import folder
 from test_resume import answers, stopped, storm, text
 
-from storm_pipeline import Storm
-from storm_pipeline.errors import BudgetSpentError, ModelError, SettingsError, StoppedError
+from storm_pipeline import Article, Storm
+from storm_pipeline.errors import BudgetSpentError, ModelError, SettingsError
 from storm_pipeline.models import llama_server
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
@@ -39,20 +37,6 @@ from storm_pipeline.signatures import research
 from storm_pipeline.types import ModelChoice, Price
 
 TOPIC = "Silk Road"
-
-
-def stopping_after(calls: int, *, sinks: list[Any]) -> tuple[list[Event], list[Storm]]:
-    """Add a sink that stops the run, put into the list returned, when so many replies have come."""
-    events: list[Event] = []
-    box: list[Storm] = []
-
-    def take(event: Event) -> None:
-        events.append(event)
-        if sum(isinstance(e, CallFinished) for e in events) == calls and isinstance(event, CallFinished):
-            box[0].stop()
-
-    sinks.append(CallbackSink(take))
-    return events, box
 
 
 def own(server: FakeModel, name: str = "mine", **options: Any) -> dspy.LM:
@@ -108,6 +92,14 @@ def by_context(one: Storm, lm: dspy.LM) -> Any:
         return one.program(topic=TOPIC)
 
 
+def by_configuration(one: Storm, lm: dspy.LM) -> Any:
+    dspy.configure(lm=lm)
+    try:
+        return one.program(topic=TOPIC)
+    finally:
+        dspy.configure(lm=None)
+
+
 def by_context_around_all(one: Storm, lm: dspy.LM) -> Any:
     with dspy.context(lm=lm):
         return dspy.Prediction(article=one.write(TOPIC))
@@ -125,6 +117,7 @@ WAYS: dict[str, tuple[Way, str]] = {
     "set_lm": (by_set_lm, "program"),
     "the call's lm": (lambda one, lm: one.program(topic=TOPIC, lm=lm), "program"),
     "dspy.context": (by_context, "dspy.settings.lm"),
+    "dspy.configure": (by_configuration, "dspy.settings.lm"),
     "dspy.context, write": (by_context_around_all, "dspy.settings.lm"),
     "dspy.context, stream": (by_context_of_a_stream, "dspy.settings.lm"),
 }
@@ -160,15 +153,6 @@ def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(t
     assert {(it.role, it.model, it.chosen_by) for it in article.report.models} >= {("writer", "openai/fake", "Storm")}
 
 
-def test_the_configured_model_is_used(tmp_path: Path, two: Two) -> None:
-    dspy.configure(lm=own(two[1]))
-    try:
-        made = without_model(two[0], tmp_path).program(topic=TOPIC)
-    finally:
-        dspy.configure(lm=None)
-    assert headings(made) == {"Two"}
-
-
 def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: Two) -> None:
     one = without_model(two[0], tmp_path).program
     together = threading.Barrier(2)
@@ -189,17 +173,12 @@ def with_own_section(lm: dspy.LM | None) -> Programs:
     return programs
 
 
-def test_a_single_programs_model_is_asked_by_it_alone(tmp_path: Path, two: Two) -> None:
+def test_a_single_programs_model_is_asked_by_it_alone_and_that_of_all_programs_judges(tmp_path: Path, two: Two) -> None:
     article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
     assert {one.signature for one in two[1].asked} == {"WriteSection"}
-    assert "WriteSection" not in {one.signature for one in two[0].asked}
+    assert two[0].of("CheckSentences") and not two[0].of("WriteSection")
     assert ModelChoice("section", "openai/mine", "program") in article.report.models
     assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
-
-
-def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(tmp_path: Path, two: Two) -> None:
-    storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
-    assert two[0].of("CheckSentences") and not two[1].of("CheckSentences")
     two[0].asked.clear()
     program = storm(two[0], tmp_path).program
     program.set_lm(own(two[1]))
@@ -209,65 +188,63 @@ def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(tmp_pa
     assert not two[0].asked
 
 
-def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(tmp_path: Path, two: Two) -> None:
-    programs = with_own_section(own(two[1]))
-    whole = storm(two[0], tmp_path / "whole", programs=programs).write(TOPIC)
+def with_own_programs(lm: dspy.LM) -> Programs:
+    programs = Programs()
+    programs.set_lm(lm)
+    return programs
+
+
+GIVEN: dict[str, tuple[Callable[[dspy.LM], dict[str, Any]], str]] = {
+    "a program's": (
+        lambda lm: {"programs": with_own_section(lm)},
+        r"section asked a model of its own, openai/mine, .* programs\.section\.set_lm",
+    ),
+    "all programs'": (
+        lambda lm: {"lm": None, "programs": with_own_programs(lm)},
+        r"lm was an object, openai/mine, .*dspy\.context",
+    ),
+    "Storm's": (lambda lm: {"lm": lm}, r"lm was an object, openai/mine, .* pass it again with Storm\(lm=…\)"),
+    "a role's": (lambda lm: {"models": {"asker": lm}}, r'asker_lm was .* Storm\(models=\{"asker": …\}\)'),
+}
+"""Whose the model is → what a ``Storm`` is given, and what is said where a resumed run lacks it."""
+
+
+@pytest.mark.parametrize("whose", GIVEN)
+def test_a_resumed_run_wants_its_model_again_and_buys_nothing_twice(tmp_path: Path, two: Two, whose: str) -> None:
+    given, said = GIVEN[whose]
+    whole = storm(two[0], tmp_path / "whole", **given(own(two[1]))).write(TOPIC)
     calls = len(two[0].asked) + len(two[1].asked)
-    sinks: list[Any] = []
-    _, box = stopping_after(calls - 2, sinks=sinks)
-    box.append(storm(two[0], tmp_path, programs=programs, sinks=sinks))
-    with pytest.raises(StoppedError):
-        box[0].write(TOPIC)
-    run = folder(tmp_path)
-    with pytest.raises(
-        SettingsError, match=r"section asked a model of its own, openai/mine, .* programs\.section\.set_lm"
-    ):
-        storm(two[0], tmp_path).resume(run)
-    article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).resume(run)
+    run = stopped(two[0], tmp_path, calls - 2, **given(own(two[1])))
+    with pytest.raises(SettingsError, match=said):
+        storm(two[0], tmp_path, lm=two[0].lm if "lm" not in given(own(two[1])) else None).resume(run)
+    article = storm(two[0], tmp_path, **given(own(two[1]))).resume(run)
     assert text(article) == text(whole)
     assert len(two[0].asked) + len(two[1].asked) == 2 * calls
 
 
-@pytest.mark.parametrize("way", ["set_lm", "dspy.context"])
-def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: Two, way: str) -> None:
-    def changes() -> dict[str, Any]:
-        programs = Programs()
-        programs.set_lm(own(two[1]))
-        return {"programs": programs} if way == "set_lm" else {}
-
-    with dspy.context(lm=own(two[1]) if way == "dspy.context" else None):
-        sinks: list[Any] = []
-        _, box = stopping_after(5, sinks=sinks)
-        box.append(without_model(two[0], tmp_path, sinks=sinks, **changes()))
-        with pytest.raises(StoppedError):
-            box[0].write(TOPIC)
-        run = folder(tmp_path)
-        with (
-            dspy.context(lm=None),
-            pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .*dspy\.context"),
-        ):
-            without_model(two[0], tmp_path).resume(run)
-        with (
-            dspy.context(lm=own(two[1], "another")),
-            pytest.raises(SettingsError, match="lm was an object, openai/mine"),
-        ):
-            without_model(two[0], tmp_path).resume(run)
-        article = without_model(two[0], tmp_path, **changes()).resume(run)
-    assert article.usage.calls == len(two[1].asked)  # type: ignore[union-attr]
-    assert not two[0].asked
-
-
-def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, two: Two) -> None:
-    sinks: list[Any] = []
-    events, box = stopping_after(5, sinks=sinks)
-    box.append(storm(two[0], tmp_path, sinks=sinks))
-    with pytest.raises(StoppedError):
-        box[0].write(TOPIC)
-    sinks = [CallbackSink(events.append)]
+def test_a_resumed_run_wants_the_model_of_dspys_settings_again_or_a_named_one(tmp_path: Path, two: Two) -> None:
+    events: list[Event] = []
     with dspy.context(lm=own(two[1])):
-        without_model(two[0], tmp_path, sinks=sinks).resume(folder(tmp_path), user=Settings(lm=two[0].lm))
+        run = stopped(two[0], tmp_path, 5, lm=None)
+        for other in (None, own(two[1], "another")):
+            with dspy.context(lm=other), pytest.raises(SettingsError, match="lm was an object, openai/mine"):
+                without_model(two[0], tmp_path).resume(run)
+        article = without_model(two[0], tmp_path).resume(run, Article)
+    assert article.usage.calls == len(two[1].asked)
+    assert not two[0].asked
+    named = stopped(two[0], tmp_path / "named", 5)
+    two[1].asked.clear()
+    with dspy.context(lm=own(two[1])):
+        writer = without_model(two[0], tmp_path / "named", sinks=[CallbackSink(events.append)])
+        writer.resume(named, user=Settings(lm=two[0].lm))
     assert not two[1].asked
     assert any("the run was begun with openai/fake" in one.detail for one in events if isinstance(one, Noted))
+
+
+def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path, two: Two) -> None:
+    run = stopped(two[0], tmp_path, 6, models={"asker": own(two[1])})
+    storm(two[0], tmp_path, models={"asker": two[0].lm}).resume(run)
+    assert json.loads((run / "settings.json").read_text())["asker_lm"] == two[0].lm
 
 
 def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: Two) -> None:
@@ -318,15 +295,10 @@ class Watch(BaseCallback):
         self.models.append(instance.model)
 
 
-def keyed(server: FakeModel, **options: Any) -> dspy.LM:
-    given = {"api_base": server.url, "api_key": KEY, "cache": False, "num_retries": 0}
-    return dspy.LM("openai/mine", **(given | options))
-
-
 def test_a_model_of_ones_own_is_asked_with_its_own_parameters_and_its_history_is_dspys(tmp_path: Path) -> None:
     before = len(GLOBAL_HISTORY)
     with FakeModel(answers()) as server:
-        lm = keyed(server, temperature=0.3, max_tokens=999)
+        lm = own(server, api_key=KEY, temperature=0.3, max_tokens=999)
         article = storm(server, tmp_path, lm=lm).write("Silk Road")
     assert {(one.body["temperature"], one.body["max_completion_tokens"]) for one in server.asked} == {(0.3, 999)}
     assert not any("top_p" in one.body for one in server.asked)
@@ -346,8 +318,8 @@ def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
     events: list[Event] = []
     with FakeModel(answers()) as server, FakeModel(answers()) as other:
         given = {
-            "writer": keyed(other),
-            "expert": Model(keyed(other), PromptAdapter(), "the expert's", "here", Price(1.0, 1.0, 2.0)),
+            "writer": own(other),
+            "expert": Model(own(other), PromptAdapter(), "the expert's", "here", Price(1.0, 1.0, 2.0)),
             "asker": f"openai/third@{server.url}",
         }
         storm(server, tmp_path, models=given, sinks=[CallbackSink(events.append)]).write("Silk Road")
@@ -358,23 +330,11 @@ def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
     }
 
 
-def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole").write("Silk Road")
-        asked = len(server.asked)
-        run = stopped(server, tmp_path, 6, lm=keyed(server))
-        with pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .* pass it again with Storm\(lm=…\)"):
-            storm(server, tmp_path, lm=None).resume(run)
-        article = storm(server, tmp_path, lm=keyed(server)).resume(run)
-    assert text(article) == text(whole)
-    assert len(server.asked) == 2 * asked
-
-
 @pytest.mark.parametrize(("changed", "again"), [({"timeout": 7.0, "api_key": "other"}, False), ({"stop": ["%"]}, True)])
 def test_replies_are_asked_anew_by_what_decides_them(tmp_path: Path, changed: dict[str, Any], again: bool) -> None:
     record = tmp_path / "journal.jsonl"
     with FakeModel() as server:
-        for lm in (keyed(server), keyed(server, **changed)):
+        for lm in (own(server), own(server, **changed)):
             with Journal(record) as journal:
                 settings = Settings(lm="object:openai/mine")
                 table = open_models(settings, objects={"lm": lm})
@@ -384,20 +344,11 @@ def test_replies_are_asked_anew_by_what_decides_them(tmp_path: Path, changed: di
         assert len(server.asked) == 1 + again
 
 
-def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        run = stopped(server, tmp_path, 6, models={"asker": keyed(server)})
-        with pytest.raises(SettingsError, match=r'asker_lm was .* Storm\(models=\{"asker": …\}\)'):
-            storm(server, tmp_path).resume(run)
-        storm(server, tmp_path, models={"asker": server.lm}).resume(run)
-        assert json.loads((run / "settings.json").read_text())["asker_lm"] == server.lm
-
-
 @pytest.mark.parametrize("way", ["write", "stream"])
 def test_callbacks_see_every_call(tmp_path: Path, way: str) -> None:
     around, at_model = Watch(), Watch()
     with FakeModel(answers()) as server:
-        one = storm(server, tmp_path, models={"writer": keyed(server, callbacks=[at_model])})
+        one = storm(server, tmp_path, models={"writer": own(server, callbacks=[at_model])})
         with dspy.context(callbacks=[around]), dspy.track_usage() as usage:
             if way == "write":
                 one.write("Silk Road")
@@ -415,7 +366,7 @@ def test_a_cached_reply_that_does_not_parse_is_asked_for_anew(tmp_path: Path, mo
     bad = [Reply(body=completion("no json"))]
     with FakeModel(faults={"FindRelatedTopics": bad}) as server:
         settings = Settings(lm="object:openai/mine")
-        table = open_models(settings, objects={"lm": keyed(server, cache=True)})
+        table = open_models(settings, objects={"lm": own(server, cache=True)})
         asking = LanguageModels.outside_a_run(table, settings)
         for _ in range(2):
             found = asking.ask("asker", Programs().related, topic="Silk Road").related_topics
@@ -486,26 +437,3 @@ def test_nothing_of_the_environment_is_sent(server: FakeModel, monkeypatch: pyte
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: told-to-nobody")
     related(models(server.lm))
     assert "told-to-nobody" not in str(server._server.requests[0].headers)
-
-
-def test_a_reply_is_not_asked_for_elsewhere() -> None:
-    with FakeModel() as other:
-        moved = Reply(307, "", {"Location": f"{other.url}/chat/completions"})
-        with ScriptedServer(moved) as server, pytest.raises(ModelError):
-            related(models(f"openai/fake@{server.url}/v1", call_attempts=1))
-        assert not other.asked
-
-
-def test_a_server_of_openais_protocol_needs_no_litellm() -> None:
-    """It takes seconds to import."""
-    with FakeModel() as server:
-        code = (
-            "import sys\nfrom storm_pipeline.models.asking import LanguageModels\n"
-            "from storm_pipeline.models.open_models import open_models\n"
-            "from storm_pipeline.models.programs import Programs\nfrom storm_pipeline.settings import Settings\n"
-            f"settings = Settings.build({{'lm': {server.lm!r}}})\n"
-            "asking = LanguageModels.outside_a_run(open_models(settings), settings)\n"
-            "asking.ask('asker', Programs().related, topic='Silk Road')\nassert 'litellm' not in sys.modules\n"
-        )
-        subprocess.run([sys.executable, "-W", "error:Passing:DeprecationWarning", "-c", code], timeout=120, check=True)
-        assert len(server.asked) == 1

@@ -1,76 +1,44 @@
-"""Whole runs with a server that sends each reply in another form: the article is that of plain replies."""
+"""Each form in which servers send a reply is read to the plain reply, and one that was cut off is reported."""
 
-import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
-from llm import SIGNATURES, FakeModel, completion, topic_of
+from llm import FakeModel, completion
 from reply_forms import FORMS
 from servers import Reply, Request
+from test_models import models
 from test_pipeline import folder, storm
 
 from storm_pipeline import Article
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Retried
 
-SETTINGS: dict[str, Any] = {"turns": 5, "seed": 1, "workers": 1, "call_attempts": 1, "lm_timeout": 30}
-ANSWERS = {"AskQuestion": lambda user: f"What is known about aspect {crc32(user.encode())} of {topic_of(user)}?"}
+PROGRAMS = Programs()
+PLAIN = {
+    "json": ("FindRelatedTopics", "related_topics", '{"related_topics": ["Caravan", "Spice trade"]}'),
+    "text": (
+        "AskQuestion",
+        "question",
+        "What was sold on the road by the merchants of Samarkand in 751, and who bought it?",
+    ),
+}
+"""Kind of a program → its signature, the field of its reply, and a plain reply."""
 
 
-class FormModel(FakeModel):
-    """Sends its replies to programs of each kind in forms, in turn."""
-
-    def __init__(self, forms: Sequence[str]) -> None:
-        super().__init__(ANSWERS)
-        self.used: set[tuple[str, str]] = set()
-        self._forms = {kind: itertools.cycle([f for f in forms if kind in FORMS[f].of]) for kind in ("json", "text")}
-
-    def _reply(self, request: Request) -> Reply:
-        reply = super()._reply(request)
-        signature = SIGNATURES[self.asked[-1].signature]
-        (field, *_), plain = list(signature.output_fields), reply.body["choices"][0]["message"]["content"]
-        kind = "json" if plain.startswith("{") else "text"
-        name = next(self._forms[kind], None)
-        if name is None:
-            return reply
-        sent = FORMS[name].wrap(plain, field)
-        self.used.add((kind, name))
-        if kind == "json" and not all(own in str(sent) for own in signature.output_fields):
-            return reply  # the form has room for one field alone
-        message = {"role": "assistant", **(sent if not isinstance(sent, str) else {"content": sent})}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        return Reply(body=completion(plain) | {"choices": [choice]})
-
-
-def written(server: FakeModel, place: Path, **changes: Any) -> tuple[Article, list[Event]]:
-    events: list[Event] = []
-    writer = storm(server, place, sinks=[CallbackSink(events.append)], **(SETTINGS | changes))
-    return writer.write("Silk Road"), events
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
-    with FormModel([]) as server:
-        article, _ = written(server, tmp_path_factory.mktemp("plain"))
-    assert len(article.sections) == 4
-    assert not article.report.problems
-    return article.to_markdown()
-
-
-BATCHES = 4
-
-
-@pytest.mark.parametrize("batch", range(BATCHES))
-def test_the_article_is_that_of_plain_replies(batch: int, plain: str, tmp_path: Path) -> None:
-    forms = list(FORMS)[batch::BATCHES]
-    with FormModel(forms) as server:
-        article, events = written(server, tmp_path)
-        assert server.used == {(kind, name) for name in forms for kind in FORMS[name].of}
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, form in FORMS.items() for kind in form.of])
+def test_a_reply_in_any_form_is_read_as_the_plain_one(name: str, kind: str) -> None:
+    signature, field, plain = PLAIN[kind]
+    sent, events = FORMS[name].wrap(plain, field), list[Event]()
+    body = completion(plain)
+    body["choices"][0]["message"] = {"role": "assistant"} | ({"content": sent} if isinstance(sent, str) else dict(sent))
+    given = {"topic": "Silk Road"} | ({} if kind == "json" else {"perspective": "", "conversation": "", "language": ""})
+    with FakeModel(faults={signature: [Reply(body=body), Reply(body=completion(plain))]}) as server:
+        asking = models(server.lm, events)
+        program = PROGRAMS.related if kind == "json" else PROGRAMS.question
+        read, expected = (asking.ask("asker", program, **given)[field] for _ in range(2))
+    assert read == expected
     assert not [event.reason for event in events if isinstance(event, Retried)]
-    assert not article.report.problems
-    assert article.to_markdown() == plain
 
 
 class CutModel(FakeModel):
@@ -84,18 +52,18 @@ class CutModel(FakeModel):
 
 
 def test_replies_that_end_at_their_limit_are_reported_with_the_setting_to_raise(tmp_path: Path) -> None:
-    with CutModel(ANSWERS) as server:
-        article, events = written(server, tmp_path, reply_tokens=500, turns=2)
+    given: dict[str, Any] = {"turns": 2, "workers": 1, "call_attempts": 1, "reply_tokens": 500}
+    events: list[Event] = []
+    with CutModel() as server:
+        article = storm(server, tmp_path, sinks=[CallbackSink(events.append)], **given).write("Silk Road")
         often = len(server.of("AnswerFromPassages"))
-    (problem,) = article.report.problems
-    assert problem.detail == (
-        "a reply to AnswerFromPassages was cut off at its limit of tokens (openai/fake): "
-        f"raise --reply-tokens (now 500) ({often} times)"
-    )
-    assert len([event for event in events if isinstance(event, Degraded)]) == often
-    with CutModel(ANSWERS) as server:
-        given = SETTINGS | {"reply_tokens": 500, "turns": 2}
-        resumed = storm(server, tmp_path, **given).resume(folder(tmp_path))
-        assert not server.asked
-    assert isinstance(resumed, Article)
+        (problem,) = article.report.problems
+        assert problem.detail == (
+            "a reply to AnswerFromPassages was cut off at its limit of tokens (openai/fake): "
+            f"raise --reply-tokens (now 500) ({often} times)"
+        )
+        assert len([event for event in events if isinstance(event, Degraded)]) == often
+        asked = len(server.asked)
+        resumed = storm(server, tmp_path, **given).resume(folder(tmp_path), Article)
+        assert len(server.asked) == asked
     assert resumed.report.problems == article.report.problems

@@ -12,7 +12,7 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError, StoppedError
+from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -56,16 +56,21 @@ def related(asking: LanguageModels) -> list[str]:
     return found
 
 
-def test_prices_are_not_fetched_from_the_network() -> None:
-    """LiteLLM would, as it is imported."""
+def test_litellm_is_imported_for_other_protocols_alone_and_fetches_no_prices(server: FakeModel) -> None:
     code = (
-        "import os, socket\nfrom storm_pipeline.models.open_models import open_models\n"
-        "from storm_pipeline.settings import Settings\nos.environ.pop('LITELLM_LOCAL_MODEL_COST_MAP', None)\n"
+        "import os, socket, sys\nfrom storm_pipeline.models.asking import LanguageModels\n"
+        "from storm_pipeline.models.open_models import open_models\n"
+        "from storm_pipeline.models.programs import Programs\nfrom storm_pipeline.settings import Settings\n"
+        f"settings = Settings.build({{'lm': {server.lm!r}}})\n"
+        "asking = LanguageModels.outside_a_run(open_models(settings), settings)\n"
+        "asking.ask('asker', Programs().related, topic='Silk Road')\nassert 'litellm' not in sys.modules\n"
+        "os.environ.pop('LITELLM_LOCAL_MODEL_COST_MAP', None)\n"
         "socket.getaddrinfo = lambda *asked, **_: print('looked up', *asked)\n"
         "try:\n    open_models(Settings(lm='nobody/nothing'))\nexcept Exception:\n    import litellm\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == ""
+    command = [sys.executable, "-W", "error:Passing:DeprecationWarning", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert (done.stdout, len(server.asked)) == ("", 1)
 
 
 def test_a_passing_failure_is_retried_as_the_server_asks() -> None:
@@ -252,19 +257,6 @@ def test_addresses_of_ollama(server: FakeModel, monkeypatch: pytest.MonkeyPatch,
     assert related(models(f"{provider}/fake@{address}")) == ["Caravan", "Spice trade"]
     monkeypatch.setenv("OLLAMA_API_BASE", address)
     assert related(models(f"{provider}/fake")) == ["Caravan", "Spice trade"]
-
-
-def test_nothing_falls_back_to_openai(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(SettingsError, match=r"no key set.*OPENAI_API_KEY"):
-        related(models("openai/gpt-4o"))
-
-
-def test_a_key_goes_only_where_it_belongs(server: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "secret-1")
-    related(models(server.lm, api_key_env="MY_KEY"))
-    assert server._server.requests[0].headers["authorization"] == "Bearer secret-1"
 
 
 @pytest.mark.parametrize("ends", ["stop", "minutes"])

@@ -10,7 +10,7 @@ from found_pages import world
 from llm import FakeModel, from_facts
 from servers import Reply
 
-from storm_pipeline import Article, Settings, Snippet, Storm
+from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import NothingFoundError, RunError, SearchError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.sources.search.base import NoContents, TableOfContents
@@ -48,8 +48,9 @@ def markers_resolve(article: Article) -> bool:
 
 
 def test_an_article_is_whole_and_prompts_of_one_kind_share_what_is_stable(server: FakeModel, tmp_path: Path) -> None:
-    article = storm(server, tmp_path).write("Silk Road")
-    assert article.title == "Silk Road"
+    topic = "C++ & Silk/Road: a 'test'"
+    article = storm(server, tmp_path).write(topic)
+    assert article.title == article.outline.topic == topic
     assert [s.heading for s in article.sections] == ["History", "Goods", "Routes", "Legacy"]
     assert article.lead
     assert article.references
@@ -58,18 +59,17 @@ def test_an_article_is_whole_and_prompts_of_one_kind_share_what_is_stable(server
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Editor 0", "Editor 1"]
     assert all(len(c.turns) == 3 for c in article.conversations)
     assert all(s.citations for c in article.conversations for t in c.turns for s in t.answer)
-    assert article.outline.topic == "Silk Road"
     assert article.usage.calls == sum(row.calls for row in article.usage.rows) == len(server.asked)
     assert not article.report.problems
     for signature in ("AnswerFromPassages", "WriteQueries", "WriteSection"):
         prompts = [asked.prompt for asked in server.of(signature)]
         stable = next(i for i, (a, b) in enumerate(zip(prompts[0], prompts[1], strict=False)) if a != b)
-        assert "Silk Road" in prompts[0][:stable], f"{signature}: instructions, examples and topic come first"
+        assert topic in prompts[0][:stable], f"{signature}: instructions, examples and topic come first"
+    require_everything(folder(tmp_path), article)
 
 
-def test_the_run_folder_holds_everything(server: FakeModel, tmp_path: Path) -> None:
-    article = storm(server, tmp_path).write("C++ & Silk/Road: a 'test'")
-    run = folder(tmp_path)
+def require_everything(run: Path, article: Article) -> None:
+    """Fail unless a folder holds all of a run."""
     assert run.name.startswith("c-silk-road-a-test-")
     names = {path.name for path in run.iterdir()}
     assert names == {
@@ -213,11 +213,6 @@ def test_a_folder_that_cannot_be_written(server: FakeModel, tmp_path: Path) -> N
     with pytest.raises(RunError, match="--out"):
         storm(server, tmp_path, out=tmp_path / "file").write("Silk Road")
     assert not server.asked
-
-
-def test_settings_come_in_one_form() -> None:
-    with pytest.raises(SettingsError, match="not both"):
-        Storm(Settings(), turns=3)
 
 
 def test_a_hostile_page_stays_data(server: FakeModel, tmp_path: Path) -> None:
