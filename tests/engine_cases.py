@@ -71,6 +71,7 @@ class Case:
         body: JSON body of that request, which is then a POST; None for a GET.
         form: the form of that request, which is then a POST.
         headers: headers that it must have, names in lower case.
+        agent: how its ``User-Agent`` begins.
         page: the pages that the service can find, by number.
         odd: hits from which no snippet can be made.
         searches: requests until it is sure that nothing is found.
@@ -88,6 +89,7 @@ class Case:
     body: Mapping[str, Any] | None = None
     form: Mapping[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    agent: str = "storm-pipeline/"
     page: Callable[[int], Page] = web_page
     odd: Sequence[Any] = ()
     searches: int = 1

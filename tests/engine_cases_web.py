@@ -1,13 +1,17 @@
 """The engines of the web, as their services speak."""
 
 import math
+from html import escape
 from typing import Any
 
-from engine_cases import KEY, Case, Said, opens
+from engine_cases import KEY, SLOW, Case, Page, Said, opens
 from servers import Reply, Request
 
+from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.engines import brave, exa, serper, tavily, you
+from storm_pipeline.sources.engines.duckduckgo import DuckDuckGoSearch
 from storm_pipeline.sources.engines.searxng import searxng
+from storm_pipeline.sources.search.base import SearchEngine
 from storm_pipeline.sources.search.web_service import WebServiceSearch
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
@@ -36,7 +40,60 @@ def _serper_error(status: int, message: str) -> Reply:
     return Reply(status, {"message": message, "statusCode": status})
 
 
+def duckduckgo_result(page: Page) -> str:
+    address = escape(page.url)
+    return (
+        f'<div class="result results_links web-result"><div class="links_main links_deep result__body">'
+        f'<h2 class="result__title"><a rel="nofollow" class="result__a" href="{address}">{page.title}</a></h2>'
+        f'<div class="result__extras"><a class="result__url" href="{address}">site</a></div>'
+        f'<a class="result__snippet" href="{address}">{page.text}</a><div class="clear"></div></div></div>'
+    )
+
+
+def _duckduckgo_answer(hits: list[Any], _: Request) -> str:
+    nothing = '<div class="no-results"><h2 class="result__title">No  results.</h2></div>'
+    return f"<!DOCTYPE html><html><body><div id='links'>{''.join(hits) or nothing}</div></body></html>"
+
+
+def _duckduckgo(url: str, patience: Patience) -> SearchEngine:
+    return DuckDuckGoSearch(base_url=f"{url}/html/", patience=patience, rate=math.inf)
+
+
+_BOT = "it treats this client as a bot"
 WEB: dict[str, Case] = {
+    "duckduckgo": Case(
+        _duckduckgo,
+        "/html/",
+        duckduckgo_result,
+        _duckduckgo_answer,
+        form={"q": "silk road", "b": "", "l": "wt-wt"},
+        agent="Mozilla/",
+        odd=(
+            duckduckgo_result(Page("https://duckduckgo.com/y.js?ad_domain=shop.com", "Buy silk", "cheap")),
+            duckduckgo_result(Page("javascript:x()", "T", "text")),
+            duckduckgo_result(Page("", "T", "text")),
+            duckduckgo_result(Page("https://b.org", "T", " ")),
+        ),
+        garbled="<b>lone</b> \u0085 one\n",
+        refusals={
+            **{str(status): (Reply(status, headers={"Retry-After": "5"}), _BOT) for status in (202, 403, 429)},
+            "404": (Reply(404), "try again later"),
+        },
+        passing={"503": Reply(503), "reset": Reply(reset=True), "slow": SLOW},
+        malformed={
+            "challenge": (Reply(body='<form id="challenge-form" action="//duckduckgo.com/a.js">'), "of being human"),
+            "large": (Reply(body=b"x" * 10_000_001), "more than 10,000,000 bytes"),
+            **{
+                str(body)[:9]: (Reply(body=body), "an unknown page")
+                for body in (
+                    "<html><body>Welcome to this hotel. Log in.</body></html>",
+                    "",
+                    b"\x00\xff\xfe",
+                    "<?xml?><a/>",
+                )
+            },
+        },
+    ),
     "you": Case(
         opens(you.SERVICE, "/v1/search"),
         "/v1/search",

@@ -28,7 +28,10 @@ from storm_pipeline.run.events import CallbackSink, Event, Events, read_events
 from storm_pipeline.run.log import RedactingFormatter
 from storm_pipeline.settings import Settings
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")  # LiteLLM's, as it is imported
 KEY = "sk-proj-4f9a8e7d6c5b4a39"
+CLIENTS = pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
+"""Models that OpenAI's client, DSPy's own and LiteLLM ask."""
 HUGE = 10**400
 
 
@@ -53,6 +56,11 @@ def test_a_run_with_absurd_events_hides_no_other(tmp_path: Path, event: dict[str
         shown = run_storm(*command)
         assert (shown.exit_code, "unexpected" in shown.output) == (0, False), shown.output
         assert command[0] == "show" or "good" in shown.output
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
 
 
 @contextmanager
@@ -81,9 +89,7 @@ def endless_server(piece: bytes, pause: float = 0.0, status: int = 200) -> Itera
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
-@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")  # LiteLLM's, as it is imported
-def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, model: str, status: int) -> None:
-    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+def test_a_reply_without_end_is_not_read_to_memory(model: str, status: int) -> None:
     with endless_server(b" " * 1_000_000, status=status) as (url, sent):
         with pytest.raises(ModelError, match=r"larger than 8 MiB"):
             related(models(f"{model}@{url}", call_attempts=1, lm_timeout=60, api_key_env="STORM_TEST_KEY"))
@@ -91,10 +97,8 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("status", [302, 307])
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
-@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-def test_no_redirect_is_followed_with_key_and_prompt(monkeypatch: pytest.MonkeyPatch, model: str, status: int) -> None:
-    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+@CLIENTS
+def test_no_redirect_is_followed_with_key_and_prompt(model: str, status: int) -> None:
     with ScriptedServer(Reply(body={})) as other:
         with ScriptedServer(Reply(status, headers={"Location": f"{other.url}/v1?key=x"})) as server:
             with pytest.raises(ModelError, match="redirects to another address"):
@@ -103,29 +107,24 @@ def test_no_redirect_is_followed_with_key_and_prompt(monkeypatch: pytest.MonkeyP
         assert other.requests == []
 
 
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake"])
-def test_a_reply_of_very_many_values_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    monkeypatch.setenv("STORM_TEST_KEY", KEY)
-    reply = Reply(200, b"[" + b"{}," * 300_000 + b"1]", {"Content-Type": "application/json"})
-    with ScriptedServer(reply) as server, pytest.raises(ModelError, match=r"larger than 200,000 values"):
+MANY = Reply(200, b"[" + b"{}," * 300_000 + b"1]", {"Content-Type": "application/json"})
+PACKED = Reply(200, gzip.compress(gzip.compress(b" " * 10_000_000)), {"Content-Encoding": "gzip, gzip"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"), [(MANY, r"larger than 200,000 values"), (PACKED, "the reply is compressed")]
+)
+@CLIENTS
+def test_a_reply_that_would_fill_the_memory_is_neither_unpacked_nor_taken_apart(
+    model: str, reply: Reply, says: str
+) -> None:
+    with ScriptedServer(reply) as server, pytest.raises(ModelError, match=says):
         related(models(f"{model}@{server.url}/v1", call_attempts=1, api_key_env="STORM_TEST_KEY"))
+    assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
-@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-def test_a_compressed_reply_is_not_unpacked(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    monkeypatch.setenv("STORM_TEST_KEY", KEY)
-    packed = Reply(200, gzip.compress(gzip.compress(b" " * 10_000_000)), {"Content-Encoding": "gzip, gzip"})
-    with ScriptedServer(packed) as server:
-        with pytest.raises(ModelError, match="the reply is compressed"):
-            related(models(f"{model}@{server.url}/v1", call_attempts=1, api_key_env="STORM_TEST_KEY"))
-        assert server.requests[0].headers["accept-encoding"] == "identity"
-
-
-@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])
-@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
-    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+@CLIENTS
+def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(model: str) -> None:
     with endless_server(b" " * 1000, pause=0.02) as (url, sent):
         with pytest.raises(ModelError, match=r"no complete reply within 0\.5 s"):
             related(models(f"{model}@{url}", call_attempts=1, lm_timeout=0.5, api_key_env="STORM_TEST_KEY"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm import FakeModel, point_answers, points
+from llm import Answer, FakeModel, point_answers, points
 from servers import Reply, Request, ScriptedServer
 from test_points import INNS, JADE, SILK, TEXTS, TOLD, answers, of_section, storm, told
 
@@ -243,17 +243,18 @@ def test_what_was_read_is_not_shown_again_for_a_point(tmp_path: Path) -> None:
     assert JADE in asked.user and CAMELS not in asked.user
 
 
-@pytest.mark.parametrize("given", [{"reading_tokens": 0}, {"reading_tokens": 10}])
-def test_no_more_is_read_than_the_setting_says(tmp_path: Path, given: dict[str, int]) -> None:
-    with FakeModel(answers(points(), **READS)) as server:
-        article = storm(server, tmp_path, FakeSearch(web), **given).write("Silk Road")
-    assert not server.of("ReadPage") and article.sections
-
-
-@pytest.mark.parametrize("reply", ['{"chosen": [99, 0, -1]}', "no", '{"chosen": []}'])
-def test_a_choice_of_nothing_or_of_nonsense_reads_no_page(tmp_path: Path, reply: str) -> None:
+@pytest.mark.parametrize(
+    ("given", "reply"),
+    [
+        *(({"reading_tokens": tokens}, READS["ChoosePages"]) for tokens in (0, 10)),
+        *(({}, reply) for reply in ('{"chosen": [99, 0, -1]}', "no", '{"chosen": []}')),
+    ],
+)
+def test_no_page_is_read_beyond_the_setting_or_by_a_choice_of_nonsense(
+    tmp_path: Path, given: dict[str, int], reply: Answer
+) -> None:
     with FakeModel(answers(points(), **READS | {"ChoosePages": reply})) as server:
-        article = storm(server, tmp_path, FakeSearch(web)).write("Silk Road")
+        article = storm(server, tmp_path, FakeSearch(web), **given).write("Silk Road")
     assert not server.of("ReadPage") and article.sections
     failed = any("no page was read from end to end" in problem.detail for problem in article.report.problems)
     assert failed == (reply == "no")

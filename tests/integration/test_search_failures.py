@@ -80,7 +80,7 @@ def test_results_and_wire_format(case: Case) -> None:
     assert case.form is None or first.form == case.form
     assert {name: first.headers.get(name) for name in case.headers} == case.headers
     assert {name for name, value in first.headers.items() if KEY in value} <= set(case.headers)
-    assert first.headers["user-agent"].startswith("storm-pipeline/")
+    assert first.headers["user-agent"].startswith(case.agent)
     assert "cookie" not in first.headers
 
 
