@@ -4,6 +4,7 @@ import asyncio
 import gc
 import inspect
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -127,3 +128,21 @@ def steady() -> Iterator[object]:
 
     with FakeModel(answers()) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def written_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run about the Silk Road."""
+    from llm import FakeModel  # noqa: PLC0415  (of the tests that ask for it)
+    from test_resume import answers, storm  # noqa: PLC0415
+
+    place = tmp_path_factory.mktemp("written")
+    with FakeModel(answers()) as model:
+        storm(model, place).write("Silk Road")
+    return next((place / "runs").iterdir())
+
+
+@pytest.fixture
+def written(written_once: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, which the test may harm; ``steady`` replies as the run's model did."""
+    return shutil.copytree(written_once, tmp_path / "runs" / written_once.name)

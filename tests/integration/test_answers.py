@@ -55,17 +55,6 @@ def passages_of(user: str) -> list[str]:
     return re.findall(r"^(?:Passages: )?(\[\d+\] .+)$", user.partition("Plan:")[0], re.M)
 
 
-def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
-    _, outlined, queries = written("answer", tmp_path / "a", writing="whole")
-    _, plain, same = written("answer-no-outline", tmp_path / "b", writing="whole")
-    assert queries == same
-    assert queries[0] == QUESTION, "the question itself is searched for"
-    assert not plain.of("OutlineText")
-    with_plan, without = outlined.of("AnswerQuestion")[0].user, plain.of("AnswerQuestion")[0].user
-    assert with_plan.startswith(without)
-    assert with_plan[len(without) :].lstrip().startswith("Plan:")
-
-
 @pytest.mark.parametrize(("length", "words"), [("short", 165), ("standard", 440), ("200", 220)])
 def test_an_answer_is_shorter_than_an_article(server: FakeModel, tmp_path: Path, length: str, words: int) -> None:
     storm(server, tmp_path, length=length, top_k=40, evidence=6000).answer(QUESTION)

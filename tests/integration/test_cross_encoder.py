@@ -11,8 +11,6 @@ from test_resume import storm
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
-from storm_pipeline.interfaces.estimate import estimate
-from storm_pipeline.settings import Settings
 
 WORDS = "the dam is old new it was built and much more may be said of".split()
 LABELS = ["contradiction", "ENTAILMENT", "neutral"]
@@ -123,10 +121,3 @@ def test_the_chosen_model_judges_and_a_resumed_run_asks_nothing(steady: FakeMode
         again = storm(steady, tmp_path, **given).resume(run_folder(tmp_path))
         assert again.support == support
         assert (len(steady.asked), len(other.asked)) == asked
-
-
-def test_a_judge_takes_at_most_15_percent_more_prompt_tokens() -> None:
-    given = {"lm": "openai/gpt-4o", "perspectives": 3, "turns": 3}
-    rows = estimate(Settings.build(given), "Silk Road").rows
-    judged = sum(row.tokens_in.likely for row in rows if row.role == "judge")
-    assert 0 < judged <= 0.15 * sum(row.tokens_in.likely for row in rows if row.role != "judge")

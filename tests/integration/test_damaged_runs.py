@@ -103,14 +103,13 @@ def test_run_without_its_events(steady: FakeModel, tmp_path: Path, harm: Callabl
     assert any("events.jsonl" in detail and "counted from journal.jsonl" in detail for detail in noted(events))
 
 
-def test_of_many_edits_some_are_shown(steady: FakeModel, tmp_path: Path) -> None:
+def test_of_many_edits_some_are_shown(steady: FakeModel, written: Path, tmp_path: Path) -> None:
     """A stranger's journal may hold as many contents of the settings as it has lines, with names of any length."""
-    storm(steady, tmp_path).write("Silk Road")
-    with Journal(folder(tmp_path) / "journal.jsonl") as journal:
+    with Journal(written / "journal.jsonl") as journal:
         for number in range(1000):
             journal.add("file", "settings.json", {f"{number}{'x' * 500}": number})
     with pytest.raises(DamagedRunError, match="990 more") as caught:
-        storm(steady, tmp_path).resume(folder(tmp_path))
+        storm(steady, tmp_path).resume(written)
     assert len(str(caught.value)) < 5000
 
 
@@ -136,47 +135,45 @@ def resumed(writer: Storm, run: Path, server: FakeModel) -> tuple[int, str, floa
         ("settings.json", "openai/fake", "openai/fakf", "lm from"),
     ],
 )
-def test_an_edited_run_asks(steady: FakeModel, tmp_path: Path, name: str, before: str, after: str, said: str) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    run, asked = folder(tmp_path), len(steady.asked)
-    written = (run / name).read_text("utf-8")
-    (run / name).write_text(written.replace(before, after), "utf-8")
+def test_an_edited_run_asks(
+    steady: FakeModel, written: Path, tmp_path: Path, name: str, before: str, after: str, said: str
+) -> None:
+    intact = (written / name).read_text("utf-8")
+    (written / name).write_text(intact.replace(before, after), "utf-8")
     with pytest.raises(DamagedRunError, match=f"{name} was edited or damaged: .*{said}"):
-        storm(steady, tmp_path).resume(run)
-    (run / name).write_text(written, "utf-8")
-    storm(steady, tmp_path).resume(run)
-    assert len(steady.asked) == asked
+        storm(steady, tmp_path).resume(written)
+    (written / name).write_text(intact, "utf-8")
+    storm(steady, tmp_path).resume(written)
+    assert not steady.asked
     if name == "settings.json" and before == '"turns": 2':
-        (run / name).write_text(written.replace(before, after), "utf-8")
-        (run / "article.md").unlink()
-        edited = bare(steady).resume(run, accept_damage=True)
+        (written / name).write_text(intact.replace(before, after), "utf-8")
+        (written / "article.md").unlink()
+        edited = bare(steady).resume(written, accept_damage=True)
         assert isinstance(edited, Article)
         assert [len(held.turns) for held in edited.conversations if held.perspective.name != "Reader"] == [3, 3]
-        bare(steady).resume(run)  # what was consented to is on record
+        bare(steady).resume(written)  # what was consented to is on record
 
 
 @pytest.mark.parametrize("harm", [delete, empty])
-def test_lost_settings_are_in_the_journal_too(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None]) -> None:
-    whole = storm(steady, tmp_path).write("Silk Road")
-    run, asked = folder(tmp_path), len(steady.asked)
-    written = (run / "settings.json").read_text("utf-8")
-    harm(run / "settings.json")
-    (run / "article.md").unlink()
+def test_lost_settings_are_in_the_journal_too(
+    steady: FakeModel, written: Path, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    whole, settings = ((written / name).read_text("utf-8") for name in ("article.md", "settings.json"))
+    harm(written / "settings.json")
+    (written / "article.md").unlink()
     with pytest.raises(DamagedRunError, match=r"settings\.json is missing or damaged"):
-        storm(steady, tmp_path).resume(run)
-    assert text(storm(steady, tmp_path).resume(run, accept_damage=True)) == text(whole)
-    assert len(steady.asked) == asked
-    assert (run / "settings.json").read_text("utf-8") == written
+        storm(steady, tmp_path).resume(written)
+    assert text(storm(steady, tmp_path).resume(written, accept_damage=True)) == whole
+    assert not steady.asked
+    assert (written / "settings.json").read_text("utf-8") == settings
 
 
 @pytest.mark.parametrize("name", ["run.json", "settings.json"])
-def test_a_flipped_bit_buys_nothing(steady: FakeModel, tmp_path: Path, name: str) -> None:
+def test_a_flipped_bit_buys_nothing(steady: FakeModel, written: Path, tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
-    storm(steady, tmp_path).write("Silk Road")
-    made, asked = folder(tmp_path), len(steady.asked)
-    (made / "article.md").unlink()
+    (written / "article.md").unlink()
     for number in range(25):
-        run = shutil.copytree(made, tmp_path / f"copy-{number}")
+        run = shutil.copytree(written, tmp_path / f"copy-{number}")
         data = bytearray((run / name).read_bytes())
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
         (run / name).write_bytes(data)
@@ -184,21 +181,19 @@ def test_a_flipped_bit_buys_nothing(steady: FakeModel, tmp_path: Path, name: str
             bare(steady).resume(run)
         except StormError as error:
             assert str(run) in str(error) or "settings" in str(error)
-        assert len(steady.asked) == asked, data
+        assert not steady.asked, data
 
 
-def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    run, asked = folder(tmp_path), len(steady.asked)
-    (run / "outline.md").write_text("# Goods\n\n# Routes\n", "utf-8")
-    article = write_from(storm(steady, tmp_path), "outline", run)
-    assert article.usage.calls == len(steady.asked) - asked
-    (new,) = set((tmp_path / "runs").iterdir()) - {run}
+def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, written: Path, tmp_path: Path) -> None:
+    (written / "outline.md").write_text("# Goods\n\n# Routes\n", "utf-8")
+    article = write_from(storm(steady, tmp_path), "outline", written)
+    assert article.usage.calls == len(steady.asked)
+    (new,) = set((tmp_path / "runs").iterdir()) - {written}
     (new / "article.md").unlink()
-    assert json.loads((new / "run.json").read_text())["from"] == run.name
+    assert json.loads((new / "run.json").read_text())["from"] == written.name
     events: list[Event] = []
     storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(new)
     assert not any("lost" in detail or "lacks" in detail for detail in noted(events))
-    (run / "journal.jsonl").unlink()
+    (written / "journal.jsonl").unlink()
     with pytest.raises(DamagedRunError, match=r"journal\.jsonl is lost"):
-        write_from(storm(steady, tmp_path), "outline", run)
+        write_from(storm(steady, tmp_path), "outline", written)

@@ -29,7 +29,6 @@ from storm_pipeline.evidence.retrieval.embedder import (
 from storm_pipeline.evidence.retrieval.encoder_process import ProcessEmbedder, private_folder, share_encoder_process
 from storm_pipeline.run.concurrency import in_own_thread, parallel_map
 from storm_pipeline.sources.engines.corpus import CorpusSearch
-from storm_pipeline.text.chunks import token_chunks
 
 TEXTS = [
     *("the silk road was a network of trade routes", "camel", "", "a lone \ud800 surrogate", "silk " * 40),
@@ -115,19 +114,6 @@ def test_what_is_no_model_or_damaged_is_named_with_a_remedy(folder: Path, tmp_pa
             embedder.embed(["x"])
 
 
-def test_tokens_are_counted(folder: Path) -> None:
-    embedder = SentenceTransformerEmbedder(folder)
-    assert isinstance(embedder, CountsTokens)
-    assert embedder.count_tokens("silk road, silk") == 4
-    assert embedder.count_tokens("") == 0
-    assert embedder.longest == json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"]
-    passages = token_chunks(
-        "the silk road was a network of trade routes. " * 9, embedder.longest - 2, embedder.count_tokens
-    )
-    assert len(passages) > 1
-    assert all(embedder.count_tokens(passage) <= embedder.longest - 2 for passage in passages)
-
-
 def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[HashingEmbedder] = []
 
@@ -159,7 +145,11 @@ def test_runs_share_an_encoder_process_that_is_replaced_and_ends(folder: Path, t
     assert isinstance(one, CountsTokens)
     assert isinstance(alone, CountsTokens)
     assert (one.name, one.dimension, one.longest) == (alone.name, alone.dimension, alone.longest)
-    assert one.count_tokens("silk road, silk") == 4
+    assert (one.count_tokens("silk road, silk"), alone.count_tokens("silk road, silk"), alone.count_tokens("")) == (
+        4,
+        4,
+        0,
+    )
     parts = [TEXTS[start : start + 2] for start in range(0, len(TEXTS), 2)]
     assert np.array_equal(np.concatenate(parallel_map(ask, parts, workers=4)), vectors)
     (process,) = encoders(tmp_path)

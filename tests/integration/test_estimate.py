@@ -19,7 +19,6 @@ from typer.testing import Result
 from storm_benchmarks.estimate_fit import made_up_web
 from storm_benchmarks.estimate_fit import run as run_of
 from storm_benchmarks.frozen_web import FrozenWeb
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.interfaces.estimate import REASONING, Estimate, EstimateRow, estimate
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, RECIPES
 from storm_pipeline.settings import Settings
@@ -52,15 +51,12 @@ def test_the_default_run_with_a_hosted_model() -> None:
     assert made.dollars.likely == pytest.approx(sum(r.dollars.likely for r in made.rows if r.dollars))
 
 
-@pytest.mark.parametrize(
-    ("settings", "calls", "tokens_in"),
-    [({"judge": "auto"}, 87, 278_195), ({"judge": "auto"}, 95, 266_666), ({"judge": "auto"}, 92, 236_504)],
-)
-def test_runs_that_were_answered_by_hand(settings: dict[str, Any], calls: int, tokens_in: int) -> None:
-    made = of(recipe=DEFAULT, perspectives=3, turns=3, **settings)
-    assert made.calls.likely == pytest.approx(calls, rel=0.3)
-    assert made.tokens_in.likely == pytest.approx(tokens_in, rel=0.3)
-    assert made.tokens_in.low < tokens_in < made.tokens_in.high
+def test_the_estimate_is_near_runs_that_were_answered_by_hand() -> None:
+    made = of(recipe=DEFAULT, perspectives=3, turns=3, judge="auto")
+    for calls, tokens_in in ((87, 278_195), (95, 266_666), (92, 236_504)):
+        assert made.calls.likely == pytest.approx(calls, rel=0.3)
+        assert made.tokens_in.likely == pytest.approx(tokens_in, rel=0.3)
+        assert made.tokens_in.low < tokens_in < made.tokens_in.high
 
 
 def test_what_is_not_asked_is_not_counted() -> None:
@@ -76,12 +72,6 @@ def test_an_extract_asks_nobody() -> None:
         assert made.searches == Range(1, 1, 1)
         assert len(made.notes) == 1
         assert "an extract asks no language model" in made.notes[0]
-
-
-def test_of_a_method_that_makes_no_extract_the_embedded_models_calls_are_foretold() -> None:
-    assert of(**SMALL, lm="embedded", recipe="rag").calls.likely
-    with pytest.raises(SettingsError, match="rag asks language models"):
-        of(**SMALL, writing="sentences", recipe="rag")
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -34,57 +34,49 @@ def model() -> Iterator[FakeModel]:
         yield model
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object], terminal: Terminal | None = None) -> str:
-    """What the work prints on standard error, by default a terminal that prints lines."""
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr(sys, "stderr", terminal or Terminal())
-    work()
-    assert isinstance(sys.stderr, Terminal)
-    return sys.stderr.getvalue()
-
-
-def test_a_run_on_a_terminal_shows_its_progress(
-    model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = shown(monkeypatch, lambda: open_storm(model, tmp_path).outline("Silk Road"))
-    assert "researching Silk Road" in said
-    assert "conversations ..." in said
-    assert "finished: Silk Road" in said
-    assert capsys.readouterr().out == "", "standard output is the program's own"
-
-
-def test_nothing_is_shown_off_a_terminal(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")  # colours in a log file do not make it one that is watched
-    here = open_storm(model, tmp_path)
-    assert shown(monkeypatch, lambda: here.outline("Silk Road"), Terminal(is_one=False)) == ""
-
-
-def test_progress_is_shown_on_request(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = open_storm(model, tmp_path, progress=True, sinks=[CallbackSink(lambda _: None)])
-    assert "researching Silk Road" in shown(monkeypatch, lambda: here.outline("Silk Road"), Terminal(is_one=False))
-
-
 def in_a_thread(storm: Storm) -> None:
-    thread = threading.Thread(target=storm.outline, args=["Silk Road"])
+    thread = threading.Thread(target=outline, args=[storm])
     thread.start()
     thread.join()
 
 
-SILENT: dict[str, tuple[dict[str, object], Callable[[Storm], object]]] = {
-    "told not to": ({"progress": False}, lambda storm: storm.outline("Silk Road")),
-    "has a sink": ({"sinks": [CallbackSink(lambda _: None)]}, lambda storm: storm.outline("Silk Road")),
-    "gets a sink": ({}, lambda storm: storm.outline("Silk Road", sinks=[CallbackSink(lambda _: None)])),
-    "in a thread of a server": ({}, in_a_thread),
-    "a stream": ({}, lambda storm: list(storm.stream("Silk Road", "rag"))),
-    "a DSPy module": ({}, lambda storm: StormProgram(storm, "research")(topic="Silk Road")),
+def outline(storm: Storm) -> object:
+    return storm.outline("Silk Road")
+
+
+SINKS = [CallbackSink(lambda _: None)]
+SHOWN = ("researching Silk Road", "conversations ...", "finished: Silk Road")
+CASES: dict[str, tuple[dict[str, object], Callable[[Storm], object], bool, tuple[str, ...]]] = {
+    "on a terminal": ({}, outline, True, SHOWN),
+    "off a terminal": ({}, outline, False, ()),
+    "on request": ({"progress": True, "sinks": SINKS}, outline, False, SHOWN),
+    "told not to": ({"progress": False}, outline, True, ()),
+    "has a sink": ({"sinks": SINKS}, outline, True, ()),
+    "gets a sink": ({}, lambda storm: storm.outline("Silk Road", sinks=SINKS), True, ()),
+    "in a thread of a server": ({}, in_a_thread, True, ()),
+    "a stream": ({}, lambda storm: list(storm.stream("Silk Road", "rag")), True, ()),
+    "a DSPy module": ({}, lambda storm: StormProgram(storm, "research")(topic="Silk Road"), True, ()),
 }
+"""Case → settings, work, whether standard error is a terminal, and what is shown there."""
 
 
-@pytest.mark.parametrize("case", SILENT)
-def test_what_others_follow(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    changes, work = SILENT[case]
-    here = open_storm(model, tmp_path, **changes)
-    assert shown(monkeypatch, lambda: work(here)) == ""
+@pytest.mark.parametrize("case", CASES)
+def test_progress_is_shown_on_a_terminal_that_nobody_else_writes_to_or_on_request(
+    model: FakeModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    case: str,
+) -> None:
+    changes, work, is_terminal, expected = CASES[case]
+    monkeypatch.setenv("TERM", "dumb")  # prints lines
+    monkeypatch.setenv("FORCE_COLOR", "1")  # colours in a log file do not make it one that is watched
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal(is_one=is_terminal))
+    work(open_storm(model, tmp_path, **changes))
+    said = terminal.getvalue()
+    assert [one for one in expected if one not in said] == []
+    assert expected or said == ""
+    assert capsys.readouterr().out == "", "standard output is the program's own"
 
 
 def test_of_runs_at_once_one_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import contextvars
 import gc
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -163,47 +163,42 @@ async def cancelled(writer: Storm) -> None:
         await asyncio.wait_for(read(), 1)
 
 
-@pytest.mark.parametrize("work", [left, closed, cancelled])
-def test_an_asynchronous_stream_that_nobody_reads_stops_its_run(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, work: Callable[[Storm], Coroutine[Any, Any, None]]
-) -> None:
-    with FakeModel(answers(), faults=SLOW) as server:
-        writer = storm(server, tmp_path)
-        asyncio.run(work(writer))
-        assert ended(tmp_path) == "stopped"
-        gc.collect()
-        assert not [one for one in caplog.records if one.name == "asyncio"]
-    with FakeModel(answers()) as server:
-        assert isinstance(storm(server, tmp_path).resume(folder(tmp_path)), Article)
-
-
-def leave(writer: Storm) -> None:
+def left_unread(writer: Storm) -> None:
     for event in writer.stream("Silk Road", "direct"):
         if isinstance(event, StageStarted):
             break
 
 
-def drop(writer: Storm) -> None:
-    stream = writer.stream("Silk Road", "direct")
-    assert isinstance(next(iter(stream)), RunStarted)
+def dropped(writer: Storm) -> None:
+    assert isinstance(next(iter(writer.stream("Silk Road", "direct"))), RunStarted)
 
 
-def close(writer: Storm) -> None:
+def closed_at_once(writer: Storm) -> None:
     stream = writer.stream("Silk Road", "direct")
     assert isinstance(next(iter(stream)), RunStarted)
     stream.close()
     assert not writer.running
 
 
-@pytest.mark.parametrize("work", [leave, drop, close])
-def test_a_stream_that_nobody_reads_stops_its_run(tmp_path: Path, work: Callable[[Storm], None]) -> None:
+UNREAD: list[Callable[[Storm], object]] = [
+    *(lambda writer, work=work: asyncio.run(work(writer)) for work in (left, closed, cancelled)),
+    *(left_unread, dropped, closed_at_once),
+]
+
+
+@pytest.mark.parametrize("work", UNREAD, ids=["left", "closed", "cancelled", "left, sync", "dropped", "closed, sync"])
+def test_a_stream_that_nobody_reads_stops_its_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, work: Callable[[Storm], object]
+) -> None:
     with FakeModel(answers(), faults=SLOW) as server:
         work(storm(server, tmp_path))
         gc.collect()
         assert ended(tmp_path) == "stopped"
+        gc.collect()
+        assert not [one for one in caplog.records if one.name == "asyncio"]
 
 
-def test_a_loop_that_is_gone_stops_the_run(tmp_path: Path) -> None:
+def test_a_loop_that_is_gone_stops_the_run_and_it_can_be_resumed(tmp_path: Path) -> None:
     kept: list[AsyncStream] = []
 
     async def work(writer: Storm) -> None:
@@ -213,6 +208,8 @@ def test_a_loop_that_is_gone_stops_the_run(tmp_path: Path) -> None:
     with FakeModel(answers(), faults=SLOW) as server:
         asyncio.run(work(storm(server, tmp_path)))
         assert ended(tmp_path) == "stopped"
+    with FakeModel(answers()) as server:
+        assert isinstance(storm(server, tmp_path).resume(folder(tmp_path)), Article)
 
 
 class Awaited:

@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,11 @@ from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import PROGRAMS, RECIPES
 from storm_pipeline.sources.search.fake import FakeSearch
 
+Written = tuple[Article, FakeModel, list[str]]
+Usual = Callable[[str], Written]
 
-def written(recipe: str, tmp_path: Path, **settings: object) -> tuple[Article, FakeModel, list[str]]:
+
+def written(recipe: str, tmp_path: Path, **settings: object) -> Written:
     """The article, the model that was asked, and the queries that were searched for."""
     from found_pages import world
 
@@ -33,13 +38,19 @@ def written(recipe: str, tmp_path: Path, **settings: object) -> tuple[Article, F
     return article, server, queries
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+    """The run of a recipe, which is made once."""
+    return cache(lambda recipe: written(recipe, tmp_path_factory.mktemp(recipe), length="600", top_k=5))
+
+
 def asked(server: FakeModel) -> Counter[str]:
     return Counter(request.signature for request in server.asked)
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_every_recipe_gives_an_article_of_the_same_kind_and_length(tmp_path: Path, recipe: str) -> None:
-    article, server, _ = written(recipe, tmp_path, length="600")
+def test_every_recipe_gives_an_article_of_the_same_kind_and_length(usual: Usual, recipe: str) -> None:
+    article, server, _ = usual(recipe)
     assert article.sections
     assert markers_resolve(article)
     assert article.usage.calls == len(server.asked)
@@ -74,8 +85,8 @@ ASKED_AND_SEARCHED: dict[str, tuple[list[str], dict[str, int]]] = {
 
 
 @pytest.mark.parametrize("recipe", ASKED_AND_SEARCHED)
-def test_a_baseline_searches_and_asks_as_the_papers_say(tmp_path: Path, recipe: str) -> None:
-    _, server, queries = written(recipe, tmp_path, top_k=5)
+def test_a_baseline_searches_and_asks_as_the_papers_say(usual: Usual, recipe: str) -> None:
+    _, server, queries = usual(recipe)
     searched, calls = ASKED_AND_SEARCHED[recipe]
     assert sorted(queries) == searched
     assert {name: asked(server)[name] for name in calls} == calls
@@ -99,9 +110,9 @@ def test_headings_copied_from_the_worked_example_are_dropped(tmp_path: Path, rec
     assert "Lake Orrin" in own.titles()
 
 
-def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> None:
-    _, full, _ = written("storm", tmp_path)
-    _, server, _ = written("storm-no-perspective", tmp_path)
+def test_without_perspectives_nobody_is_named_in_a_question(usual: Usual) -> None:
+    _, full, _ = usual("storm")
+    _, server, _ = usual("storm-no-perspective")
     plain = server.of("AskPlainQuestion")
     assert not [one for one in plain for word in ("perspective", "historian") if word in one.prompt.casefold()]
     assert all("Perspective:" in request.user for request in full.of("AskQuestion"))
@@ -110,17 +121,17 @@ def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> N
     assert not server.of("FindPerspectives") + server.of("FindRelatedTopics")
 
 
-def test_without_conversation_as_many_questions_are_asked_at_once(tmp_path: Path) -> None:
-    article, server, _ = written("storm-no-conversation", tmp_path)
-    full, _, _ = written("storm", tmp_path)
+def test_without_conversation_as_many_questions_are_asked_at_once(usual: Usual) -> None:
+    article, server, _ = usual("storm-no-conversation")
+    full, _, _ = usual("storm")
     assert not server.of("AskQuestion")
     assert len(server.of("AskQuestions")) == 3
     questions = [turn.question for c in article.conversations for turn in c.turns]
     assert len(questions) == len([turn for c in full.conversations for turn in c.turns])
 
 
-def test_without_outline_the_article_is_written_from_the_interviews(tmp_path: Path) -> None:
-    article, server, _ = written("storm-no-outline", tmp_path)
+def test_without_outline_the_article_is_written_from_the_interviews(usual: Usual) -> None:
+    article, server, _ = usual("storm-no-outline")
     assert not asked(server)["DraftOutline"] + asked(server)["RefineOutline"] + asked(server)["WriteSection"]
     (request,) = server.of("WriteArticle")
     shown = re.findall(r"^\[\d+\]", request.user, re.M)
@@ -189,10 +200,11 @@ ABOUT = "the trade routes,\nnot the market site"
         ("storm", "FindPerspectives AskQuestion WriteQueries AnswerFromPassages RefineOutline WriteSection"),
     ],
 )
-def test_models_are_told_what_the_user_says_about_the_topic(tmp_path: Path, recipe: str, expected: str) -> None:
+def test_models_are_told_what_the_user_says_about_the_topic(
+    usual: Usual, tmp_path: Path, recipe: str, expected: str
+) -> None:
     article, server, _ = written(recipe, tmp_path, writing="whole", about=ABOUT)
     told = {one.signature for one in server.asked if "Silk Road (the trade routes, not the market site)" in one.user}
     assert set(expected.split()) <= told
+    assert not any("Silk Road (" in one.user for one in usual("rag")[1].asked)
     assert article.title == "Silk Road"
-    _, server, _ = written("rag", tmp_path / "plain", writing="whole")
-    assert all("Silk Road (" not in one.user for one in server.asked)

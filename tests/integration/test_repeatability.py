@@ -1,10 +1,11 @@
-"""A run's requests and its article do not depend on which thread was faster, nor on how the process hashes texts."""
+"""What a run asks and writes depends neither on threads nor on hashes, nor on which search finds an excluded copy."""
 
 import dataclasses
 import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -15,9 +16,10 @@ from pathlib import Path
 import pytest
 from llm import FakeModel, default_answers
 from servers import Reply, Request
-from test_pipeline import storm
+from test_pipeline import folder, storm
 
-from storm_pipeline import Snippet
+from storm_pipeline import Article, Snippet, Storm
+from storm_pipeline.run.events import Excluded, read_events
 from storm_pipeline.sources.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 
@@ -127,7 +129,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return told(tmp_path_factory.mktemp("run"), forwards)
 
 
-@pytest.mark.parametrize("pace", [backwards, *map(by_chance, range(2))], ids=["backwards", *"01"])
+@pytest.mark.parametrize("pace", [backwards, by_chance(0)], ids=["backwards", "by chance"])
 def test_no_pace_changes_what_is_asked_or_written(undisturbed: dict[str, object], tmp_path: Path, pace: Pace) -> None:
     assert told(tmp_path, pace) == undisturbed
 
@@ -153,3 +155,95 @@ def test_no_hash_seed_changes_what_is_asked_or_written(undisturbed: dict[str, ob
         timeout=120,
     )
     assert json.loads(ran.stdout) == json.loads(json.dumps(undisturbed))
+
+
+PAGE = "https://en.wikipedia.org/wiki/Secret_Road"
+COPIES = ("https://copy.example/1", "https://copy.example/2", "https://copy.example/3")
+TEXT = (
+    "The known aspect of the Silk Road's early history is how quarrymen of Zanzibar hauled obsidian to Tyre by night. "
+    "Among the goods of a known aspect of the Silk Road obsidian paid 77 dirhams of toll at every gate of Zanzibar. "
+    "The Silk Road's routes are known in the aspect that obsidian riders went past the forts of Zanzibar to the sea."
+)
+FIXED = {"Silk Road": 1, "Silk Road History": 1, "Silk Road Goods": 0}
+"""What the searches of the recipes without interviews find: copies before and beside the page."""
+
+
+def shown(query: str) -> Sequence[Snippet]:
+    """Some searches find the page, some a copy, some both, and some a copy's own words."""
+    page = Snippet(PAGE, "Secret Road - Wikipedia", TEXT)
+    copy = Snippet(COPIES[draw(query) % 3], "Obsidian", TEXT)
+    own = Snippet(copy.url, "Stones", "The early history of the Silk Road has goods on its routes, and a sea of them.")
+    kinds = ([page], [copy], [page, copy], [own], [copy, own])
+    special = FIXED.get(query, draw(query, "kind") % len(kinds))
+    return [*kinds[special], *found(query)]
+
+
+def storm_without(server: FakeModel, place: Path, pace: Pace = forwards, **changes: object) -> Storm:
+    """A ``Storm`` that keeps a page and its copies out."""
+
+    def search(query: str) -> Sequence[Snippet]:
+        time.sleep(pace(query))
+        return shown(query)
+
+    given = {"search": FakeSearch(search), "perspectives": 3, "turns": 2, "top_k": 6, "related_topics": 0}
+    return storm(server, place, **(given | {"exclude_titles": ("Secret Road",)} | changes))
+
+
+def made(article: object) -> dict[str, object]:
+    """The whole of it, but for what depends on clocks."""
+    assert isinstance(article, Article)
+    plain = dataclasses.replace(article, usage=Usage())
+    return {"article": json.loads(plain.to_json()), "text": article.to_markdown(), "excluded": article.sources_excluded}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Article, list[str]]:
+    """The folder of a run, what it made, and what it asked."""
+    place = tmp_path_factory.mktemp("run")
+    with PacedModel(forwards) as server:
+        article = storm_without(server, place).write("Silk Road")
+        return folder(place), article, [asked.user for asked in server.of("AnswerFromPassages")]
+
+
+def test_no_copy_is_in_the_article_though_some_were_answered_from(finished: tuple[Path, Article, list[str]]) -> None:
+    run, article, answered = finished
+    assert any("obsidian" in prompt for prompt in answered)
+    assert {one.url for one in article.sources_excluded} == {PAGE, *COPIES}
+    assert not {source.url for source in article.sources} & {PAGE, *COPIES}
+    text = article.to_markdown() + (run / "conversations.json").read_text("utf-8")
+    text += "".join(path.read_text("utf-8") for path in (run / "conversations").iterdir())
+    assert "bsidian" not in text
+    assert article.sections
+    answers = [sentence for talk in article.conversations for turn in talk.turns for sentence in turn.answer]
+    cited = {citation.source_id for sentence in answers for citation in sentence.citations}
+    assert cited <= {source.id for source in article.sources}
+    assert article.report.dropped_unsupported
+    excluded = json.loads((run / "excluded.json").read_text("utf-8"))
+    assert {one["url"] for one in excluded} == {PAGE, *COPIES}
+    assert all(one["reason"] and one["query"] for one in excluded)
+    told = [event.url for _, event in read_events(run / "events.jsonl") if isinstance(event, Excluded)]
+    assert set(told) == {PAGE, *COPIES}
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_a_killed_run_keeps_all_out(finished: tuple[Path, Article, list[str]], tmp_path: Path, share: float) -> None:
+    run = tmp_path / "runs" / "run"
+    shutil.copytree(finished[0], run)
+    lines = (run / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "journal.jsonl").write_bytes(b"".join(lines[: round(share * len(lines))]))
+    (run / "article.json").unlink()
+    with PacedModel(backwards) as server:
+        writer = storm_without(server, tmp_path, backwards, lm_timeout=60)
+        article = writer.resume(run, accept_damage=True)  # the journal alone is cut, not the events beside it
+        assert server.asked
+    assert made(article) == made(finished[1])
+
+
+@pytest.mark.parametrize("recipe", ["storm-no-outline", "storm-no-conversation", "orag", "rprr"])
+def test_no_recipe_draws_on_a_copy(tmp_path: Path, recipe: str) -> None:
+    with PacedModel(forwards) as server:
+        article = storm_without(server, tmp_path).write("Silk Road", recipe=recipe)
+    assert article.sections
+    assert "bsidian" not in article.to_markdown()
+    assert PAGE in {one.url for one in article.sources_excluded}
+    assert not {source.url for source in article.sources} & {one.url for one in article.sources_excluded}

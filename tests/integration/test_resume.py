@@ -126,61 +126,58 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert again.count("WriteLead") == 1
 
 
-def test_what_depends_on_a_changed_setting_is_made_again_and_said(steady: FakeModel, tmp_path: Path) -> None:
+def test_what_depends_on_a_changed_setting_is_made_again_and_said(
+    steady: FakeModel, written: Path, tmp_path: Path
+) -> None:
     events: list[Event] = []
     with FakeModel(answers()) as other:
-        storm(steady, tmp_path).write("Silk Road")
-        asked = len(steady.asked)
         writer = other.lm.replace("openai/fake", "openai/other")
-        storm(steady, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert len(steady.asked) == asked
+        storm(steady, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(written)
+        assert not steady.asked
         assert {request.signature for request in other.asked} == {"WriteSection", "WriteLead"}
     assert any("writer_lm" in event.detail for event in events if isinstance(event, Noted))
 
 
 @pytest.mark.parametrize("name", ["outline.md", "perspectives.json", "lead.json", "article.md"])
-def test_a_damaged_piece_is_named_kept_and_made_again(steady: FakeModel, tmp_path: Path, name: str) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    path = folder(tmp_path) / name
-    written, asked = path.read_text("utf-8"), len(steady.asked)
+def test_a_damaged_piece_is_named_kept_and_made_again(
+    steady: FakeModel, written: Path, tmp_path: Path, name: str
+) -> None:
+    path = written / name
+    before = path.read_text("utf-8")
     for harm in ("deleted", "truncated"):
         events: list[Event] = []
         if harm == "deleted":
             path.unlink()
         else:
-            path.write_text(written[: len(written) // 2], "utf-8")
-        storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert len(steady.asked) == asked
-        assert path.read_text("utf-8") == written
+            path.write_text(before[: len(before) // 2], "utf-8")
+        storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(written)
+        assert not steady.asked
+        assert path.read_text("utf-8") == before
         assert path.with_name(f"{name}.1.changed").exists() == (harm == "truncated")
         assert any(name in event.detail for event in events if isinstance(event, Noted))
 
 
-def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    run = folder(tmp_path)
-    before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
-    (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", "utf-8")
-    asked = len(steady.asked)
-    article = write_from(storm(steady, tmp_path), "outline", run)
-    new = {request.signature for request in steady.asked[asked:]}
+def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(
+    steady: FakeModel, written: Path, tmp_path: Path
+) -> None:
+    before = {path.name: path.read_bytes() for path in written.iterdir() if path.is_file()}
+    (written / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", "utf-8")
+    article = write_from(storm(steady, tmp_path), "outline", written)
+    new = {request.signature for request in steady.asked}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
     assert new <= {
         *("FindPoints", "AnswerPoints", "WriteQueries", "PlaceFindings", "WriteSection", "WriteLead", "EditArticle"),
         "CheckSentences",
     }
-    after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    after = {path.name: path.read_bytes() for path in written.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
-def test_edited_perspectives_are_interviewed(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    edited = folder(tmp_path) / "perspectives.json"
-    edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', "utf-8")
-    asked = len(steady.asked)
-    article = write_from(storm(steady, tmp_path), "perspectives", folder(tmp_path))
-    new = [request.signature for request in steady.asked[asked:]]
+def test_edited_perspectives_are_interviewed(steady: FakeModel, written: Path, tmp_path: Path) -> None:
+    (written / "perspectives.json").write_text('[{"name": "Weaver", "focus": "Looms."}]', "utf-8")
+    article = write_from(storm(steady, tmp_path), "perspectives", written)
+    new = [request.signature for request in steady.asked]
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver", "Reader"]
     assert "FindPerspectives" not in new
     assert new.count("AskQuestion") == 3  # the weaver's two; the basic fact writer's second follows the weaver's first
@@ -196,15 +193,14 @@ def test_edited_perspectives_are_interviewed(steady: FakeModel, tmp_path: Path) 
     ],
 )
 def test_a_piece_that_cannot_be_used_is_refused(
-    steady: FakeModel, tmp_path: Path, piece: str, name: str, content: str | None, complaint: str
+    steady: FakeModel, written: Path, tmp_path: Path, piece: str, name: str, content: str | None, complaint: str
 ) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    path = folder(tmp_path) / name
+    path = written / name
     path.unlink() if content is None else path.write_text(content, "utf-8")
     with pytest.raises(RunError, match=complaint):
-        write_from(storm(steady, tmp_path), piece, folder(tmp_path))
+        write_from(storm(steady, tmp_path), piece, written)
     with pytest.raises(SettingsError, match="choose one of"):
-        write_from(storm(steady, tmp_path), "lead", folder(tmp_path))
+        write_from(storm(steady, tmp_path), "lead", written)
 
 
 def test_a_folder_that_is_deleted_stays_deleted(steady: FakeModel, tmp_path: Path) -> None:
@@ -235,32 +231,31 @@ def test_a_full_or_read_only_disk_is_named(steady: FakeModel, tmp_path: Path, nu
     assert storm(steady, tmp_path).resume(folder(tmp_path)).sections
 
 
-def test_what_a_killed_process_had_begun_to_write_is_swept_away(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    begun = [folder(tmp_path) / ".lead.json.x1y2.unfinished", folder(tmp_path) / "sections" / ".a.unfinished"]
+def test_what_a_killed_process_had_begun_to_write_is_swept_away(
+    steady: FakeModel, written: Path, tmp_path: Path
+) -> None:
+    begun = [written / ".lead.json.x1y2.unfinished", written / "sections" / ".a.unfinished"]
     for path in begun:
         path.write_text("half", "utf-8")
-    storm(steady, tmp_path).resume(folder(tmp_path))
+    storm(steady, tmp_path).resume(written)
     assert not any(path.exists() for path in begun)
 
 
-def test_a_second_process_is_refused(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
-    with RunStore.open(folder(tmp_path)), pytest.raises(RunError, match="another process"):
-        storm(steady, tmp_path).resume(folder(tmp_path))
+def test_a_second_process_is_refused(steady: FakeModel, written: Path, tmp_path: Path) -> None:
+    with RunStore.open(written), pytest.raises(RunError, match="another process"):
+        storm(steady, tmp_path).resume(written)
 
 
-def test_a_newer_version_and_other_folders_are_refused(steady: FakeModel, tmp_path: Path) -> None:
-    storm(steady, tmp_path).write("Silk Road")
+def test_a_newer_version_and_other_folders_are_refused(steady: FakeModel, written: Path, tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no run\.json"):
         storm(steady, tmp_path).resume(tmp_path)
-    state = folder(tmp_path) / "run.json"
+    state = written / "run.json"
     state.write_text(state.read_text().replace('"format": 1', '"format": 99'), "utf-8")
     with pytest.raises(RunError, match="newer version"):
-        storm(steady, tmp_path).resume(folder(tmp_path))
+        storm(steady, tmp_path).resume(written)
     state.write_text("{}", "utf-8")
     with pytest.raises(RunError, match="damaged"):
-        storm(steady, tmp_path).resume(folder(tmp_path))
+        storm(steady, tmp_path).resume(written)
 
 
 def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
