@@ -30,8 +30,6 @@ from storm_pipeline.interfaces.server.errors import (
     UnknownDocumentsError,
 )
 from storm_pipeline.interfaces.server.records import records_folder
-from storm_pipeline.interfaces.server.remote_settings import RunOrder
-from storm_pipeline.sources.documents.isolated import read_for, reading
 
 pytest.importorskip("fastapi")
 
@@ -93,8 +91,7 @@ def test_each_caller_has_his_own_runs_and_documents(tmp_path: Path) -> None:
     assert not any(b"Samarkand" in path.read_bytes() for path in kept)
 
 
-@pytest.mark.parametrize("what", ["run", "token", "session"])
-def test_events_end_with_the_run_the_token_or_the_session(tmp_path: Path, what: str) -> None:
+def test_events_end_with_the_run_the_session_or_the_token(tmp_path: Path) -> None:
     tokens, (held, slow) = Tokens(tmp_path / "runs"), holding()
     anna = tokens.add("anna")
     with (
@@ -103,20 +100,19 @@ def test_events_end_with_the_run_the_token_or_the_session(tmp_path: Path, what: 
         as_caller(owner, anna) as program,
         httpx.Client(base_url=owner.base_url, headers={"Sec-Fetch-Site": "same-origin"}, trust_env=False) as browser,
     ):
-        _, waiting = started(program, recipe="direct"), started(program, recipe="direct")
+        _, waiting, deleted = (started(program, recipe="direct") for _ in range(3))
         assert browser.post("/login", data={"token": anna}).status_code == 303
-        with (browser if what == "session" else program).stream("GET", f"/runs/{waiting}/events") as events:
-            match what:
-                case "run":
-                    assert program.delete(f"/runs/{waiting}").status_code == 204
-                case "token":
-                    tokens.revoke("anna")
-                case _:
-                    assert browser.post("/logout").status_code == 303
-            lines = [line for line in events.iter_lines() if line]
+        for reader, run, end, state in (
+            (program, deleted, lambda: program.delete(f"/runs/{deleted}").status_code == 204, "deleted"),
+            (browser, waiting, lambda: browser.post("/logout").status_code == 303, "refused"),
+            (program, waiting, lambda: tokens.revoke("anna") is None, "refused"),
+        ):
+            with reader.stream("GET", f"/runs/{run}/events") as events:
+                assert end()
+                lines = [line for line in events.iter_lines() if line]
+            assert lines[-2] == "event: end"
+            assert json.loads(lines[-1].removeprefix("data: "))["state"] == state
         held.set()
-        assert lines[-2] == "event: end"
-        assert json.loads(lines[-1].removeprefix("data: "))["state"] == ("deleted" if what == "run" else "refused")
     assert "Traceback" not in (tmp_path / "server.log").read_text()
 
 
@@ -208,21 +204,6 @@ def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.Monk
         for more in (lambda: runs.resume(third, {"length": "short"}), lambda: runs.ask(third, "Who used the road?")):
             with pytest.raises(ConflictError, match="bytes together"):
                 more()
-
-
-def test_files_are_read_for_the_caller_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers, read = [], reading.read
-    monkeypatch.setattr(
-        reading, "read", lambda *given, **more: (readers.append(read_for.get()), read(*given, **more))[1]
-    )
-    with FakeModel(answers()) as model, service(model, tmp_path) as runs:
-        made = runs.documents.create(ANNA).documents
-        upload(runs.documents, ANNA, made, "a.txt", TEXT)
-        readers.clear()  # of the upload, which no request made
-        run = RunOrder(topic="Silk Road", recipe="direct", documents=made)
-        assert ended(runs, runs.start(run, ANNA)) == "finished"
-        assert kept(runs.documents) == ["a.txt"]
-    assert set(readers) == {"anna"}
 
 
 def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp_path: Path) -> None:

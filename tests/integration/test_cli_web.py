@@ -7,17 +7,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from typer.testing import CliRunner
+from commands import run_storm
 
 from storm_pipeline import Storm
-from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.cli.serve import _PORTS
 from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.storm import prepare
@@ -63,10 +62,12 @@ def entered(client: httpx.Client, printed: str) -> tuple[str, str]:
     raise AssertionError("the server does not begin")
 
 
-def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -> None:
+def test_the_printed_address_opens_a_session_without_any_model_and_no_earlier_run_goes_on(tmp_path: Path) -> None:
+    run = prepare(Storm(out=tmp_path / "runs", cache=tmp_path / "cache"), "Silk Road")
     with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
         address, site = entered(client, printed)
-        assert client.get(f"{site}/runs").json() == []
+        (view,) = client.get(f"{site}/runs").json()
+        assert (view["run"], view["state"], view["sessions"]) == (run.name, "interrupted", 0)
         setup = client.get(f"{site}/doctor").json()
         assert setup["writes"] is None
         assert "OPENAI_API_KEY" in setup["variables"]
@@ -76,13 +77,6 @@ def test_the_printed_address_opens_a_session_without_any_model(tmp_path: Path) -
         assert client.post(f"{site}/logout").status_code == 403  # without an origin
         assert httpx.get(f"{site}/runs", trust_env=False).status_code == 401
         assert httpx.get(address, trust_env=False).status_code == 401  # it works once
-
-
-def test_no_run_is_paid_for_before_somebody_asks_for_it(tmp_path: Path) -> None:
-    run = prepare(Storm(out=tmp_path / "runs", cache=tmp_path / "cache"), "Silk Road")
-    with opened(tmp_path, "--no-browser") as printed, httpx.Client(trust_env=False, timeout=30) as client:
-        (view,) = client.get(f"{entered(client, printed)[1]}/runs").json()
-    assert (view["run"], view["state"], view["sessions"]) == (run.name, "interrupted", 0)
     assert "1 run of an earlier server is interrupted or waiting: the library" in (tmp_path / "log").read_text()
 
 
@@ -101,34 +95,42 @@ def test_a_browser_is_opened_at_a_file_that_only_the_user_can_read(tmp_path: Pat
         assert f"0;url={address}" in shown.read_text()
 
 
-def test_the_host_name_and_the_port_stay_at_the_next_start(tmp_path: Path) -> None:
-    def site(place: Path) -> str:
-        with opened(place, "--no-browser") as address:
-            return address.partition("/enter")[0]
+def announced(place: Path, patch: pytest.MonkeyPatch, meanwhile: Callable[[], object] = lambda: None) -> str:
+    """The address of a ``storm web`` that ends as soon as something has been done while it listens."""
+    patch.setattr("storm_pipeline.interfaces.server.serving.serve_api", lambda *_, **__: meanwhile())
+    done = run_storm("web", "--no-browser", "--out", place / "runs")
+    assert done.exit_code == 0, done.output
+    return str(done.stdout.splitlines()[0].split()[-1].partition("/enter")[0])
 
-    first, kept = site(tmp_path), records_folder(tmp_path / "runs") / "web.json"
+
+def test_the_host_name_and_the_port_stay_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def site() -> str:
+        return announced(tmp_path, monkeypatch)
+
+    first, kept = site(), records_folder(tmp_path / "runs") / "web.json"
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert site(tmp_path) == first
-    with socket.create_server(("127.0.0.1", int(first.rpartition(":")[2]))):
-        other = site(tmp_path)  # whoever holds the port may have been told its name
+    assert site() == first
+    with socket.create_server(("127.0.0.1", port_of(first))):
+        other = site()  # whoever holds the port may have been told its name
     assert other.rpartition(":")[0] != first.rpartition(":")[0]
-    assert site(tmp_path) == other
+    assert site() == other
     kept.chmod(0o644)
-    assert site(tmp_path) not in (first, other)
+    assert site() not in (first, other)
     kept.write_text("{")
-    assert site(tmp_path)
+    assert site()
 
 
-def test_a_port_that_is_taken(tmp_path: Path) -> None:
-    with socket.socket() as first:
-        first.bind(("127.0.0.1", 0))
-        first.listen()
+def port_of(site: str) -> int:
+    return int(site.rpartition(":")[2])
+
+
+def test_a_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as first:
         taken = first.getsockname()[1]
-        result = CliRunner().invoke(app, ["web", "--no-browser", "--port", str(taken), "--out", str(tmp_path)])
-        assert result.exit_code == 2
-        assert f"port {taken} is taken" in result.stderr
-    with opened(tmp_path, "--no-browser") as address:
-        port = int(address.split(":")[2].split("/")[0])
-        assert port in _PORTS
-        with opened(tmp_path, "--no-browser") as another:
-            assert int(another.split(":")[2].split("/")[0]) in range(port + 1, _PORTS[-1])
+        result = run_storm("web", "--no-browser", "--port", taken, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert f"port {taken} is taken" in result.stderr
+    others: list[str] = []
+    port = port_of(announced(tmp_path, monkeypatch, lambda: others.append(announced(tmp_path, monkeypatch))))
+    assert port in _PORTS
+    assert port_of(others[0]) in range(port + 1, _PORTS[-1])

@@ -1,4 +1,4 @@
-"""The transcripts of docs/first-hour.md, run against a local model server, a local search engine, and small files."""
+"""Consoles of docs/first-hour.md against local servers, and those of other pages whose commands need no model."""
 
 import re
 import shlex
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from documentation import compare, transcript
+from documentation import PAGES, ROOT, compare, name, transcript
 from found_pages import page, world
 from llm import FakeModel
+from own_papers import write_folder
 from servers import Reply, Request, ScriptedServer
 from typer.testing import CliRunner
 
@@ -16,7 +17,6 @@ from storm_pipeline.interfaces.cli import app
 from storm_pipeline.sources.search.registry import Choice
 from storm_pipeline.text.configuration.variables import PROVIDERS, user_configuration
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "first-hour.md").read_text("utf-8")
 PEOPLE = dict(re.findall(r"^## A (\w+)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
 SMALL = {"PERSPECTIVES": "0", "TURNS": "1", "RELATED_TOPICS": "2", "READ_PAGES": "never"}
@@ -37,10 +37,10 @@ def servers(no_clients_left: None) -> Iterator[tuple[FakeModel, ScriptedServer]]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeModel, ScriptedServer]) -> Path:
     """A folder with papers and a handbook, without keys; runs are small, and the network is down."""
     for provider in PROVIDERS:
-        for name in provider.variables:
-            monkeypatch.delenv(name, raising=False)
-    for name, value in SMALL.items():
-        monkeypatch.setenv(f"STORM_{name}", value)
+        for variable in provider.variables:
+            monkeypatch.delenv(variable, raising=False)
+    for setting, value in SMALL.items():
+        monkeypatch.setenv(f"STORM_{setting}", value)
     monkeypatch.setenv("STORM_HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_BASE", servers[0].url)
     monkeypatch.setenv("COLUMNS", "400")
@@ -54,10 +54,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "models").symlink_to(ROOT / "cache" / "models")
     work = tmp_path / "work"
-    for name in ("papers", "handbook"):
-        (work / name).mkdir(parents=True)
+    for own in ("papers", "handbook"):
+        (work / own).mkdir(parents=True)
         for number in range(24):
-            (work / name / f"{number:02}.md").write_text(f"# Page {number}\n\n{page(number).text}\n", "utf-8")
+            (work / own / f"{number:02}.md").write_text(f"# Page {number}\n\n{page(number).text}\n", "utf-8")
     monkeypatch.chdir(work)
     return work
 
@@ -108,3 +108,54 @@ def test_a_transcript_is_what_happens(
         text = html.read_text("utf-8")
         assert "file:" not in text and str(folder) not in text
         assert "[1]" in html.with_name("article.md").read_text("utf-8")
+
+
+CHEAP = re.compile(
+    r"storm (init|doctor|estimate|export(?! runs)|search engines|sources check|documents papers"
+    r"|serve.*0\.0\.0\.0)"
+)
+OTHER_TESTS = ("docs/first-hour.md", "docs/clients.md")
+
+
+def shown() -> Iterator[tuple[str, str, list[str]]]:
+    """Page, command and output of every command of the console blocks that shows any."""
+    for one in PAGES:
+        for block in re.findall(r"^```console\n(.*?)^```", one.read_text("utf-8"), re.M | re.S):
+            for command, lines in transcript(block):
+                if name(one) not in OTHER_TESTS and any(lines):
+                    yield name(one), re.sub(r"\s+#.*", "", command), [line for line in lines if line]
+
+
+BLOCKS = [(page, command, text) for page, command, text in shown() if CHEAP.match(command) and command != "storm runs"]
+
+
+@pytest.fixture
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("YDC_API_KEY", "none")
+    monkeypatch.setenv("STORM_DOIS", "never")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("STORM_CACHE", str(ROOT / "cache"))
+    (tmp_path / "papers").mkdir()
+    write_folder(tmp_path / "papers")
+    with FakeModel(other="Yes") as model:
+        monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+        yield tmp_path
+
+
+@pytest.mark.assets
+@pytest.mark.parametrize("page", sorted({page for page, *_ in BLOCKS}))
+def test_a_console_block_shows_what_is_printed(page: str, offered: Path) -> None:
+    for command, expected in [(command, lines) for one, command, lines in BLOCKS if one == page]:
+        result = CliRunner(env={"TERM": "dumb"}).invoke(app, shlex.split(command)[1:])
+        compare(command, expected, result.output)
+
+
+def test_there_are_blocks_with_outputs() -> None:
+    assert len(BLOCKS) >= 8
+    assert {command.split()[1] for _, command, _ in shown()} >= {
+        *("runs", "show", "export", "estimate", "documents", "search")
+    }
+    assert (ROOT / "README.md").is_file()

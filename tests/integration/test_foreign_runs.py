@@ -3,18 +3,24 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
+from api_server import small_settings, small_storm
 from llm import FakeModel
-from test_callers import TOKEN, as_caller
-from test_http_api import served, started, watched
+from test_callers import TOKEN
+from test_http_api import started
 from test_resume import answers
+from test_server_queue import ended
 
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import Caller, Tokens
+from storm_pipeline.interfaces.server.http_api import create_app
 from storm_pipeline.interfaces.server.records import records_folder
+from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
+from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.settings import Settings
@@ -22,7 +28,21 @@ from storm_pipeline.types import Conversation, Perspective, Section
 
 pytest.importorskip("fastapi")
 
+from starlette.testclient import TestClient
+
 STRANGER = "storm_strangers-own-token-0123456789"
+
+
+@contextmanager
+def server(model: FakeModel, place: Path, *allow: str) -> Iterator[tuple[RunService, Callable[[str], TestClient]]]:
+    """A server of runs, and what opens a client with a token."""
+    remote = RemoteSettings.build(small_settings(model.lm, place / "runs", place / "cache"), allow)
+    with RunService(remote, at_once=1, open_storm=small_storm) as runs:
+        app = create_app(runs, TOKEN)
+        yield (
+            runs,
+            lambda token: TestClient(app, "http://127.0.0.1", headers={"Authorization": f"Bearer {token}"}),
+        )
 
 
 def planted(runs: Path, model: str, status: str = "stopped") -> str:
@@ -48,19 +68,16 @@ def test_nothing_in_a_folder_of_runs_says_whose_they_are(tmp_path: Path) -> None
     anna = Tokens(tmp_path / "runs").add("anna")
     with FakeModel(answers()) as model, FakeModel(answers()) as dear:
         run = planted(tmp_path / "runs", dear.lm)
-        with (
-            served(model.lm, tmp_path, f"lm={dear.lm}", token=TOKEN) as owner,
-            as_caller(owner, anna) as caller,
-            as_caller(owner, STRANGER) as stranger,
-        ):
+        with server(model, tmp_path, f"lm={dear.lm}") as (runs, client):
+            owner, caller, stranger = map(client, (TOKEN, anna, STRANGER))
             assert stranger.get("/runs").status_code == 401
             (view,) = owner.get("/runs").json()
             assert (view["run"], view["caller"], view["shared"], view["documents"]) == (run, "", False, None)
             assert (caller.get("/runs").json(), caller.get("/documents").json()) == ([], [])
             assert owner.post(f"/runs/{run}/resume").status_code == 202
-            assert watched(owner, run)[1] == "finished"
+            assert ended(runs, run) == "finished"
             assert caller.get(f"/runs/{run}/article").status_code == 404
-            assert httpx.get(f"{owner.base_url}/shared/{STRANGER}/article", trust_env=False).status_code == 404
+            assert stranger.get(f"/shared/{STRANGER}/article").status_code == 404
             assert (bool(model.asked), dear.asked) == (True, [])
     budget = Budgets(tmp_path / "runs", None).of(Caller("anna", 1.0))
     assert budget
@@ -73,15 +90,14 @@ def test_what_is_refused_or_damaged_changes_no_run(tmp_path: Path) -> None:
     with (
         FakeModel(answers()) as dear,
         FakeModel(answers()) as cheap,
-        served(dear.lm, tmp_path, f"lm={cheap.lm}", token=TOKEN) as owner,
-        as_caller(owner, first) as anna,
-        as_caller(owner, second) as bert,
+        server(dear, tmp_path, f"lm={cheap.lm}") as (runs, client),
     ):
+        owner, anna, bert = map(client, (TOKEN, first, second))
         small = {"perspectives": 0, "turns": 1}
         run = started(bert, recipe="direct", settings=small | {"lm": cheap.lm})
-        assert watched(bert, run)[1] == "finished"
+        assert ended(runs, run) == "finished"
         other = started(anna, recipe="direct", settings=small)
-        assert watched(anna, other)[1] == "finished"
+        assert ended(runs, other) == "finished"
         kept = records_folder(tmp_path / "runs") / "runs"
         assert (kept.parent.stat().st_mode & 0o777, (kept / f"{run}.json").stat().st_mode & 0o777) == (0o700, 0o600)
         before, asked = {path.name: path.read_text() for path in kept.iterdir()}, len(dear.asked)
@@ -94,7 +110,7 @@ def test_what_is_refused_or_damaged_changes_no_run(tmp_path: Path) -> None:
         assert owner.post(f"/runs/{other}/resume", json={"settings": {"lm": cheap.lm}}).status_code == 500
         assert (kept / f"{other}.json").read_text() == "{"
         assert bert.post(f"/runs/{run}/resume", json={"settings": {"length": "short"}}).status_code == 202
-        assert watched(bert, run)[1] == "finished"
+        assert ended(runs, run) == "finished"
         assert len(dear.asked) == asked
 
 
@@ -104,7 +120,8 @@ def test_linked_folders_in_a_run_are_not_followed(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "1.json").write_bytes(adapter_of(type(piece)).dump_json(piece))
     run = planted(tmp_path / "runs", "openai/fake")
-    with FakeModel() as model, served(model.lm, tmp_path) as client:
+    with FakeModel() as model, server(model, tmp_path) as (_, opened):
+        client = opened(TOKEN)
         for name in ("sections", "conversations"):
             shutil.copytree(tmp_path / name, tmp_path / "runs" / run / name)
         assert client.get(f"/runs/{run}/pieces").text.count("PRIVATE") == 3
@@ -118,7 +135,9 @@ def test_linked_folders_in_a_run_are_not_followed(tmp_path: Path) -> None:
 def test_a_run_that_no_server_began_does_not_go_on_by_itself(tmp_path: Path) -> None:
     with FakeModel(answers()) as model:
         run = planted(tmp_path / "runs", model.lm, status="queued")
-        with served(model.lm, tmp_path, GO_ON="1") as client:
+        with server(model, tmp_path) as (runs, opened):
+            client = opened(TOKEN)
+            assert runs.resume_unfinished() == ()
             assert (client.get(f"/runs/{run}").json()["state"], model.asked) == ("interrupted", [])
             assert client.post(f"/runs/{run}/resume").status_code == 202
-            assert watched(client, run)[1] == "finished"
+            assert ended(runs, run) == "finished"

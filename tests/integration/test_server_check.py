@@ -33,6 +33,7 @@ PAGE = {"url": "https://example.org/o", "title": "Orrin", "text": "The Orrin dam
 WRITTEN = (
     "The Orrin dam was finished in 1926.[^1] The Orrin dam was finished in 1999.[^1]\n\n[^1]: https://example.org/o\n"
 )
+JUDGED = "1: supported [1]\n2: contradicted - it was finished in 1926"
 ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
 
 
@@ -66,7 +67,6 @@ def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
 def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) -> None:
     answer = posted(service, ORDER | {"sources": [PAGE | {"text": PAGE["text"] + " And so on." * 20_000}]})
     assert answer.status_code == 200
-    assert posted(service, ORDER | {"title": "x" * 17_000_000}).status_code == 413
 
 
 def called(service: RunService, order: dict[str, Any]) -> Any:
@@ -109,14 +109,20 @@ def test_neither_files_nor_private_addresses_are_read(service: RunService, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("order", "status"),
+    ("changes", "status"),
     [
-        ({**ORDER, "judge": "model"}, 422),
-        ({**ORDER, "sources": [{**PAGE, "path": "/etc/passwd"}]}, 422),
+        ({"judge": "model"}, 422),
+        ({"sources": [{**PAGE, "path": "/etc/passwd"}]}, 422),
+        ({"title": "x" * 17_000_000}, 413),
+        ({"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}, 400),
     ],
+    ids=["unknown", "path", "large", "sentences"],
 )
-def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict[str, Any], status: int) -> None:
-    assert posted(service, order).status_code == status
+def test_what_is_too_much_or_unknown_is_refused_before_sources_are_read(
+    service: RunService, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], status: int
+) -> None:
+    monkeypatch.setattr("storm_pipeline.output.articles.pages.AvailablePages.passages", None)
+    assert posted(service, ORDER | changes).status_code == status
 
 
 def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,14 +132,6 @@ def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypa
     answer = posted(service, ORDER)
     assert (answer.status_code, "a check or a page may have 10" in answer.text) == (400, True)
     assert len(found) == 1  # no others are looked for
-
-
-def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(
-    service: RunService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("storm_pipeline.output.articles.pages.AvailablePages.passages", None)
-    long = ORDER | {"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}
-    assert posted(service, long).status_code == 400
 
 
 @pytest.mark.parametrize("order", [{"markdown": WRITTEN, "fetch": True}, ORDER])
@@ -212,7 +210,7 @@ def test_a_service_judges_with_its_own_model_while_its_budget_lasts(
 ) -> None:
     monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
+    with FakeModel({"CheckSentences": JUDGED}) as model:
         folders = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
         owner = Settings.build({"lm": model.lm, "prices": ["fake=100/1"], "max_cost": 1} | folders)
         with RunService(RemoteSettings.build(owner), budget=1) as service:
@@ -229,28 +227,23 @@ def test_a_service_judges_with_its_own_model_while_its_budget_lasts(
     assert "nothing was read for support" in second["summary"]
 
 
-@pytest.mark.parametrize(("cap", "asked"), [(0.01, 0), (0.5, 1)])
-def test_a_check_costs_no_more_than_the_owners_cap_without_a_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap: float, asked: int
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({"prices": ["fake=100/1"], "max_cost": 0.01}, 0),
+        ({"prices": ["fake=100/1"], "max_cost": 0.5}, 1),
+        ({}, 0),
+        ({"prices": ["fake=0/0"]}, 1),
+    ],
+    ids=["too dear", "below the cap", "of unknown price", "free"],
+)
+def test_without_a_budget_a_check_asks_a_model_of_known_price_within_the_owners_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], asked: int
 ) -> None:
     monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
-        folders = {"out": tmp_path / "runs", "cache": tmp_path / "cache"}
-        owner = Settings.build({"lm": model.lm, "prices": ["fake=100/1"], "max_cost": cap} | folders)
-        with RunService(RemoteSettings.build(owner)) as service:
-            assert posted(service, ORDER).json()["read"] == 2 * asked
-        assert len(model.asked) == asked
-
-
-@pytest.mark.parametrize(("prices", "asked"), [([], 0), (["fake=0/0"], 1)])
-def test_a_service_asks_no_model_of_unknown_price(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prices: list[str], asked: int
-) -> None:
-    monkeypatch.setattr("storm_pipeline.evidence.judges.opening.shared_embedder", lambda *_: HashingEmbedder())
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with FakeModel({"CheckSentences": "1: supported [1]\n2: contradicted - it was finished in 1926"}) as model:
-        owner = Settings(lm=model.lm, prices=tuple(prices), out=tmp_path / "runs", cache=tmp_path / "cache")
+    with FakeModel({"CheckSentences": JUDGED}) as model:
+        owner = Settings.build({"lm": model.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache", **given})
         with RunService(RemoteSettings.build(owner)) as service:
             assert posted(service, ORDER).json()["read"] == 2 * asked
         assert len(model.asked) == asked

@@ -1,17 +1,20 @@
-"""The HTTP server against idle and slow clients, pages of other sites, unknown paths, and signals."""
+"""The HTTP server against pages of other sites, signals, a kill in the middle of a run, and many readers at once."""
 
+import json
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from llm import FakeModel
-from test_http_api import served, serving, started
+from test_http_api import served, serving, started, watched
 from test_resume import answers
 
 pytest.importorskip("fastapi")
@@ -28,20 +31,6 @@ def client(place: Path) -> Iterator[httpx.Client]:
     """A client of a server."""
     with served("openai/fake@http://127.0.0.1:9/v1", place) as found:
         yield found
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "/nothing", 404), ("DELETE", "/runs", 405), ("PATCH", "/health", 405), ("GET", "/runs?most=x", 422)],
-)
-def test_errors_of_the_framework_have_the_documented_form(
-    client: httpx.Client, method: str, path: str, status: int
-) -> None:
-    answer = client.request(method, path)
-    assert answer.status_code == status
-    assert set(answer.json()) == {"error", "kind"}
-    assert answer.json()["kind"].isidentifier()
-    assert (status == 405) == ("allow" in answer.headers)
 
 
 @pytest.mark.parametrize("path", ["/runs", "/health", "/settings", "/openapi.json", "/runs/x/events"])
@@ -100,3 +89,75 @@ def test_a_signal_ends_the_server_before_its_model_replies(tmp_path: Path, signa
         end = lines.index("event: end")
         assert '{"state":"interrupted","reason":""}' in "".join(lines[end:]).replace(" ", "")
         assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+def read_until(client: httpx.Client, run: str, event: str) -> list[tuple[int, dict[str, Any]]]:
+    """The events of a run up to one of a name, each with its number."""
+    events: list[tuple[int, dict[str, Any]]] = []
+    fields: dict[str, str] = {}
+    with client.stream("GET", f"/runs/{run}/events") as stream:
+        for line in stream.iter_lines():
+            if line:
+                name, _, value = line.partition(": ")
+                fields[name] = value
+            else:
+                events.append((int(fields["id"]), json.loads(fields["data"])))
+                if events[-1][1]["event"] == event:
+                    break
+    return events
+
+
+def test_a_run_goes_on_after_a_kill_and_its_stream_misses_and_repeats_nothing(tmp_path: Path) -> None:
+    writing, may_write = threading.Event(), threading.Event()
+
+    def write_later(user: str) -> str:
+        writing.set()
+        may_write.wait(60)
+        written: str = answers()["WriteSection"](user)
+        return written
+
+    with FakeModel(answers() | {"WriteSection": write_later}) as model:
+        with serving(model.lm, tmp_path) as (client, process):
+            run = started(client, recipe="storm")
+            before = read_until(client, run, "Searched")
+            assert writing.wait(60)
+            process.kill()
+            process.wait()
+        bought = [asked.prompt for asked in model.asked if asked.signature != "WriteSection"]
+        may_write.set()
+        last = before[-1][0]
+        with serving(model.lm, tmp_path, GO_ON="1") as (client, _):
+            after, state = watched(client, run, last)
+            assert client.get(f"/runs/{run}/article").status_code == 200
+    assert state == "finished"
+    log = (tmp_path / "runs" / run / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    numbers = [number for number, _ in (*before, *after)]
+    assert numbers == list(range(1, len(log) + 1))
+    named = [(record["event"], record["at"]) for _, record in (*before, *after)]
+    assert named == [(record["event"], record["at"]) for record in map(json.loads, log)]
+    assert [record["session"] for _, record in (*before, *after) if record["event"] == "RunStarted"] == [1, 2]
+    again = [asked.prompt for asked in model.asked if asked.signature != "WriteSection"]
+    assert sum(prompt in bought for prompt in again) == len(bought)  # nothing that was answered is asked again
+
+
+TOPICS = ("Silk Road", "Amber Road", "Tin Road", "Salt Road")
+
+
+def test_many_readers_of_several_runs_miss_and_mix_nothing(tmp_path: Path) -> None:
+    with FakeModel(answers()) as model, served(model.lm, tmp_path, AT_ONCE="4") as client:
+        runs = [started(client, topic, recipe="storm") for topic in TOPICS]
+
+        def follow(number: int) -> list[tuple[int, dict[str, Any]]]:
+            with httpx.Client(base_url=client.base_url, trust_env=False, timeout=60) as own:
+                events, state = watched(own, runs[number % 4])
+            assert state == "finished"
+            return events
+
+        with ThreadPoolExecutor(20) as pool:
+            followed = list(pool.map(follow, range(20)))
+        for number, events in enumerate(followed):
+            log = (tmp_path / "runs" / runs[number % 4] / "events.jsonl").read_text("utf-8").splitlines()
+            assert [at for at, _ in events] == list(range(1, len(log) + 1))
+            assert next(event["topic"] for _, event in events if event["event"] == "RunStarted") == TOPICS[number % 4]
+        for topic, run in zip(TOPICS, runs, strict=True):
+            assert topic in client.get(f"/read/{run}").text

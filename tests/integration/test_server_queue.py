@@ -166,19 +166,6 @@ def test_all_runs_share_a_budget(tmp_path: Path) -> None:
             assert ended(runs, last) == "finished"
 
 
-def test_a_run_waits_until_its_cap_is_free(tmp_path: Path, held: tuple[threading.Event, Callable[[str], str]]) -> None:
-    event, slow = held
-    owner = {"max_cost": 10, "prices": ("openai/fake=1/1",), "max_tokens": None}
-    with (
-        FakeModel(answers() | {"DraftOutline": slow}) as model,
-        service(model, tmp_path, owner, budget=15, at_once=2) as runs,
-    ):
-        first, second = runs.start(order("Silk Road")), runs.start(order("Amber Road"))
-        assert (runs.view(first).state, runs.view(second).position) == ("running", 1)
-        event.set()
-        assert [ended(runs, first), ended(runs, second)] == ["finished", "finished"]
-
-
 def test_a_run_that_is_resumed_twice_at_once_begins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = {"max_cost": 10, "prices": ("openai/fake=1/1",), "max_tokens": None}
     with FakeModel(answers()) as model, service(model, tmp_path, owner, budget=15, at_once=3) as runs:

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -47,14 +48,19 @@ FIXED = ("/", "/api", "/write", "/library", "/login", "/example", "/example/made
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
+@contextmanager
+def site(lm: str, place: Path, *allowed: str, **settings: Any) -> Iterator[tuple[RunService, TestClient]]:
+    """A server of small runs, and a browser at its pages."""
+    own = small_settings(lm, place / "runs", place / "cache").model_copy(update=SMALL | settings)
+    with RunService(RemoteSettings.build(own, allowed), at_once=1, open_storm=small_storm) as opened:
+        yield opened, TestClient(create_app(opened), base_url=HERE, headers=BROWSER)
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunService]:
     place = tmp_path_factory.mktemp("web")
-    with FakeModel(answers()) as model:
-        settings = small_settings(model.lm, place / "runs", place / "cache").model_copy(update=SMALL)
-        remote = RemoteSettings.build(settings, ["lm=openai/other"])
-        with RunService(remote, at_once=1, open_storm=small_storm) as opened:
-            yield opened
+    with FakeModel(answers()) as model, site(model.lm, place, "lm=openai/other") as (opened, _):
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +139,12 @@ def test_an_article_is_read_with_its_research(browser: TestClient, service: RunS
     drawn = shown(browser, f"/read/{run}/map")
     assert f"/read/{run}#s1" in drawn.links
     assert shown(browser, f"/read/{run}/nothing", 404).text
+    page = shown(browser, f"/watch/{run}")
+    assert ("It is finished" in page.text, f"/read/{run}" in page.links) == (True, True)
+    part = browser.get(f"/watch/{run}/now", headers={"HX-Request": "true"}).text
+    assert ("<html" in part, "Interviews" in part) == (False, True)
+    problem = browser.get("/watch/nothing/now", headers={"HX-Request": "true"})
+    assert (problem.status_code, "<html" in problem.text) == (404, False)
 
 
 def test_changes_are_counted_by_their_kind_and_said_in_cards_and_ratings_explained(browser: TestClient) -> None:
@@ -192,10 +204,7 @@ def test_a_value_that_is_refused_stays_in_its_field_with_the_reason(
 
 
 def test_the_owners_paths_and_addresses_are_not_shown(tmp_path: Path) -> None:
-    settings = small_settings("openai/fake@http://127.0.0.1:9/v1", tmp_path / "runs", tmp_path / "cache")
-    own = settings.model_copy(update={"search": f"corpus:{tmp_path}/clients"})
-    with RunService(RemoteSettings.build(own), open_storm=small_storm) as service:
-        browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+    with site("openai/fake@http://127.0.0.1:9/v1", tmp_path, search=f"corpus:{tmp_path}/clients") as (_, browser):
         pages = [shown(browser, path).text for path in ("/", "/write", "/library")]
     assert "openai/fake" in pages[1]
     assert not [text for text in pages if "clients" in text or "127.0.0.1:9" in text]
@@ -343,17 +352,6 @@ def test_a_form_with_files_is_in_utf_8(browser: TestClient, charset: str) -> Non
     assert ("topic", "Amber Road") in page.form("/write").values
 
 
-def test_a_run_is_watched(browser: TestClient, run: str) -> None:
-    page = shown(browser, f"/watch/{run}")
-    assert "It is finished" in page.text
-    assert f"/read/{run}" in page.links
-    part = browser.get(f"/watch/{run}/now", headers={"HX-Request": "true"}).text
-    assert "<html" not in part
-    assert "Interviews" in part
-    problem = browser.get("/watch/nothing/now", headers={"HX-Request": "true"})
-    assert (problem.status_code, "<html" in problem.text) == (404, False)
-
-
 def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> None:
     held = threading.Event()
 
@@ -361,40 +359,35 @@ def test_a_run_under_way_is_followed_stopped_and_continued(tmp_path: Path) -> No
         held.wait(30)
         return str(answers()["AskQuestion"](user))
 
-    with FakeModel(answers() | {"AskQuestion": slow}) as model:
-        settings = small_settings(model.lm, tmp_path / "runs", tmp_path / "cache").model_copy(update=SMALL)
-        with RunService(RemoteSettings.build(settings), at_once=1, open_storm=small_storm) as service:
-            browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
-            made = [browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path for _ in range(2)]
-            page = shown(browser, made[0])
-            assert page.streams == [f"/runs/{made[0].removeprefix('/watch/')}/events"]
-            assert "It is being written" in page.text
-            assert any("0:01 so far" in shown(browser, made[0]).text for _ in patiently())  # although nothing happens
-            assert "number 1 in the queue" in shown(browser, made[1]).text
-            for path in reversed(made):
-                assert path + "/stop" in [form.action for form in shown(browser, path).forms]
-                browser.post(f"{path}/stop")
-            stopping = shown(browser, made[0])
-            assert "Stopping: the calls under way end first" in stopping.text
-            assert made[0] + "/stop" not in [form.action for form in stopping.forms]
-            held.set()
-            ended(service, made[0].removeprefix("/watch/"))
-            page = shown(browser, made[0])
-            assert (page.streams, page.text.count("It was stopped"), "is saved" in page.text) == ([], 1, False)
-            assert "Resume goes on with the same choices" in page.text
-            assert '<li class="done">Interviews' not in browser.get(made[0]).text
-            again = next(link for link in page.links if link.startswith("/write?"))
-            form = shown(browser, again).form("/write")
-            assert {("topic", "Tin Road"), ("option", "en")} <= set(form.values)
-            assert browser.post(page.form(f"{made[0]}/resume").action).url.path == made[0]
-            finished(browser, made[0].removeprefix("/watch/"))
+    with FakeModel(answers() | {"AskQuestion": slow}) as model, site(model.lm, tmp_path) as (service, browser):
+        made = [browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path for _ in range(2)]
+        page = shown(browser, made[0])
+        assert page.streams == [f"/runs/{made[0].removeprefix('/watch/')}/events"]
+        assert "It is being written" in page.text
+        assert any("0:01 so far" in shown(browser, made[0]).text for _ in patiently())  # although nothing happens
+        assert "number 1 in the queue" in shown(browser, made[1]).text
+        for path in reversed(made):
+            assert path + "/stop" in [form.action for form in shown(browser, path).forms]
+            browser.post(f"{path}/stop")
+        stopping = shown(browser, made[0])
+        assert "Stopping: the calls under way end first" in stopping.text
+        assert made[0] + "/stop" not in [form.action for form in stopping.forms]
+        held.set()
+        ended(service, made[0].removeprefix("/watch/"))
+        page = shown(browser, made[0])
+        assert (page.streams, page.text.count("It was stopped"), "is saved" in page.text) == ([], 1, False)
+        assert "Resume goes on with the same choices" in page.text
+        assert '<li class="done">Interviews' not in browser.get(made[0]).text
+        again = next(link for link in page.links if link.startswith("/write?"))
+        form = shown(browser, again).form("/write")
+        assert {("topic", "Tin Road"), ("option", "en")} <= set(form.values)
+        assert browser.post(page.form(f"{made[0]}/resume").action).url.path == made[0]
+        finished(browser, made[0].removeprefix("/watch/"))
 
 
 def test_what_failed_is_said_without_options_and_written_again_with_others(tmp_path: Path) -> None:
-    settings = small_settings("openai/fake@http://127.0.0.1:9/v1", tmp_path / "runs", tmp_path / "cache")
-    own = settings.model_copy(update={**SMALL, "call_attempts": 1})
-    with RunService(RemoteSettings.build(own, ["lm=openai/other", "lm=embedded"]), open_storm=small_storm) as service:
-        browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+    down = "openai/fake@http://127.0.0.1:9/v1"
+    with site(down, tmp_path, "lm=openai/other", "lm=embedded", call_attempts=1) as (service, browser):
         path = browser.post("/write", data={"topic": "Tin Road", "do": "start"}).url.path
         ended(service, run := path.removeprefix("/watch/"))
         assert "--api-base" in service.view(run).reason
@@ -414,8 +407,7 @@ def test_interrupted_runs_are_resumed_from_the_first_page(tmp_path: Path) -> Non
     with FakeModel(answers()) as model:
         settings = small_settings(model.lm, tmp_path / "runs", tmp_path / "cache").model_copy(update=SMALL)
         made = prepare(small_storm(settings), "Salt Road").name
-        with RunService(RemoteSettings.build(settings), open_storm=small_storm) as service:
-            browser = TestClient(create_app(service), base_url=HERE, headers=BROWSER)
+        with site(model.lm, tmp_path) as (_, browser):
             for path in ("/", "/library"):
                 page = shown(browser, path)
                 assert "1 run was interrupted" in page.text
@@ -572,17 +564,6 @@ def test_the_library_is_searched_and_a_run_deleted(browser: TestClient) -> None:
     assert "Tin Road" not in shown(browser, "/library?q=amber").text
     assert browser.post(f"/library/{made}/delete", follow_redirects=False).status_code == 303
     assert "Tin Road" not in shown(browser, "/library").text
-
-
-def test_a_browser_logs_in_and_out(service: RunService) -> None:
-    token = "correct-horse-battery"
-    browser = TestClient(create_app(service, token), base_url=HERE, headers=BROWSER)
-    assert browser.get("/library").url.path == "/login"
-    assert checked(browser.post("/login", data={"token": "wrong"})).alerts == 1
-    page = checked(browser.post("/login?next=/library", data={"token": token}))
-    assert "Your runs" in page.text
-    assert browser.post(page.form("/logout").action).url.path == "/login"
-    assert browser.get("/library").url.path == "/login"
 
 
 def test_errors_are_pages_for_browsers_and_json_for_programs(browser: TestClient) -> None:
