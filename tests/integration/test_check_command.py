@@ -110,8 +110,7 @@ def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
     assert not (folder / "report").exists()
 
 
-def _answer(user: str) -> str:
-    return "1: supported [1]\n2: contradicted - finished in 1926 | finished in 1926"
+JUDGED = {"CheckSentences": "1: supported [1]\n2: contradicted - finished in 1926 | finished in 1926"}
 
 
 @pytest.fixture
@@ -143,7 +142,7 @@ def test_without_a_judge_nothing_is_supported_and_status_is_4(opened: Path, monk
 
 
 def test_a_configured_language_model_judges_after_an_estimate_and_is_paid_once(opened: Path) -> None:
-    with FakeModel({"CheckSentences": _answer}) as server:
+    with FakeModel(JUDGED) as server:
         own = (".", "--offline", "--cache", "cache", "--lm", server.lm, "--price", "fake=1/2")
         code, output = run(*own)
         assert code == 3
@@ -161,7 +160,7 @@ def test_a_configured_language_model_judges_after_an_estimate_and_is_paid_once(o
 def test_what_a_cap_leaves_is_unread_and_nothing_paid_is_lost(opened: Path) -> None:
     more = "".join(f" Trout number {n} live in the lake.[^1]" for n in range(6))
     (opened / "article.md").write_text(WRITTEN.replace("\n\n[^1]", f"{more}\n\n[^1]"))
-    with FakeModel({"CheckSentences": _answer}) as server:
+    with FakeModel(JUDGED) as server:
         own = (".", "--offline", "--cache", "cache", "--lm", server.lm, "--price", "fake=1/1000", "--fail-on", "not")
         code, output = run(*own, "--workers", "1", "--max-cost", "1.52")
         assert code == 4
@@ -177,7 +176,7 @@ def test_a_failed_call_leaves_its_sentences_unread(opened: Path) -> None:
     more = " Trout live in the lake.[^1]"
     (opened / "article.md").write_text(WRITTEN.replace("\n\n[^1]", f"{more}\n\n[^1]"))
     refuses = Reply(400, body=json.dumps({"error": {"message": "no"}}))
-    with FakeModel({"CheckSentences": _answer}, {"CheckSentences": [refuses]}) as server:
+    with FakeModel(JUDGED, {"CheckSentences": [refuses]}) as server:
         code, output = run(".", "--offline", "--cache", "cache", "--lm", server.lm, "--workers=1", "--fail-on", "not")
         assert code == 4
         assert "2 left unread" in output

@@ -121,14 +121,13 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
     assert (tmp_path / "set/draft.json").read_bytes() == (tmp_path / "whole/draft.json").read_bytes()
 
 
-ASKS = """
+INPUTS = {"topic": "Amber Road", "language": "", "wanted": "three sections"}
+ASKS = f"""
 import sys, dspy
 from pathlib import Path
-from storm_pipeline.models.programs import read_set
-from storm_pipeline.models.programs import Programs
-own = read_set(Path(sys.argv[1])).apply(Programs())
-with dspy.context(lm=dspy.LM(sys.argv[2], api_base=sys.argv[3], api_key="x", cache=False)):
-    own.draft(topic="Amber Road", language="", wanted="three sections")
+from storm_pipeline.models.programs import Programs, read_set
+with dspy.context(lm=dspy.LM(sys.argv[2].partition("@")[0], api_base=sys.argv[3], api_key="x", cache=False)):
+    read_set(Path(sys.argv[1])).apply(Programs()).draft(**{INPUTS!r})
 """
 
 
@@ -137,17 +136,17 @@ def test_a_set_copied_to_a_clean_environment_sends_the_same_bytes(folder: Path, 
         compile_program(job(server, folder, optimizer="labeled"), EMBED, tmp_path / "mine")
         shutil.copytree(tmp_path / "mine", tmp_path / "elsewhere" / "theirs")
         (tmp_path / "elsewhere" / "theirs" / JOURNAL).unlink()
-        bodies = []
-        for home, place in (("a", tmp_path / "mine"), ("b", tmp_path / "elsewhere" / "theirs")):
-            (tmp_path / home).mkdir()
-            server.asked.clear()
-            clean = {"HOME": str(tmp_path / home), "PATH": os.environ["PATH"]}
-            command = [sys.executable, "-I", "-c", ASKS, str(place), server.lm, server.url]
-            subprocess.run(command, check=True, env=clean, cwd=tmp_path / home, timeout=120)
-            (asked,) = server.asked
-            bodies.append(json.dumps(asked.body, ensure_ascii=False))
-    assert bodies[0] == bodies[1]
-    assert "Decline" in bodies[0], "the examples of the set are shown"
+        (tmp_path / "home").mkdir()
+        lm = dspy.LM(server.lm.partition("@")[0], api_base=server.url, api_key="x", cache=False)
+        server.asked.clear()
+        with dspy.context(lm=lm):
+            read_set(tmp_path / "mine").apply(Programs()).draft(**INPUTS)
+        clean = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+        command = [sys.executable, "-I", "-c", ASKS, str(tmp_path / "elsewhere" / "theirs"), server.lm, server.url]
+        subprocess.run(command, check=True, env=clean, cwd=tmp_path / "home", timeout=120)
+        mine, theirs = (json.dumps(asked.body, ensure_ascii=False) for asked in server.asked)
+    assert mine == theirs
+    assert "Decline" in mine, "the examples of the set are shown"
 
 
 def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_path: Path) -> None:
