@@ -1,6 +1,7 @@
 """What compiling learns from and judges by: examples from articles, and the metrics of queries and texts."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import dspy
 import pytest
@@ -9,12 +10,12 @@ from articles import sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import job_for
 from storm_pipeline.optimize.metrics import Examples, Metric
-from storm_pipeline.optimize.tasks import TASKS, examples_of
+from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Paragraph, Section, Sentence
 
@@ -144,3 +145,10 @@ def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:
     with pytest.raises(SettingsError, match="hold no replies of 'section'"):
         job_for("section", ARTICLES, SETTINGS, "labeled")
     assert job_for("section", ARTICLES, SETTINGS).optimizer == "gepa"
+
+
+def test_a_training_set_is_a_folder_or_a_data_set_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Amber Road\n\nA road.\n\n## Trade\n\nSalt was sold.\n", "utf-8")
+    assert read_training(str(tmp_path)) == read_articles(tmp_path)
+    with pytest.raises(DatasetError, match="nothing reads the data set 'nothing'"):
+        read_training(f"nothing:{tmp_path}")

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 from books import epub, paragraph, run, word
+from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import closed_port
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.retrieval.embedder import hub_folder, is_here, open_embedder
+from storm_pipeline.interfaces.configuration.diagnosis import diagnose
+from storm_pipeline.settings import Settings
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
 from storm_pipeline.sources.documents.markup import fragment_text, parse_html, text_of
@@ -242,3 +245,15 @@ def test_models_that_are_here_are_not_fetched(tmp_path: Path) -> None:
     (cached / "snapshots" / "abc").mkdir(parents=True)
     (cached / "snapshots" / "abc" / "modules.json").write_text("[]")
     assert is_here(NAME, tmp_path)
+
+
+def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_EMBEDDER", NAME)
+    monkeypatch.setenv("COLUMNS", "300")
+    output = run_storm("assets", "list", "--cache", str(tmp_path)).output
+    assert NAME in output
+    assert "from the model hub" in output
+    found = diagnose(Settings.build({"lm": "openai/x", "embedder": NAME, "cache": tmp_path, "search": "wiki-leads"}))
+    assert "the first run fetches it from the model hub" in next(
+        one.detail for one in found if one.subject == f"sentence encoder {NAME}"
+    )
