@@ -1,6 +1,8 @@
 """The judge that is a cross-encoder, on tiny models made here."""
 
 import json
+import threading
+from concurrent.futures import wait
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from test_resume import storm
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.run.concurrency import in_own_thread
 
 WORDS = "the dam is old new it was built and much more may be said of".split()
 LABELS = ["contradiction", "ENTAILMENT", "neutral"]
@@ -79,6 +82,22 @@ def test_long_passages_are_read_in_windows_of_which_the_best_counts(folder: Path
     assert together == pytest.approx([chances(folder, one)[0] for one in asked], abs=1e-5)
     assert together[0] >= chances(folder, Question(CLAIM, (filler,)))[0] > 0
     assert 0 < chances(folder, Question("the dam was built and it is old " * 20, (PASSAGE,)))[0] < 1
+
+
+def test_a_question_waits_for_no_more_than_a_batch_of_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Event()
+
+    def predict(_: object, pairs: list[tuple[str, str]], **__: object) -> list[list[float]]:
+        started.set()
+        wait([one], 0.05)  # not for ever: it may wait for this batch
+        return [[0.0, 0.0, 0.0]] * len(pairs)
+
+    judge = CrossEncoderJudge(folder)
+    assert judge.judge([Question(CLAIM, (PASSAGE,))])
+    monkeypatch.setattr("sentence_transformers.CrossEncoder.predict", predict)
+    one = in_own_thread(lambda: (started.wait(), judge.judge([Question("old", ("the dam",))])), "one")
+    assert len(judge.judge([Question(CLAIM, (PASSAGE,))] * 1600)) == 1600
+    assert one.result(0)
 
 
 def changed(folder: Path, to: Path, **entries: object) -> Path:

@@ -1,6 +1,5 @@
 """A judge that is a cross-encoder of sentence-transformers: it reads a passage and a claim together."""
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
 from storm_pipeline.evidence.retrieval.model_files import loading, local_folder, options_without_code
+from storm_pipeline.run.concurrency import TurnLock
 from storm_pipeline.text.chunks import token_chunks
 from storm_pipeline.text.words import encodable
 
@@ -33,18 +33,23 @@ class CrossEncoderJudge:
         self._source = str(folder or model)
         self._cache = cache
         self._model: _Model | None = None
-        self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them
+        self._lock = TurnLock()  # fast tokenizers cannot change their padding while another thread uses them
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge the questions. Raises SettingsError: the model cannot be loaded, is untrained or has no such label."""
-        scores = [0.0] * len(questions)
-        asked = [i for i, question in enumerate(questions) if question.has_words]
-        with self._lock:
-            if asked:
-                model = self._model = self._model or _load(self._source, self._cache)
-                windows = [(i, pair) for i in asked for pair in model.windows(questions[i])]
-                for (i, _), score in zip(windows, model.scores([pair for _, pair in windows]), strict=True):
-                    scores[i] = max(scores[i], score)
+        scores, windows = [0.0] * len(questions), list[tuple[int, tuple[str, str]]]()
+        for i, question in enumerate(questions):
+            if question.has_words:
+                with self._lock:
+                    model = self._model = self._model or _load(self._source, self._cache)
+                    windows += [(i, pair) for pair in model.windows(question)]
+        windows.sort(key=lambda window: -sum(map(len, window[1])))  # those of a batch need little padding
+        for at in range(0, len(windows), _BATCH):  # calls of others get theirs in between
+            batch = windows[at : at + _BATCH]
+            with self._lock:
+                batch_scores = model.scores([pair for _, pair in batch])
+            for (i, _), score in zip(batch, batch_scores, strict=True):
+                scores[i] = max(scores[i], score)
         return [Verdict(label_of(score, self.threshold), score) for score in scores]
 
 
