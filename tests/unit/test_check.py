@@ -73,6 +73,12 @@ def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) 
     assert offline.support is None
 
 
+def test_an_article_that_cites_too_much_is_not_refreshed() -> None:
+    long = article(section("Dam", *[sentence("It is. " * 200_000, LAKE)] * 40), sources=(LAKE,))
+    with pytest.raises(DatasetError, match="may have 50,000,000"):
+        refresh(Read(long, {}), YearJudge(), lambda _: pytest.fail("a page was fetched"))
+
+
 def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> None:
     class Recorder(ScreenJudge):
         def judge(self, questions: Sequence[Question]) -> list[Verdict]:

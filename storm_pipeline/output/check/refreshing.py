@@ -10,6 +10,7 @@ from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.check.judging import CheckedArticle, check_article
 from storm_pipeline.output.check.reading import PASSAGES, Read, read_sources, source_notes
+from storm_pipeline.output.render.links import require_presentable
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.words import tidy
@@ -51,9 +52,12 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     A page that had not been read is new. Documents that were matched to references are not read again.
 
     ``fetch``: URL → current page, or file (see :func:`with_files`); raises PageError.
+
+    Raises DatasetError: the sentences cite more than may be compared.
     """
     article = before.article
     snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
+    require_presentable(article, {name: snippet.text for name, snippet in snippets.items()})
     by_id = {source.id: source for source in article.sources}
     cited = (citation for sentence in article.sentences() for citation in sentence.citations)
     also = {source.id: frozenset(map(source_id, source.also)) for source in article.sources}
