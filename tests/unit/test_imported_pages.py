@@ -18,10 +18,7 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.output.articles import AvailablePages, Reference, read_article
 from storm_pipeline.output.articles.html_and_docx import page_article
 from storm_pipeline.output.articles.markdown import markdown_article
-from storm_pipeline.output.articles.markdown_blocks import (
-    markdown_blocks,
-    without_title,
-)
+from storm_pipeline.output.articles.markdown_blocks import HeadingNode, TextBlock, markdown_blocks, without_title
 from storm_pipeline.output.export import export
 from storm_pipeline.output.render.markdown import to_markdown
 from storm_pipeline.text.files import zip_files
@@ -316,3 +313,10 @@ def test_whatever_the_file_holds_cites_all(text: str) -> None:
 )
 def test_an_opening_title_is_no_section(text: str, first: str) -> None:
     assert without_title(markdown_blocks(text), "Lake Orrin")[0].text == first
+
+
+def test_headings_at_any_level_are_read() -> None:
+    def count(part: HeadingNode) -> int:
+        return 1 + sum(map(count, part.subsections))
+
+    assert count(HeadingNode.of_blocks(TextBlock("a", level) for level in range(1, 3000))) == 3000
