@@ -85,6 +85,13 @@ def test_a_hostile_file_is_named_and_the_others_are_read(tmp_path: Path, small: 
     assert small.read(pid, size=0)
 
 
+def test_a_file_of_too_many_lines_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"url": "a", "text": "b"}\n' * 300_001)
+    (found,) = reader.read_documents(tmp_path / "a.jsonl")
+    assert isinstance(found, Unreadable)
+    assert "has 300,001 lines, of which a file may have 300,000; split it" in found.reason
+
+
 @pytest.mark.slow
 def test_a_hostile_article_is_refused(tmp_path: Path, small: ReadingProcess) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"markdown": "[" * 400_000}))

@@ -43,6 +43,7 @@ Item = Document | Entry | Unreadable
 _MAX_REPORTS = 50
 READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, for messages
 _MAX_BYTES = 200_000_000
+_MAX_LINES = 300_000  # of a file of JSON lines
 # Formulas and addresses, which are kept; superscripts and subscripts in Pandoc's syntax; marks of notes.
 _MARK = re.compile(
     r"(?P<kept>\$\$.{1,1000}?\$\$|\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)|https?://\S+)"
@@ -182,6 +183,8 @@ def read_file(path: str, name: str) -> Iterator[Item]:
         yield from (Unreadable(f"{name}: {problem}.") for problem in problems)
     elif suffix in BIBLIOGRAPHIES and suffix != ".json":
         yield Unreadable(f"{name} cannot be read as a bibliography; export it again.")
+    elif (lines := data.count(b"\n")) > _MAX_LINES:
+        yield Unreadable(f"{name} has {lines:,} lines, of which a file may have {_MAX_LINES:,}; split it.", name)
     else:
         yield from _json_lines(name, data)
 
