@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline import MissingExtraError, NothingFoundError
 from storm_pipeline.errors import DamagedRunError, ModelError, RunError, SettingsError, StormError
+from storm_pipeline.interfaces.cli.guard import stop_on_interrupt
 from storm_pipeline.interfaces.cli.setup import needed_assets
 from storm_pipeline.run import assets
 from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinished, RunStarted
@@ -462,7 +464,7 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
     orderly = """
         def work(self, topic):
             print("working", file=sys.stderr, flush=True)
-            any(self.halt.wait(0.1) for _ in range(600))  # a signal just before a wait ends none
+            self.halt.wait(60)
             print("saved", file=sys.stderr, flush=True)
             raise StoppedError("stopped")
     """
@@ -474,6 +476,20 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
     assert process.returncode == 130
     assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}"]
     assert "interrupt again to end at once" in complaint.splitlines()[0]
+
+
+def test_an_interruption_may_come_while_the_stopped_work_holds_a_lock() -> None:
+    class Work(threading.Event):
+        running, lock = True, threading.Lock()
+
+        def stop(self) -> None:
+            self.set() if self.lock.acquire(timeout=20) else None
+
+    work = Work()
+    with stop_on_interrupt(work):
+        with work.lock:
+            signal.raise_signal(signal.SIGINT)
+        assert work.wait(60)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 The first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once.
 """
 
+import _thread
 import functools
 import inspect
 import logging
@@ -140,7 +141,7 @@ def stop_on_interrupt(work: Stoppable) -> Iterator[None]:
             raise KeyboardInterrupt
         for signum in numbers:
             signal.signal(signum, lambda *_: end_now())
-        work.stop()
+        _thread.start_new_thread(work.stop, ())  # it may take a lock that the interrupted code holds
         tell("finishing work in flight and saving; interrupt again to end at once")
 
     previous = {signum: signal.signal(signum, handle) for signum in numbers}
