@@ -222,6 +222,19 @@ def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp
             assert ended(runs, waiting) == "finished"
 
 
+def test_runs_of_a_caller_whose_token_is_revoked_stop(tmp_path: Path) -> None:
+    held, slow = holding()
+    with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path) as runs:
+        runs.tokens.add("anna")
+        begun, waiting = (runs.start(order("Silk Road"), ANNA) for _ in range(2))
+        runs.tokens.revoke("anna")
+        held.set()
+        assert [ended(runs, name) for name in (begun, waiting)] == ["stopped"] * 2
+        assert runs.view(waiting).cost in (None, 0)
+        runs.resume(waiting)  # as its owner decides
+        assert ended(runs, waiting) == "finished"
+
+
 @pytest.mark.parametrize(("trusted", "status"), [("", 429), ("127.0.0.0/8", 200)])
 def test_clients_behind_a_proxy_are_told_apart(tmp_path: Path, trusted: str, status: int) -> None:
     held = threading.Event()

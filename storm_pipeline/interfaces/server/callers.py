@@ -5,6 +5,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -136,6 +137,12 @@ class Tokens(KnownTokens):
     def by_name(self, name: str) -> Caller | None:
         """Return the caller of a name; None if the token was revoked, or the file cannot be read."""
         return next((Caller(token.name, token.budget) for token in self._valid() if token.name == name), None)
+
+    def is_revoked(self, name: str) -> bool:
+        """Return whether the last token of a name was revoked."""
+        with suppress(SettingsError):  # the file is damaged
+            return any(token.name == name and token.revoked for token in self.all())
+        return False
 
     def _valid(self) -> tuple[Token, ...]:
         try:

@@ -29,7 +29,7 @@ from storm_pipeline.interfaces.server.source_search import SourceSearch
 from storm_pipeline.method.context import UserPieces, parse_pieces, require_whole
 from storm_pipeline.models.prices import require_prices
 from storm_pipeline.recipes import DEFAULT
-from storm_pipeline.run.events import CallbackSink, EventSink
+from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.run.log import logger
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Outline
@@ -355,14 +355,22 @@ class RunService(AbstractContextManager["RunService"]):
         return self.remote.for_resuming(self.folders.own_settings(name), given or {})
 
     def _job(self, name: str, given: Mapping[str, Any], caller: Caller | None) -> Job:
-        """Return the job of resuming a run; ``caller``: None, without a budget, if the token was revoked."""
+        """Return the job of resuming a run, which stops once the token of its caller is revoked.
+
+        ``caller``: None if it is revoked already: the run has no budget, and goes on as its owner decides.
+        """
         record = self.folders.record(name)
         settings = self._with_documents(self._next_settings(name, given), Caller(record.caller), record.documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
         def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
-            self._storm(_with_cap(settings, before, allowed)).resume(folder, sinks=[sink], halt=halt)
+            def stop_if_revoked(_: Event) -> None:
+                if caller and self.tokens.is_revoked(record.caller):
+                    halt.set()
+
+            sinks = [sink, CallbackSink(stop_if_revoked)]
+            self._storm(_with_cap(settings, before, allowed)).resume(folder, sinks=sinks, halt=halt)
 
         left = self._left(settings, before, caller)
         return Job(name, work, self._record_failure, left, self._budgets.of(caller), record.caller)
