@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import ParamSpec, Self, TypeVar
 
+from storm_pipeline.errors import StoppedError
+
 P = ParamSpec("P")
 A = TypeVar("A")
 B = TypeVar("B")
@@ -129,14 +131,23 @@ def tune_process() -> None:
     gc.set_threshold(70_000, *gc.get_threshold()[1:])
 
 
+is_unwanted = contextvars.ContextVar[Callable[[], bool]]("storm_is_unwanted", default=lambda: False)
+"""Whether nobody waits for the result of this context's work any more."""
+
+
 class TurnLock:
-    """A lock that threads get in the order in which they asked for it, so that none waits for all work of another."""
+    """A lock that threads get in the order in which they asked for it, so that none waits for all work of another.
+
+    Raises StoppedError: the work is unwanted.
+    """
 
     def __init__(self) -> None:
         self._turns = deque[threading.Event]()  # the first has the lock
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
+        if is_unwanted.get()():
+            raise StoppedError("nobody waits for the result any more")
         turn = threading.Event()
         with self._lock:
             self._turns.append(turn)

@@ -15,7 +15,8 @@ from servers import Reply, ScriptedServer
 from typer.testing import CliRunner
 from year_judge import YearJudge
 
-from storm_pipeline.errors import PageError
+from storm_pipeline.errors import PageError, StoppedError
+from storm_pipeline.evidence.judges.base import Verdict
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER
@@ -23,6 +24,7 @@ from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.output.articles.pages import AvailablePages
+from storm_pipeline.run.concurrency import TurnLock
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
@@ -162,6 +164,54 @@ def test_a_check_that_is_slow_holds_up_no_other(
     assert asyncio.run(asked()) == [200, 200]
 
 
+@pytest.mark.parametrize("path", ["/check", "/mcp"])
+def test_a_check_ends_when_its_client_goes_away(
+    service: RunService, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    asked_for, gone, ended, lock = threading.Event(), threading.Event(), threading.Event(), TurnLock()
+
+    def slow(*_: object) -> list[Verdict]:
+        asked_for.set()
+        try:
+            while not gone.wait(0.01):
+                with lock:
+                    pass
+        except StoppedError:
+            ended.set()
+        return [Verdict("not", 0.0)] * 2
+
+    monkeypatch.setattr(YearJudge, "judge", slow)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": ORDER}}
+
+    async def asked() -> None:
+        from storm_pipeline.interfaces.server.http_api import create_app
+
+        app, sent = create_app(service), [json.dumps(call if path == "/mcp" else ORDER).encode()]
+        names = {"host": "127.0.0.1", "content-length": str(len(sent[0])), "content-type": "application/json"}
+        names |= {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+        headers = [(name.encode(), value.encode()) for name, value in names.items()]
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "headers": headers}
+        scope |= {"query_string": b"", "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "scheme": "http"}
+
+        async def receive() -> dict[str, Any]:
+            if sent:
+                return {"type": "http.request", "body": sent.pop()}
+            await asyncio.to_thread(asked_for.wait, 60)
+            return {"type": "http.disconnect"}
+
+        async def send(_: Any) -> None:
+            pass
+
+        async with app._app.router.lifespan_context(app._app):
+            await app(scope, receive, send)
+
+    try:
+        asyncio.run(asked())
+        assert ended.wait(30)
+    finally:
+        gone.set()
+
+
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
     async def asked(body: bytes) -> int:
         async with client_of(service) as client:
@@ -189,7 +239,7 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     from storm_pipeline.interfaces.server import checking
 
     done, checked = threading.Event(), checking.check_article
-    monkeypatch.setattr(checking, "check_article", lambda *given: done.wait(60) and checked(*given))
+    monkeypatch.setattr(checking, "check_article", lambda *given, **more: done.wait(60) and checked(*given, **more))
 
     async def asked() -> list[int]:
         async with client_of(service) as client:

@@ -94,6 +94,18 @@ def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> Non
     assert asked == [[3, 3], [3, 1]]
 
 
+def test_sentences_beyond_what_a_check_reads_are_left_unread() -> None:
+    one, other = source("orrin", DAM), source("falk", DAM * 3)
+    written = article(
+        lead=(cites("It is.", other.snippets[0]), cites("It was.", one.snippets[0])), sources=(one, other)
+    )
+    for judge in (YearJudge(), ScreenJudge(HashingEmbedder())):
+        checked = check_article(written, judge, most_read=300)
+        assert ["a check reads 300 characters" in one.reason for one in checked.sentences] == [True, False]
+        assert [one.status == "unjudged" for one in checked.sentences] == [True, False]
+        assert "1 left unread" in summary(checked)
+
+
 def test_citations_in_long_sentences_are_found_at_once_or_refused(tmp_path: Path) -> None:
     def read(text: str, entry: str = "Castner, Ida. 1987. Ships.", most: int = 500_000_000) -> str:
         listed = NumberedArticle(article(lead=(sentence(text),)), {1: Reference("", "", entry=entry)})

@@ -22,7 +22,7 @@ from storm_pipeline.interfaces.server import budget, gate, remote_settings
 from storm_pipeline.interfaces.server.budget import Budgets
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER, Caller, Tokens, require_valid_token
 from storm_pipeline.interfaces.server.errors import BusyError, SlowBodyError, TooLargeError
-from storm_pipeline.interfaces.server.gate import Gate, Turns
+from storm_pipeline.interfaces.server.gate import Gate, Turns, leave_turn
 from storm_pipeline.interfaces.server.places import make_places
 from storm_pipeline.interfaces.server.reach import Reach
 from storm_pipeline.interfaces.server.records import RunRecord, RunRecords, records_folder
@@ -287,6 +287,8 @@ def test_a_caller_has_a_quarter_of_the_servers_threads(tmp_path: Path) -> None:
 
         async def slow(scope: Any, receive: Any, send: Any) -> None:
             begun.append(CALLER.get().name)
+            if scope["path"] == "/waiting":
+                leave_turn.get()()
             await held.wait()
             await answer(scope, receive, send)
 
@@ -298,10 +300,11 @@ def test_a_caller_has_a_quarter_of_the_servers_threads(tmp_path: Path) -> None:
             def ask(name: str, path: str = "/runs") -> "asyncio.Future[httpx.Response]":
                 return asyncio.ensure_future(client.get(path, headers=sent[name]))
 
-            asked = [ask("anna") for _ in range(12)] + [ask("anna", "/runs/x/events"), ask("bert")]
+            asked = [ask("anna", "/waiting") for _ in range(12)] + [ask("anna") for _ in range(12)]
+            asked += [ask("anna", "/runs/x/events"), ask("bert")]
             for _ in range(100):
                 await asyncio.sleep(0)
-            assert sorted(begun) == ["anna"] * 11 + ["bert"]
+            assert sorted(begun) == ["anna"] * 23 + ["bert"]
             held.set()
             assert {one.status_code for one in await asyncio.gather(*asked)} == {200}
 

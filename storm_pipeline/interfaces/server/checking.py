@@ -31,6 +31,7 @@ from storm_pipeline.sources.pages.extract import Page
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
+MOST_READ = 1_000_000  # characters of passages that the judge reads, which take it minutes
 MOST_WAITING = 4  # checks besides one: each holds one of the server's threads
 
 
@@ -157,13 +158,13 @@ class ArticleCheck:
                 if reserved:
                     settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
                     paid = open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
-                    checked = check_article(article, paid, read.unread, None, MOST_COMPARED)
+                    checked = check_article(article, paid, read.unread, most=MOST_COMPARED)
                     if checked.read or not checked.counts["unjudged"]:
                         return to_record(checked)
             name = "screen"
         with self._opening:
             self._judge = self._judge or open_judge(name, self._settings)
-        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+        return to_record(check_article(article, self._judge, read.unread, most=MOST_COMPARED, most_read=MOST_READ))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""

@@ -3,9 +3,11 @@
 import asyncio
 import hmac
 import json
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -28,6 +30,7 @@ from storm_pipeline.interfaces.server.errors import (
 )
 from storm_pipeline.interfaces.server.places import Places, make_places
 from storm_pipeline.interfaces.server.reach import Reach, is_own_page
+from storm_pipeline.run.concurrency import is_unwanted
 from storm_pipeline.sources.documents.isolated import read_for
 
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
@@ -156,9 +159,16 @@ class Gate:
             return
         before = CALLER.set(caller) if caller else None
         of_files = read_for.set(caller.name if caller else "")
+        gone = threading.Event()
+        of_work = is_unwanted.set(gone.is_set)
+        watcher = asyncio.ensure_future(_set_when_gone(gone, receive)) if path in _MOST_BYTES_OF else None
         try:
             await self._app(scope, body, send)
         finally:
+            gone.set()
+            if watcher:
+                watcher.cancel()
+            is_unwanted.reset(of_work)
             read_for.reset(of_files)
             if before:
                 CALLER.reset(before)
@@ -181,6 +191,10 @@ class Gate:
         await answer(scope, _nothing, send)
 
 
+leave_turn: ContextVar[Callable[[], None]] = ContextVar("storm_leave_turn", default=lambda: None)
+"""Gives the turn of the current request, which only waits from now on, to another one of its caller."""
+
+
 class Turns:
     """ASGI middleware that lets a caller use a quarter of the server's threads; further requests wait for their turn.
 
@@ -197,7 +211,11 @@ class Turns:
         if caller is None or scope["type"] != "http" or _is_stream(scope) or _is_upload(scope, Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        async with self._turns[caller.name]:
+        turn = self._turns[caller.name]
+        await turn.acquire()
+        with ExitStack() as held:
+            held.callback(turn.release)
+            leave_turn.set(held.close)
             await self._app(scope, receive, send)
 
 
@@ -217,6 +235,13 @@ async def _redirect_to_login(scope: Scope, send: Send) -> None:
     path = f"{scope['path']}?{query}" if query else scope["path"]
     following = f"?next={quote(path, safe='/')}" if scope["method"] == "GET" and path != "/" else ""
     await RedirectResponse(f"/login{following}", 303)(scope, _nothing, send)
+
+
+async def _set_when_gone(gone: threading.Event, receive: Receive) -> None:
+    """Set an event when the client goes away; its body has been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    gone.set()
 
 
 async def _nothing() -> Message:

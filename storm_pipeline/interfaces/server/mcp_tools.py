@@ -23,7 +23,7 @@ from storm_pipeline import __version__
 from storm_pipeline.errors import StormError
 from storm_pipeline.interfaces.server.callers import CALLER, IS_KNOWN
 from storm_pipeline.interfaces.server.checking import SentPage
-from storm_pipeline.interfaces.server.gate import LARGE_BYTES
+from storm_pipeline.interfaces.server.gate import LARGE_BYTES, leave_turn
 from storm_pipeline.interfaces.server.remote_settings import RunOrder, article_as, article_format, article_formats
 from storm_pipeline.interfaces.server.run_folders import RunView
 from storm_pipeline.interfaces.server.run_service import POLL, RunService
@@ -285,6 +285,7 @@ class _Tools:
 
 async def _report_until_ended(service: RunService, name: str, ctx: _Progress) -> None:
     """Report progress until a run ends: finished steps of all started stages, and the end."""
+    leave_turn.get()()
     done = total = 0
     if (position := service.view(name).position) is not None:
         await ctx.report_progress(0, 1, f"waits for its turn, {position} in the queue")

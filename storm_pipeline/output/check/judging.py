@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from storm_pipeline.evidence.citations import number_references
 from storm_pipeline.evidence.editions import with_sentences
-from storm_pipeline.evidence.judges.base import Finding, Judge, Label, Outcome, Question, Span
+from storm_pipeline.evidence.judges.base import Finding, Judge, Label, Outcome, Question, Span, Verdict
 from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.passages import Passage, with_source
@@ -74,7 +74,9 @@ def check_article(
     judge: Judge,
     unread: Mapping[str, str] | None = None,
     only: Collection[int] | None = None,
+    *,
     most: int = MOST_CITED,
+    most_read: int = MOST_CITED,
 ) -> CheckedArticle:
     """Judge each sentence by all passages that it cites and that were read; errors as for the judge.
 
@@ -82,6 +84,8 @@ def check_article(
         unread: source id → why it was not read.
         only: places of the sentences to judge, from 0; the others stay unchanged. None: all.
         most: characters that may be compared, see :data:`MOST_CITED`; the screen looks for a better passage up to it.
+        most_read: characters of passages that the judge may read, those that the screen has read not counted again; the
+            sentences that need more are "unjudged".
 
     Raises DatasetError: the sentences cite more than may be compared.
     """
@@ -94,12 +98,21 @@ def check_article(
     chosen = range(len(sentences)) if only is None else only
     readable = [[citation for citation in sentence.citations if citation.snippet_id in texts] for sentence in sentences]
     asked = [i for i, sentence in enumerate(sentences) if i in chosen and has_word(sentence.text) and readable[i]]
-    questions: list[Question] = []
+    reason = f"a check reads {most_read:,} characters of passages: check this part of the article alone"
+    verdicts = dict.fromkeys(asked, Verdict("unjudged", 0.0, reason=reason))
+    questions: dict[int, Question] = {}
+    is_screen, known = isinstance(judge, ScreenJudge), set[str]()
     for place in asked:
-        among = pages if isinstance(judge, ScreenJudge) and most > 0 else {}
-        questions.append(_question(sentences[place], readable[place], among, shown))
-        most -= sum(100 + len(passage) for passage in questions[-1].passages)
-    verdicts = dict(zip(asked, judge.judge(questions), strict=True))
+        for among in (pages, {}) if is_screen and most > 0 else ({},):
+            question = _question(sentences[place], readable[place], among, shown)
+            new = set(question.passages) - known
+            if (size := sum(100 + len(passage) for passage in new)) <= most_read:
+                questions[place] = question
+                most -= sum(100 + len(passage) for passage in question.passages)
+                most_read -= size
+                known |= new if is_screen else set()
+                break
+    verdicts |= zip(questions, judge.judge(list(questions.values())), strict=True)
     numbers = number_references(article)
     found_in = {shown[s.id]: f"[{numbers[name]}]" for name in numbers for s in pages.get(name, ())}
     places = count()
