@@ -186,7 +186,8 @@ def test_a_check_ends_when_its_client_goes_away(
     async def asked() -> None:
         from storm_pipeline.interfaces.server.http_api import create_app
 
-        app, sent = create_app(service), [json.dumps(call if path == "/mcp" else ORDER).encode()]
+        app: Any = create_app(service)
+        sent = [json.dumps(call if path == "/mcp" else ORDER).encode()]
         names = {"host": "127.0.0.1", "content-length": str(len(sent[0])), "content-type": "application/json"}
         names |= {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
         headers = [(name.encode(), value.encode()) for name, value in names.items()]
