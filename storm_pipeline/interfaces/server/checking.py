@@ -29,9 +29,8 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
-MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
+MOST_CHARACTERS = 1_000_000  # of the article, of the text of a page, and of the passages that a judge reads
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
-MOST_READ = 1_000_000  # characters of passages that the judge reads, which take it minutes
 MOST_WAITING = 4  # checks besides one: each holds one of the server's threads
 
 
@@ -164,7 +163,9 @@ class ArticleCheck:
             name = "screen"
         with self._opening:
             self._judge = self._judge or open_judge(name, self._settings)
-        return to_record(check_article(article, self._judge, read.unread, most=MOST_COMPARED, most_read=MOST_READ))
+        return to_record(
+            check_article(article, self._judge, read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
+        )
 
     def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""

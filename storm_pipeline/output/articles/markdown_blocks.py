@@ -5,6 +5,7 @@ Not a full Markdown parser. Tables, code and lists are kept as text; raw HTML is
 
 import functools
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ _BETWEEN_LETTERS = re.compile(r"(?<=[A-Za-z\d])\*(?=[A-Za-z\d])")
 """An asterisk within a word, which Markdown would take for emphasis: ``M*A*S*H``."""
 _SYNTAX = frozenset("*_`[]<\\!#>|-+•=:.)")
 _LEVEL_OF_BOLD = 7
-_MOST_LEVELS = 50  # maximum level of a heading; deeper headings get this level
 _LONGEST_BOLD = 12  # maximum words of a bold line that counts as a heading
 
 
@@ -40,8 +40,12 @@ class HeadingNode:
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[TextBlock]) -> "HeadingNode":
-        """Return the tree of blocks; paragraphs before the first heading belong to the root."""
-        return cls._of(TextBlock("", -1), deque(TextBlock(b.text, min(b.level, _MOST_LEVELS)) for b in blocks))
+        """Return the tree of blocks; paragraphs before the first heading belong to the root.
+
+        Headings deeper than a program can follow get the deepest level.
+        """
+        most = sys.getrecursionlimit() // 20
+        return cls._of(TextBlock("", -1), deque(TextBlock(b.text, min(b.level, most)) for b in blocks))
 
     @classmethod
     def _of(cls, heading: TextBlock, remaining: deque[TextBlock]) -> "HeadingNode":
