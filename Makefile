@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-TOPIC ?= Renaissance
+export TOPIC ?= Renaissance
 
 # Experiments: LM=… SEARCH=… TOPICS=… SIZE=smoke|full, and further options of `storm experiment run` in MORE=….
 SIZE ?= full
@@ -46,7 +46,7 @@ setup: $(READY) ## create the environment (all other targets do so on demand)
 
 demo: $(READY) ## make an extract from the embedded corpus, without a language model (TOPIC=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads
+	@$(BIN)/storm write "$$TOPIC" --search wiki-leads
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all

@@ -81,7 +81,7 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         pairs = [(rendered(row["prompt"], tokenizer), row["response"]) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TrainingError(f"{path} does not hold JSON lines with prompt and response ({error})") from error
     examples = [encode(tokenizer, *pair) for pair in pairs]
     kept = [example for example in examples if len(example.prompt) + len(example.response) <= most]

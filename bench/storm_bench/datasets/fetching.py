@@ -66,6 +66,7 @@ def _download(address: str, archive: IO[bytes], patience: Patience) -> None:
 
 def _unpacked(archive: IO[bytes], published: Published, to: Path) -> Iterator[Path]:
     """Write the data's files, and nothing else: no link, no path that leaves the folder, no other kind of file."""
+    written = 0
     with tarfile.open(fileobj=archive, mode="r:gz") as members:
         for member in members:
             path = PurePosixPath(*PurePosixPath(member.name).parts[1:])  # the first is the repository's name
@@ -75,6 +76,9 @@ def _unpacked(archive: IO[bytes], published: Published, to: Path) -> Iterator[Pa
             content = members.extractfile(member)
             if content is None or member.size > _LARGEST_FILE:
                 continue
+            written += member.size
+            if written > _LARGEST:
+                raise DatasetError(f"{published.repository} has more than {_LARGEST // 10**9} GB of data")
             target = to / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content.read())
