@@ -42,11 +42,11 @@ def test_bench_and_training_are_distributions_of_their_own(folder: str, package:
         files = {f"{folder}/{name}" for name in archive.namelist() if ".dist-info/" not in name}
         entries = [archive.read(name).decode() for name in archive.namelist() if name.endswith("/entry_points.txt")]
     assert files == tracked(f"{folder}/{package}")
+    with tarfile.open(sources) as archive:
+        files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    assert {name.removeprefix(f"{folder}/") for name in tracked(folder)} <= files
     if folder == "bench":
         assert "experiment = storm_bench.commands.experiment:experiment_app" in entries[0]
-        with tarfile.open(sources) as archive:
-            files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-        assert {name.removeprefix("bench/") for name in tracked("bench")} <= files
 
 
 @pytest.fixture(scope="module")

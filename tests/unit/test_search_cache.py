@@ -237,9 +237,9 @@ def test_a_cache_that_cannot_be_written_stops_nothing(
 def test_threads_lose_nothing(tmp_path: Path) -> None:
     search = cached(FakeSearch(lambda query: [Snippet("u:" + query, "", query)]), tmp_path)
     with ThreadPoolExecutor(3) as pool:  # the last connection that is closed removes files
-        list(pool.map(lambda n: search.search(f"q{n}", 3), range(500)))
+        list(pool.map(lambda n: search.search(f"q{n}", 3), range(2000)))
     replay = cached(FakeSearch({}), tmp_path, "replay")
-    assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(500)] == [f"q{n}" for n in range(500)]
+    assert [replay.search(f"q{n}", 3).snippets[0].text for n in range(2000)] == [f"q{n}" for n in range(2000)]
 
 
 def fill(path: Path, name: str, count: int) -> None:
