@@ -17,7 +17,7 @@ from storm_pipeline.types import Paragraph, Section
 
 _BETWEEN_LETTERS = re.compile(r"(?<=[A-Za-z\d])\*(?=[A-Za-z\d])")
 """An asterisk within a word, which Markdown would take for emphasis: ``M*A*S*H``."""
-_SYNTAX = frozenset("*_`[]<\\!#>|-+•=:.)")
+_SYNTAX, _INLINE = frozenset("*_`[]<\\!#>|-+•=:.)"), frozenset("*_`[<\\\0")
 _LEVEL_OF_BOLD = 7
 _LONGEST_BOLD = 12  # maximum words of a bold line that counts as a heading
 
@@ -148,7 +148,12 @@ def _plain_line(line: str) -> str:
         return line.strip() if _SYNTAX.isdisjoint(line) else ""
     if line.lstrip().startswith("|"):
         return " ".join(_plain_line(cell) for cell in line.strip().strip("|").split("|")).strip()
-    tokens = _parser().parse(_BETWEEN_LETTERS.sub(r"\\*", line.lstrip("•> \t")))
+    stripped = line.lstrip("•> \t")
+    is_item = "".join(stripped.split(maxsplit=1)[:1]).lstrip("0123456789") in set("-+*.)")
+    if not is_item and _INLINE.isdisjoint(stripped):
+        return stripped.strip()
+    parse = _parser().parse if is_item else _parser().parseInline
+    tokens = parse(_BETWEEN_LETTERS.sub(r"\\*", stripped))
     years = (
         token.info for token in tokens if token.type == "list_item_open" and len(token.info) > 3
     )  # a line such as "1931. …"
