@@ -27,12 +27,11 @@ HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME")
 
 def main() -> None:
     """Print one line for each environment."""
-    parser = options(__doc__)
+    parser = options(__doc__, "cache")
     parser.add_argument("--python", nargs="+", default=["python3.11", "python3.12", "python3.13"], metavar="PATH")
     parser.add_argument("--tool", nargs="+", choices=["venv", "uv"], default=["venv", "uv"])
     parser.add_argument("--torch", default="2.13.0", help="version of torch; the index decides which build")
     parser.add_argument("--embedded", action="store_true", help="write with the embedded model (several minutes)")
-    parser.add_argument("--cache", type=Path, default=ROOT / "cache", help="folder of the pinned downloads")
     args = parser.parse_args()
     for asset in (EMBEDDER, LEADS):
         fetch(asset, args.cache)
@@ -44,10 +43,8 @@ def main() -> None:
                 with tempfile.TemporaryDirectory(dir=scratch) as folder:
                     start = time.monotonic()
                     command = installed(tool, python, args, wheel, Path(folder))
-                    minutes = (time.monotonic() - start) / 60
-                    print(
-                        f"{python} by {tool}: {minutes:.1f} minutes; {written(command, args, Path(folder))}", flush=True
-                    )
+                    took = f"{(time.monotonic() - start) / 60:.1f} minutes"
+                    print(f"{python} by {tool}: {took}; {written(command, args, Path(folder))}", flush=True)
 
 
 def installed(tool: str, python: str, args: argparse.Namespace, wheel: Path, folder: Path) -> Path:

@@ -24,9 +24,9 @@ from typing import Any
 
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_benchmarks.fuzz_documents import OUTCOMES, whole_document
+from storm_benchmarks.fuzz_documents import ENDS, OUTCOMES, whole_document
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request
-from storm_benchmarks.shared import options
+from storm_benchmarks.shared import options, print_table
 from storm_pipeline.errors import StormError
 from storm_pipeline.method.outlines import parse_outline
 from storm_pipeline.method.writers.drafts import read_draft
@@ -69,6 +69,11 @@ class Tally:
     seconds: float = 0.0
     slowest: float = 0.0
     faults: Counter[str] = field(default_factory=Counter)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row of a table: cases, their rate, faults, dangling citations, the slowest case."""
+        counts = (f"{self.cases:,}", f"{self.cases / max(self.seconds, 1e-9):,.0f}", f"{self.faults.total()}")
+        return (*counts, f"{self.dangling}", f"{self.slowest:.2f} s")
 
 
 def text_of(chance: random.Random, longest: int) -> str:
@@ -179,15 +184,13 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=100_000, help="of the longest texts, in characters")
     args = parser.parse_args()
     tallies = fuzz(args.minutes * 60, args.seed, args.length)
-    print("| kind | cases | a second | faults | dangling citations | slowest |\n|---|---|---|---|---|---|")
-    for name, tally in tallies.items():
-        faults, rate = sum(tally.faults.values()), tally.cases / max(tally.seconds, 1e-9)
-        print(f"| {name} | {tally.cases:,} | {rate:,.0f} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
+    rows = ((name, *tally.cells()) for name, tally in tallies.items())
+    print_table(("kind", "cases", "a second", "faults", "dangling citations", "slowest"), rows)
     seconds = sum(tally.seconds for tally in tallies.values())
     print(f"\n{seconds:.0f} s of processor time in {args.minutes:g} minutes")
-    print("\n| file | read | refused | ended by time | by memory |\n|---|---|---|---|---|")
-    for name in sorted({name for name, _ in OUTCOMES}):
-        print("|", name, *(f"| {OUTCOMES[name, end]}" for end in ("read", "refused", "time", "memory")), "|")
+    print()
+    read = ((one, *(OUTCOMES[one, end] for end in ENDS)) for one in sorted({name for name, _ in OUTCOMES}))
+    print_table(("file", *ENDS), read)
     for whose, of in (("this process", RUSAGE_SELF), ("the largest process that was ended", RUSAGE_CHILDREN)):
         print(f"{whose}: {getrusage(of).ru_maxrss / 1e3:,.0f} MB")
     for name, tally in tallies.items():

@@ -37,8 +37,9 @@ _PIECES = {
     "word": "<w:p/>¦<w:p><w:r><w:t>A</w:t></w:r></w:p>¦<w:tbl><w:tr><w:tc/></w:tr></w:tbl>¦<w:sdt/>¦<w:ins/>",
     "pdf": "(a) Tj ¦1 0 0 1 9 9 Tm ¦BT ¦ET ¦q ¦[(a) 9 (b)] TJ ¦/F 9 Tf ¦0 0 m 9 9 l S ¦/X Do ",
 }
+ENDS = ("read", "refused", "ended by time", "ended by memory")
 OUTCOMES: Counter[tuple[str, str]] = Counter()
-"""How many readings of files of each name were ``read``, ``refused``, or ended by ``time`` or by ``memory``."""
+"""Name of a file and end → how many readings ended so."""
 
 
 def whole_document(_: str, __: object, chance: random.Random) -> None:
@@ -57,8 +58,8 @@ def whole_document(_: str, __: object, chance: random.Random) -> None:
         for read in (_article, _page, _folder):  # the folder last: its good file is read by what is left of the process
             start, own = time.monotonic(), time.process_time()
             for said in read(file):
-                ended = "time" if " s to read" in said else "memory" if "MB of memory" in said else "refused"
-                OUTCOMES[name, ended if said else "read"] += 1
+                end = 2 if " s to read" in said else 3 if "MB of memory" in said else 1
+                OUTCOMES[name, ENDS[end if said else 0]] += 1
             took, own = time.monotonic() - start, time.process_time() - own
             assert took < most, f"{name} (case {case}), {read.__name__}: {took:.0f} s of at most {most:.0f}"
             assert own < _OWN, f"{name} (case {case}), {read.__name__}: {own:.1f} s outside of the process that reads"

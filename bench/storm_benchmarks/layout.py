@@ -7,9 +7,10 @@ module below ``storm_pipeline``; its floor is the length of the longest way down
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import networkx  # type: ignore[import-untyped]
 
 PACKAGE = "storm_pipeline"
 _BY_NAME = re.compile(r"import_module\(\s*f?\"([\w.]+)")
@@ -79,27 +80,14 @@ def room_imports(graph: Graph) -> dict[str, set[str]]:
 
 def circles(graph: Graph) -> list[list[str]]:
     """Return the largest groups of nodes each of which leads to all others of its group."""
-    reached = {node: set(_reached(graph, graph[node])) for node in graph}
-    groups = ({other for other in reached[node] if node in reached[other]} for node in graph if node in reached[node])
-    return sorted({tuple(sorted(group)): sorted(group) for group in groups}.values())
-
-
-def _reached(graph: Graph, begin: Iterable[str]) -> set[str]:
-    seen, left = set(begin), list(begin)
-    while left:
-        new = graph.get(left.pop(), set()) - seen
-        seen |= new
-        left += new
-    return seen
+    groups = networkx.strongly_connected_components(networkx.DiGraph(graph))
+    return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
 def floors(rooms: Graph) -> dict[str, int]:
     """Return room → its floor, from 1; rooms in a circle share a floor."""
-    group = {member: tuple(circle) for circle in circles(rooms) for member in circle}
-
-    @cache
-    def floor(members: tuple[str, ...]) -> int:
-        below = {group.get(other, (other,)) for member in members for other in rooms[member]} - {members}
-        return 1 + max(map(floor, below), default=0)
-
-    return {name: floor(group.get(name, (name,))) for name in rooms}
+    groups = networkx.condensation(networkx.DiGraph(rooms))
+    floor: dict[int, int] = {}
+    for group in reversed(list(networkx.topological_sort(groups))):
+        floor[group] = 1 + max((floor[below] for below in groups[group]), default=0)
+    return {name: floor[group] for name, group in groups.graph["mapping"].items()}

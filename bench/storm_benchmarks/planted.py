@@ -21,13 +21,11 @@ from storm_bench.datasets.support import read_attribution_bench, read_wice
 from storm_benchmarks.planted_articles import CLEAN, FINE, planted_article
 from storm_benchmarks.planting import RULES
 from storm_benchmarks.screen import own_sentences
-from storm_benchmarks.shared import options, print_table
+from storm_benchmarks.shared import nearest_parts, options, print_table
 from storm_pipeline import Settings
 from storm_pipeline.evidence.judges.base import Judge, Question
 from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.output.check import check_article
-from storm_pipeline.text.chunks import chunks
-from storm_pipeline.text.lexical import terms
 
 _WORDS, _PARTS = 150, 3  # of a passage; passages of its source that a sentence cites
 Flags = Callable[[Sequence[Question]], list[bool]]
@@ -64,7 +62,7 @@ def main() -> None:
         named["cross-encoder"] = {"judge": args.cross_encoder}
     settings = {name: Settings.build({"cache": args.cache, **own}) for name, own in named.items()}
     judges = {name: _opened(own) for name, own in settings.items()}
-    flags = {name: by_judge(judge) for name, judge in judges.items()}
+    flags = {name: _by_judge(judge) for name, judge in judges.items()}
     head = ("sentences", "number", *judges)
     rng = random.Random(args.seed)
     sets = labelled_sets(args.data, args.sentences, args.each, rng)
@@ -115,9 +113,8 @@ def _cited(rows: Sequence[tuple[str, str]], rng: random.Random) -> list[Cited]:
 
 
 def _best(text: str, source: str) -> tuple[str, ...]:
-    """Return the parts of a source with most of a sentence's content words, as ``storm check`` shows a judge."""
-    wanted = frozenset(terms(text))
-    return tuple(sorted(chunks(source, _WORDS), key=lambda part: -len(wanted & frozenset(terms(part))))[:_PARTS])
+    """Return the parts of a source that ``storm check`` shows a judge of a sentence."""
+    return tuple(nearest_parts(source, text, _WORDS)[:_PARTS])
 
 
 def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) -> list[Cited]:
@@ -149,8 +146,7 @@ def _share(flagged: Sequence[bool]) -> str:
     return f"{sum(flagged) / max(1, len(flagged)):.1%}"
 
 
-def by_judge(judge: Judge) -> Flags:
-    """Return a function that says which sentences a judge faults."""
+def _by_judge(judge: Judge) -> Flags:
     return lambda some: [verdict.label not in FINE for verdict in judge.judge(some)]
 
 

@@ -26,14 +26,13 @@ from storm_bench.datasets.support import Label, LabelledSentence, read_attributi
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.labels import labels
-from storm_benchmarks.shared import options, print_table
+from storm_benchmarks.shared import nearest_parts, options, print_table
 from storm_pipeline.evidence.citations import Claim
 from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.evidence.screen import Screen, ScreenVerdict
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.languages import detect
-from storm_pipeline.text.lexical import terms
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
 
@@ -150,10 +149,9 @@ def _outcomes(verdict: ScreenVerdict, own: set[str]) -> Iterator[str]:
 
 
 def _passage(row: LabelledSentence, sentence: str) -> Passage:
-    """Return the part of a row's source with most of the sentence's content words: what a search for it would find."""
-    wanted = frozenset(terms(sentence))
+    """Return the part of a row's source that is nearest to a sentence."""
     source = "\n".join(row.sources)
-    text = max(chunks(source, _PASSAGE), key=lambda part: len(wanted & frozenset(terms(part))))
+    text = nearest_parts(source, sentence, _PASSAGE)[0]
     page = hashlib.sha256(source.encode()).hexdigest()[:16]
     return Passage(text, (Snippet(f"https://example.org/{page}", "", text),))
 

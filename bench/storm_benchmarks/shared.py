@@ -1,4 +1,4 @@
-"""Shared parts of the benchmarks: options and Markdown tables."""
+"""Shared parts of the benchmarks: options, Markdown tables, memory, and the parts of a source nearest to a sentence."""
 
 import argparse
 import os
@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
+
 from storm_pipeline.errors import StormError
+from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.formatting import printable
+from storm_pipeline.text.lexical import terms
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,3 +42,15 @@ def stating_errors() -> Iterator[None]:
         raise SystemExit(f"error: {printable(str(error))}") from error
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise SystemExit(f"error: a file cannot be read: {printable(str(error))}") from error
+
+
+def resident(*, mapped: bool = True) -> float:
+    """Return the resident megabytes of this process; ``mapped``: with mapped files."""
+    memory = psutil.Process().memory_info()
+    return float(memory.rss - (0 if mapped else memory.shared)) / 1e6
+
+
+def nearest_parts(source: str, sentence: str, words: int) -> list[str]:
+    """Return the parts of a source, those with most of a sentence's content words first: what a search would find."""
+    wanted = frozenset(terms(sentence))
+    return sorted(chunks(source, words), key=lambda part: -len(wanted & frozenset(terms(part))))

@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +27,7 @@ import tiktoken
 
 from storm_benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 from storm_benchmarks.scripted_lm import scripted_lm
-from storm_benchmarks.shared import options
+from storm_benchmarks.shared import options, print_table
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.assets import LEADS, fetch
@@ -116,17 +117,16 @@ def main() -> None:
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
     args = parser.parse_args()
     tune_process()
-    print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
-    print("|---|---|---|---|---|---|")
     calls: list[Call] = []
-    for embedder in args.embedder or ["real", "stub"]:
-        calls = measure(embedder, args)
+    rows = (_measured(embedder, args, calls) for embedder in args.embedder or ["real", "stub"])
+    print_table(("embedder", "wall s", "longest chain s", "ratio (median of runs)", "ratios", "snippets"), rows)
     print()
-    print_tokens(calls)
+    head = ("call", "number", "prompt tokens", "from a prefix cache", "completion tokens")
+    print_table(head, _token_rows(calls))
 
 
-def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
-    """Run several times, print one row, and return the calls of the last run."""
+def _measured(embedder: str, args: argparse.Namespace, calls: list[Call]) -> tuple[object, ...]:
+    """Run several times and return a row; ``calls`` becomes the calls of the last run."""
     bench = Bench(fetch(LEADS, args.cache), *args.latency)
     walls, chains = [], []
     with tempfile.TemporaryDirectory() as out:
@@ -142,24 +142,16 @@ def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     ratios = [wall / chain for wall, chain in zip(walls, chains, strict=True)]
     shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
     snippets = sum(len(source.snippets) for source in article.sources)
-    row = (embedder, f"{statistics.median(walls):.1f}", f"{statistics.median(chains):.1f}")
-    print(f"| {' | '.join(row)} | {statistics.median(ratios):.2f} | {shown} | {snippets} |", flush=True)
-    return bench.calls
+    calls[:] = bench.calls
+    wall, chain, ratio = map(statistics.median, (walls, chains, ratios))
+    return embedder, f"{wall:.1f}", f"{chain:.1f}", f"{ratio:.2f}", shown, snippets
 
 
 def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str) -> Storm:
-    return Storm(
-        lm=scripted_lm(bench.reply),
-        search=bench,
-        embedder=HashingEmbedder() if embedder == "stub" else None,
-        contents=NoContents(),
-        perspectives=args.perspectives,
-        turns=args.turns,
-        judge=args.judge,
-        workers=64,
-        out=Path(out),
-        cache=args.cache,
-    )
+    encoder = HashingEmbedder() if embedder == "stub" else None
+    services = {"lm": scripted_lm(bench.reply), "search": bench, "embedder": encoder, "contents": NoContents()}
+    own = {name: getattr(args, name) for name in ("perspectives", "turns", "judge", "cache")}
+    return Storm(**services, **own, workers=64, out=Path(out))
 
 
 def _check(article: Article) -> None:
@@ -169,8 +161,8 @@ def _check(article: Article) -> None:
     assert not failed, failed
 
 
-def print_tokens(calls: list[Call]) -> None:
-    """Print tokens by kind of call, and the share that a prefix cache would serve."""
+def _token_rows(calls: list[Call]) -> Iterator[tuple[object, ...]]:
+    """Yield tokens by kind of call, and the share that a prefix cache would serve."""
     tokens = Tokenizer()
     seen: list[list[int]] = []
     number, total, served, out = (Counter[str]() for _ in range(4))
@@ -181,11 +173,9 @@ def print_tokens(calls: list[Call]) -> None:
         seen.append(prompt)
         out[call.kind] += call.tokens_out
         number[call.kind] += 1
-    print("| call | number | prompt tokens | from a prefix cache | completion tokens |")
-    print("|---|---|---|---|---|")
     for kind in [*total, "all"]:
         n, t, s, o = (c.total() if kind == "all" else c[kind] for c in (number, total, served, out))
-        print(f"| {kind} | {n} | {t} | {s / t:.1%} | {o} |")
+        yield kind, n, t, f"{s / t:.1%}", o
 
 
 def _common(a: list[int], b: list[int]) -> int:

@@ -21,7 +21,7 @@ from shutil import rmtree
 import numpy as np
 
 from storm_bench.datasets.wiki_live import read_wiki_live
-from storm_benchmarks.shared import options, print_table
+from storm_benchmarks.shared import options, print_table, resident
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import open_embedder
 from storm_pipeline.run.assets import EMBEDDER
@@ -98,15 +98,16 @@ def build_costs(folder: Path, embedder: Kept) -> Sequence[str]:
     """Build the index, change one file of the corpus, and return the costs."""
     rmtree(folder / "corpora", ignore_errors=True)
     memory = [0.0]
+    index = partial(CorpusSearch, folder / "corpus", cache=folder, embedder=embedder)
     start, cpu = time.monotonic(), time.process_time()
-    CorpusSearch(folder / "corpus", cache=folder, embedder=embedder, check=lambda: memory.append(_memory("RssAnon")))
+    index(check=lambda: memory.append(resident(mapped=False)))
     built, used = time.monotonic() - start, time.process_time() - cpu
     size = sum(path.stat().st_size for path in (folder / "corpora").rglob("*"))
     file = min((folder / "corpus").iterdir())
     first, *others = file.read_text().split("\n")
     file.write_text("\n".join([*others, first]))
     start = time.monotonic()
-    CorpusSearch(folder / "corpus", cache=folder, embedder=embedder)
+    index()
     changed = time.monotonic() - start
     return f"{built:.0f}", f"{used:.0f}", f"{changed:.1f}", f"{size / 1e6:,.0f}", f"{max(memory):,.0f}"
 
@@ -115,13 +116,13 @@ def search_costs(folder: Path, embedder: Kept) -> Sequence[str]:
     """Open the index, search, and return the costs and the recall."""
     queries = json.loads((folder / "queries.json").read_text())
     vectors = embedder.embed(queries)
-    before = _memory("VmRSS")
+    before = resident()
     start = time.monotonic()
     engine = CorpusSearch(folder / "corpus", cache=folder, embedder=Asked(vectors, queries))
     engine.search(queries[0], 10)
     opened = time.monotonic() - start
     seconds = [min(_seconds(partial(engine.search, query, 10)) for _ in range(3)) for query in queries]
-    memory, store = _memory("VmRSS") - before, engine._store
+    memory, store = resident() - before, engine._store
     cosines = np.concatenate([block @ vectors.T for block in np.array_split(store.vectors, len(store) // 50_000 + 1)])
     exact = np.argsort(-cosines, axis=0, kind="stable")[:10].T.tolist()
     recall = np.mean(
@@ -142,12 +143,6 @@ class Asked:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of queries."""
         return np.stack([self._vectors[text] for text in texts])
-
-
-def _memory(kind: str) -> float:
-    """Return the megabytes of memory of a kind: ``VmRSS``, or without mapped files ``RssAnon``."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(f"{kind}:"))
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -171,16 +166,8 @@ def main() -> None:
     lines = (line for path in sorted((folder / "corpus").iterdir()) for line in path.read_text().split("\n"))
     embedder = Kept(folder, [json.loads(line)["text"] for line in lines], is_real=size <= _REAL, cache=args.cache)
     built = build_costs(folder, embedder)
-    command = [
-        sys.executable,
-        "-m",
-        "storm_benchmarks.store",
-        "--size",
-        args.size,
-        "--cache",
-        str(args.cache),
-        "--opened",
-    ]
+    program = [sys.executable, "-m", "storm_benchmarks.store"]
+    command = [*program, "--size", args.size, "--cache", str(args.cache), "--opened"]
     opened = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     head = (
         "passages|built s|of these CPU|a file changed s|MB on disk|MB to build|opened s|MB open|p50 ms|p95 ms|recall@10"

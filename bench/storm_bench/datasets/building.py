@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,19 @@ Fetch = Callable[[str], Any]
 """URL → page, with a title and texts (``pages``); raises PageError. By default :class:`WebPages`, which is polite."""
 _AT_ONCE = 8
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A data set to build; reproducible for equal service responses."""
+
+    months: tuple[str, ...] = ()  # such as ``2024-01``; their most edited pages are candidates
+    size: int | None = 100  # maximum number of topics, sampled from those that qualify; None for all
+    seed: int = 0  # seed of the sample
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.size < 1:
+            raise DatasetError("size must be at least 1")
 
 
 class Build:

@@ -14,7 +14,7 @@ from typing import Any
 
 from storm_bench.datasets.dataset import file_bytes, read_isolated
 from storm_bench.folders import without_links
-from storm_pipeline import DatasetError
+from storm_pipeline import DatasetError, Snippet
 from storm_pipeline.api import parse_cited, tidy, words
 
 _FILE = "rand_val.jsonl"
@@ -25,31 +25,13 @@ _FEWEST_WORDS = 10  # minimum words of a passage; shorter evidence is a title or
 
 
 @dataclass(frozen=True)
-class EvidencePassage:
-    """A piece of evidence: its URL and text."""
-
-    url: str
-    text: str
-
-
-@dataclass(frozen=True)
 class LabelledClaim:
     """A claim of an answer with its evidence and the expert's label."""
 
     question: str  # the question; claims of one question are correlated
     claim: str  # the claim without citation markers
-    passages: tuple[EvidencePassage, ...]  # its evidence, one or more
-    label: str  # ``Complete``, ``Partial`` or ``Incomplete``
-
-    @property
-    def supported(self) -> bool:
-        """Whether the expert judged the claim fully supported."""
-        return self.label == "Complete"
-
-    @property
-    def evidence(self) -> str:
-        """All passages, joined."""
-        return "\n".join(passage.text for passage in self.passages)
+    passages: tuple[Snippet, ...]  # its evidence, one or more, without titles
+    supported: bool  # whether the expert judged it fully supported
 
 
 def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
@@ -78,14 +60,14 @@ def _claims(row: dict[str, Any]) -> list[LabelledClaim]:
             cited = parse_cited(_EMPHASIS.sub("", claim["claim_string"]), ())
             text = " ".join(sentence.text for sentence in cited.sentences)
             if claim["support"] in _LABELS and passages and text:
-                found.append(LabelledClaim(row["question"], text, passages, claim["support"]))
+                found.append(LabelledClaim(row["question"], text, passages, claim["support"] == "Complete"))
     return found
 
 
-def _passage(evidence: str) -> EvidencePassage | None:
+def _passage(evidence: str) -> Snippet | None:
     """Parse evidence of the form ``[n] URL text``; None if the text is too short."""
     opening = _ADDRESS.match(evidence)
     if opening is None:
         return None
     text = tidy(evidence[opening.end() :])
-    return EvidencePassage(opening["url"], text) if len(words(text)) >= _FEWEST_WORDS else None
+    return Snippet(opening["url"], "", text) if len(words(text)) >= _FEWEST_WORDS else None

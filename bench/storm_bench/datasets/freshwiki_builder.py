@@ -7,7 +7,7 @@ random order until enough qualify, which is equivalent to sampling from all that
 
 from dataclasses import dataclass
 
-from storm_bench.datasets.building import Build
+from storm_bench.datasets.building import Build, Plan
 from storm_bench.datasets.built import file_name
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.freshwiki import NAME
@@ -23,19 +23,17 @@ _MAX_LIST_RATIO = 3
 
 
 @dataclass(frozen=True)
-class FreshWikiPlan:
-    """A data set to build; reproducible for equal service responses."""
+class FreshWikiPlan(Plan):
+    """A plan with the paper's limit."""
 
-    months: tuple[str, ...]  # such as ``2024-01``; their most edited pages are the candidates
-    size: int | None = 100  # maximum number of topics, sampled from those that qualify, as in the paper; None for all
     max_words: int = 3000  # maximum words of an article; 3,000 in the paper's experiments
-    seed: int = 0  # seed of the sample
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.months:
             raise DatasetError("no months given; name them as 2024-01")
-        if (self.size is not None and self.size < 1) or self.max_words < 1:
-            raise DatasetError("size and max_words must be at least 1")
+        if self.max_words < 1:
+            raise DatasetError("max_words must be at least 1")
 
     def text_rejection(self, page: WikiPage) -> str | None:
         """Return why an article is rejected by its content; None if it may qualify."""

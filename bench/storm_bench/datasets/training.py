@@ -45,8 +45,8 @@ def expertqa(folder: Path) -> list[Article]:
     """ExpertQA: each question an article whose sentences cite the passages that experts found to support them."""
     questions: dict[str, Claims] = {}
     for one in read_expertqa(folder):
-        passages = (Snippet(passage.url, "", passage.text) for passage in one.passages if one.supported)
-        questions.setdefault(one.question, {}).setdefault(one.question, []).append((one.claim, tuple(passages)))
+        passages = one.passages if one.supported else ()
+        questions.setdefault(one.question, {}).setdefault(one.question, []).append((one.claim, passages))
     return [_labelled(question, claims) for question, claims in questions.items()]
 
 

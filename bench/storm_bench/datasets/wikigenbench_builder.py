@@ -8,7 +8,7 @@ respecting robots.txt; copies of the article are excluded.
 import re
 from dataclasses import dataclass, replace
 
-from storm_bench.datasets.building import Build
+from storm_bench.datasets.building import Build, Plan
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.mediawiki import CurrentPage
 from storm_bench.datasets.usable_documents import is_usable, usable
@@ -22,13 +22,10 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True)
-class WikiGenBenchPlan:
-    """A data set to build, with the papers' limits; reproducible for equal service responses."""
+class WikiGenBenchPlan(Plan):
+    """A plan with the papers' limits."""
 
-    months: tuple[str, ...] = ()  # such as ``2024-01``; their most edited pages are candidates
     titles: tuple[str, ...] = ()  # further candidates, e.g. of a category or a list of new articles
-    size: int | None = 100  # maximum number of topics, sampled from those that qualify; None for all
-    seed: int = 0  # seed of the sample
     events_only: bool = True  # whether articles must be about events, according to Wikidata
     # date such as ``2024-01-31`` after which the article must have been created, so that no model can have read it;
     # empty for any
@@ -41,12 +38,13 @@ class WikiGenBenchPlan:
     search_results: int = 10  # maximum pages added by a search for the title, >= 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.months and not self.titles:
             raise DatasetError("a data set needs candidates: name months as 2024-01, or titles of articles")
         if self.created_after and not _DATE.fullmatch(self.created_after):
             raise DatasetError(f"{self.created_after!r} is not a date; write it as 2024-01-31")
-        if (self.size is not None and self.size < 1) or not 0 <= self.min_fetched < 1 or self.search_results < 0:
-            raise DatasetError("size must be at least 1, min_fetched in [0, 1) and search_results at least 0")
+        if not 0 <= self.min_fetched < 1 or self.search_results < 0:
+            raise DatasetError("search_results must be at least 0, and min_fetched in [0, 1)")
 
     def text_rejection(self, page: WikiPage) -> str | None:
         """Return why an article is rejected by its content; None if it may qualify."""

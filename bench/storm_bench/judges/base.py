@@ -1,10 +1,10 @@
 """Judges of support as the bench asks them: pairs of a passage and a claim in, scores out."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from storm_bench.caching import BatchCache
 from storm_pipeline.evidence.judges.base import Judge, Question, Verdict
 
 Parameters = Mapping[str, str | int | float]
@@ -39,10 +39,8 @@ class CachingJudge:
     """A judge that caches another one's latest verdicts and asks it in one thread at a time."""
 
     def __init__(self, judge: ScoringJudge) -> None:
-        self._judge = judge
         self.name, self.threshold, self.parameters = judge.name, judge.threshold, judge.parameters
-        self._known: dict[Question, Verdict] = {}
-        self._lock = threading.Lock()
+        self._cached = BatchCache[Question, Verdict](judge.judge, _CACHED)
 
     @classmethod
     def of(cls, judge: ScoringJudge) -> "CachingJudge":
@@ -51,14 +49,7 @@ class CachingJudge:
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """Judge as :meth:`Judge.judge`."""
-        with self._lock:
-            new = [question for question in dict.fromkeys(questions) if question not in self._known]
-            if new:
-                self._known.update(zip(new, self._judge.judge(new), strict=True))
-            verdicts = [self._known[question] for question in questions]
-            for oldest in list(self._known)[: max(0, len(self._known) - _CACHED)]:
-                del self._known[oldest]
-            return verdicts
+        return self._cached(questions)
 
 
 def scores_of(judge: Judge, pairs: Sequence[Pair]) -> list[float]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from storm_bench.caching import BatchCache
 from storm_bench.errors import MetricError
 from storm_bench.metrics.base import import_optional
 from storm_pipeline import SettingsError
@@ -43,20 +44,11 @@ class CachingTagger:
 
     def __init__(self, tagger: EntityTagger, size: int = 1 << 16) -> None:
         self.name = tagger.name
-        self._tagger = tagger
-        self._size = size
-        self._known: dict[str, frozenset[str]] = {}
-        self._lock = threading.Lock()
+        self._cached = BatchCache(tagger.entities, size)
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Return the entities of each text, in order; equal texts are tagged once."""
-        with self._lock:
-            missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-            self._known.update(zip(missing, self._tagger.entities(missing), strict=True))
-            found = [self._known[text] for text in texts]
-            while len(self._known) > self._size:
-                del self._known[next(iter(self._known))]
-        return found
+        return self._cached(texts)
 
 
 def entity_recall(truth: Iterable[str], produced: Iterable[str]) -> float | None:

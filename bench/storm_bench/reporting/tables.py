@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -196,25 +196,15 @@ def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]
     means = [found.mean for found in known if found is not None]
     best = {"higher": max, "lower": min}.get(measure.better)
     target = best(means) if best and len(means) > 1 else math.nan
-    return [
-        _mean(results, method, measure.name, found, value.keys(), best=found is not None and found.mean == target)
-        for method, found, value in zip(results.methods, known, values, strict=True)
-    ]
-
-
-def _mean(
-    results: ExperimentResults,
-    method: str,
-    measure: str,
-    found: MeanInterval | None,
-    topics: Iterable[str],
-    *,
-    best: bool,
-) -> Mean:
-    articles = [result for result in results.results if result.method == method and not result.failure]
-    given = [result.values[measure] for result in articles if measure in result.values]
-    undefined = sum(value is None or not math.isfinite(value) for value in given)
-    return Mean(found, best, len(articles), undefined, len(articles) - len(given), frozenset(topics))
+    column = []
+    for method, found, value in zip(results.methods, known, values, strict=True):
+        articles = [result for result in results.results if result.method == method and not result.failure]
+        given = [result.values[measure.name] for result in articles if measure.name in result.values]
+        undefined = sum(value is None or not math.isfinite(value) for value in given)
+        best_of_all = found is not None and found.mean == target
+        counts = (len(articles), undefined, len(articles) - len(given))
+        column.append(Mean(found, best_of_all, *counts, frozenset(value)))
+    return column
 
 
 def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Paired, ...]:

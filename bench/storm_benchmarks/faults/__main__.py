@@ -13,8 +13,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from storm_benchmarks.faults.disks import (
     can_mount,
@@ -27,19 +27,17 @@ from storm_benchmarks.faults.disks import (
     sizes,
     unreadable,
 )
-from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at
-from storm_benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
+from storm_benchmarks.faults.kills import SIGNALS, Recovered, Whole, interrupted_at, killed_at, moments, undisturbed
 from storm_benchmarks.faults.lab import Lab, lab
-from storm_benchmarks.faults.replies import crowd, failing, hung, resident
-from storm_benchmarks.shared import options
+from storm_benchmarks.faults.replies import crowd, failing, hung, trim_memory
+from storm_benchmarks.shared import options, print_table, resident
 from storm_pipeline.run.concurrency import tune_process
 
 _GROWTH = 60.0  # maximum growth of memory from the first batch of topics to the last, in megabytes
 _LIFE = 0.25  # maximum time between kills of a run that is killed repeatedly, as a share of an undisturbed run's time
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One table row: scenario, number of runs, runs that met all expectations, figures, and violations."""
 
     what: str
@@ -53,28 +51,28 @@ def main() -> None:
     """Run every part and print the table."""
     parser = options(__doc__)
     parser.add_argument("--kills", type=int, default=30, help="number of runs killed once, and of kills of one run")
-    parser.add_argument(
-        "--runs", type=int, default=10, help="number of runs against a server that fails 30 %% of all calls"
-    )
+    parser.add_argument("--runs", type=int, default=10, help="number of runs of which 30 %% of all calls fail")
     parser.add_argument("--disks", type=int, default=10, help="number of runs per kind of disk failure")
     parser.add_argument("--topics", type=int, default=20, help="number of concurrent topics")
-    parser.add_argument(
-        "--batches", type=int, default=3, help="number of batches of concurrent topics, to check for memory growth"
-    )
+    parser.add_argument("--batches", type=int, default=3, help="number of batches, in which memory must not grow")
     parser.add_argument("--log", type=Path, help="where to save the server's log of every call")
     args = parser.parse_args()
     tune_process()
     rows: list[Row] = []
-    print("| what | runs | held | figures |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as bench_lab:
-        for row in _parts(bench_lab, args):
-            print(f"| {row.what} | {row.tried} | {row.held} | {row.figures} |", flush=True)
-            rows.append(row)
+        print_table(("what", "runs", "held", "figures"), _shown(_parts(bench_lab, args), rows))
         if args.log:
             shutil.copy(Path(folder) / "calls.jsonl", args.log)
     for row in rows:
         print(*(f"\n{row.what}: {problem}" for problem in row.problems), sep="")
     sys.exit(any(row.held < row.tried for row in rows))
+
+
+def _shown(parts: Iterator[Row], rows: list[Row]) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of each row, which is added to the rows."""
+    for row in parts:
+        rows.append(row)
+        yield row[:4]
 
 
 def _parts(bench_lab: Lab, args: argparse.Namespace) -> Iterator[Row]:
@@ -161,6 +159,7 @@ def topics(bench_lab: Lab, number: int, batches: int) -> Row:
         written, faults, calls = written + len(run.articles), faults + run.faults, calls + len(run.log)
         problems.append(run.problems)
         del run
+        trim_memory()
         memory.append(resident())
     grown = memory[-1] - memory[0]
     if grown > _GROWTH:

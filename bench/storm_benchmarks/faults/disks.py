@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storm_benchmarks.faults.command import Command, Ended
-from storm_benchmarks.faults.kills import Whole, read_article
-from storm_benchmarks.faults.lab import Lab, damage
+from storm_benchmarks.faults.kills import Whole, wrong_resumption
+from storm_benchmarks.faults.lab import Lab
 
 _PLENTY = "64m"
 FILES = ("run.json", "settings.json", "journal.jsonl", "events.jsonl", "run.lock", "outline.md", "references.json")
@@ -133,23 +133,6 @@ def _mount(*arguments: str) -> None:
         subprocess.run(["mount", *arguments], check=True, capture_output=True, text=True)
     except subprocess.CalledProcessError as error:
         raise OSError(error.stderr.strip()) from error
-
-
-def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
-    """Return faults in the folder of a run that ended early, and in its resumption."""
-    folder = lab.run_folder(run)
-    if folder is None:
-        return []
-    found = damage(folder)
-    ended = lab.resume(run, folder).ended()
-    if ended.code and "not a run's folder" in ended.err and not (folder / "run.json").exists():
-        return found  # it failed before the first paid call
-    if ended.code:
-        return [*found, f"resumed: exit code {ended.code}: {ended.err.strip()}"]
-    article, text = read_article(folder)
-    return found + ["the article differs from that without the fault"] * (
-        (article, text) != (whole.article, whole.text)
-    )
 
 
 def _after(command: Command, lab: Lab, run: str, seconds: float) -> Path:

@@ -1,11 +1,12 @@
-"""Runs that are killed and resumed, and the calls that are repeated."""
+"""Runs that are killed or interrupted, and resumed: which calls are repeated, and what an interrupted run says."""
 
 import json
 import math
 import random
+import signal
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from storm_pipeline.interfaces.listing import run_state
 
 GRACE = 0.25
 """Seconds that a client may take to save a reply after it was sent completely."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -140,3 +143,60 @@ def read_article(folder: Path) -> tuple[dict[str, Any], str]:
     article: dict[str, Any] = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]
     del article["usage"]
     return article, (folder / "article.md").read_text(encoding="utf-8")
+
+
+def wrong_resumption(lab: Lab, run: str, whole: Whole) -> list[str]:
+    """Return faults in the folder of a run that ended early, and in its resumption."""
+    folder = lab.run_folder(run)
+    if folder is None:
+        return []
+    found = damage(folder)
+    ended = lab.resume(run, folder).ended()
+    if ended.code and "not a run's folder" in ended.err and not (folder / "run.json").exists():
+        return found  # it failed before the first paid call
+    if ended.code:
+        return [*found, f"resumed: exit code {ended.code}: {ended.err.strip()}"]
+    article, text = read_article(folder)
+    return found + ["the article differs from that without the fault"] * (
+        (article, text) != (whole.article, whole.text)
+    )
+
+
+def interrupted_at(lab: Lab, run: str, number: signal.Signals, seconds: float, whole: Whole) -> list[str]:
+    """Interrupt a run after ``seconds``, then resume it. Returns the violated expectations."""
+    return _interrupted(lab, run, number, lambda _: time.sleep(seconds), whole)
+
+
+def interrupted_during(lab: Lab, run: str, kind: str, whole: Whole) -> list[str]:
+    """Press Ctrl-C when the first call of this kind was answered, then resume. Returns the violated expectations."""
+
+    def wait(command: Command) -> None:
+        while command.running and not any(line.kind == kind for line in lab.bench.log(run)):
+            time.sleep(0.005)
+
+    found = _interrupted(lab, run, signal.SIGINT, wait, whole)
+    folder = lab.run_folder(run)
+    return found if folder and (folder / "run.json").exists() else ["the run made no folder"]
+
+
+def _interrupted(
+    lab: Lab, run: str, number: signal.Signals, wait: Callable[[Command], None], whole: Whole
+) -> list[str]:
+    command = lab.write(run)
+    wait(command)
+    command.signalled(number)
+    ended, folder = command.ended(), lab.run_folder(run)
+    if folder is None or not (folder / "run.json").exists():
+        return []  # before it began to write
+    return _wrong_interruption(ended, str(folder)) + wrong_resumption(lab, run, whole)
+
+
+def _wrong_interruption(ended: Ended, folder: str) -> list[str]:
+    """Return faults in the end of an interrupted command: it may have finished, or must say where progress is saved."""
+    if ended.code == 0:
+        return []
+    lines = ended.err.strip().splitlines()
+    found = [f"exit code {ended.code} instead of {_INTERRUPTED}"] if ended.code != _INTERRUPTED else []
+    if not lines or not lines[-1].startswith("interrupted; ") or folder not in lines[-1] or len(lines) > 2:
+        found.append(f"said in {len(lines)} lines: {ended.err.strip()[-300:]}")
+    return found

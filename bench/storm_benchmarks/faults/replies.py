@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from storm_benchmarks.faults.calls import disagreements
 from storm_benchmarks.faults.kinds import OK, Plan
@@ -105,13 +104,11 @@ def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
     return outcome
 
 
-def resident() -> float:
-    """Return the resident memory of this process in megabytes (Linux), after trimming the allocator's free lists."""
+def trim_memory() -> None:
+    """Give the allocator's free lists back, so that what is resident is used."""
     gc.collect()
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
-    line = next(line for line in Path("/proc/self/status").read_text("ascii").splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
 
 
 def _outcome(lab: Lab, run: str, work: Callable[[CallbackSink], list[Article]]) -> Outcome:

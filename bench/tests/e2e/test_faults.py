@@ -18,8 +18,17 @@ from storm_benchmarks.faults.disks import (
     unreadable,
     wrong_failure,
 )
-from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at, interrupted_during
-from storm_benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
+from storm_benchmarks.faults.kills import (
+    SIGNALS,
+    Kill,
+    Whole,
+    age_of,
+    interrupted_at,
+    interrupted_during,
+    killed_at,
+    moments,
+    undisturbed,
+)
 from storm_benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
 from storm_benchmarks.faults.lab import TOPIC, Lab, dangling, lab
 from storm_benchmarks.faults.replies import Outcome, crowd, hung

@@ -256,7 +256,7 @@ def test_invalid_months_are_reported(tmp_path: Path) -> None:
     ("plan", "said"),
     [
         (lambda: FreshWikiPlan(()), "no months given"),
-        (lambda: FreshWikiPlan(("2024-01",), size=0), "size and max_words must be at least 1"),
+        (lambda: FreshWikiPlan(("2024-01",), size=0), "size must be at least 1"),
         (WikiGenBenchPlan, "needs candidates"),
         (lambda: WikiGenBenchPlan(titles=("x",), created_after="May"), "'May' is not a date"),
         (lambda: WikiGenBenchPlan(titles=("x",), min_fetched=1.0), "min_fetched in"),

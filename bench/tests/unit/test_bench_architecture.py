@@ -14,7 +14,7 @@ from storm_pipeline import api
 PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
-    {"errors", "folders", "sections", "signatures", "types"},
+    {"caching", "errors", "folders", "sections", "signatures", "types"},
     {"cited_sentences", "trimming", "significance"},
     {"articles", "datasets"},
     {"judges"},

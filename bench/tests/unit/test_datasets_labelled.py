@@ -39,7 +39,8 @@ def test_labelled_claims(tmp_path: Path) -> None:
         claim("It is red.", "Complete", ""),
     )
     first, second = read_expertqa(folder)
-    assert (first.claim, first.supported, first.evidence) == ("The dam is old.", True, f"{TEXT}\n{TEXT} too")
+    assert (first.claim, first.supported) == ("The dam is old.", True)
+    assert [passage.text for passage in first.passages] == [TEXT, f"{TEXT} too"]
     assert [passage.url for passage in first.passages] == ["https://a.org/x", "https://b.org"]
     assert (second.supported, len(second.passages), second.question) == (False, 1, "What is the dam?")
 
