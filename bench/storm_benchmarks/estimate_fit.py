@@ -149,8 +149,8 @@ def compared(plan: Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
     """A row for each role and all: calls and tokens of the run, by the formula, and the ratio of these to those."""
     numbers: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
     seen: list[tuple[str, str, int, float]] = [(role, what, 0, n) for (_, role, what), n in model.usage.items()]
-    for (_, role), used in estimate.usage(*plan).items():
-        seen += [(role, what, 1, used[what]) for what in ("calls", "in", "out")]
+    for key, used in estimate.usage(*plan).items():
+        seen += [(key[1], what, 1, used[what]) for what in ("calls", "in", "out")]
     for role, what, side, number in seen:
         numbers[role][what][side] += number
         numbers["all"][what][side] += number

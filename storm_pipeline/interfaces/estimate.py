@@ -80,12 +80,12 @@ def estimate(
     settings = fit_to_window(for_recipe(settings, "outline" if outline_only else recipe))
     used = usage(settings, recipe, outline_only=outline_only, sections=len(outline.sections) if outline else 0)
     rows = tuple(_row(stage, role, numbers, settings) for (stage, role), numbers in used.items())
-    totals = (Range.sum(getattr(row, what) for row in rows) for what in ("calls", "tokens_in", "tokens_out"))
+    calls, sent, made = (Range.sum(getattr(row, of) for row in rows) for of in ("calls", "tokens_in", "tokens_out"))
     prices = {row.model: known_price(row.model, settings) for row in rows}
     known = Range.sum(row.dollars for row in rows if row.dollars)
     searches = Range.of(1 if settings.is_extract else sum(numbers["searches"] for numbers in used.values()), CALLS)
-    dollars = None if None in prices.values() else known
-    return Estimate(topic, recipe, rows, *totals, known, dollars, searches, prices, tuple(_notes(settings, prices)))
+    dollars, notes = None if None in prices.values() else known, tuple(_notes(settings, prices))
+    return Estimate(topic, recipe, rows, calls, sent, made, known, dollars, searches, prices, notes)
 
 
 def usage(
@@ -153,7 +153,7 @@ def _row(stage: str, role: Role, numbers: Mapping[str, float], settings: Setting
     thinking = Range.of(numbers["calls"], REASONING if reasons_by_default(model) else (0, 0, 0))
     sent, text = (Range.of(numbers[what], TOKENS if is_english else FOREIGN) for what in ("in", "out"))
     made, price = Range.sum((text, thinking)), known_price(model, settings)
-    dollars = price and Range(*(price.cost(a, 0, b) for a, b in zip(sent.ends, made.ends, strict=True)))
+    dollars = Range(*(price.cost(a, 0, b) for a, b in zip(sent.ends, made.ends, strict=True))) if price else None
     return EstimateRow(stage, role, model, Range.of(numbers["calls"], shares, least=1), sent, made, dollars)
 
 
