@@ -12,7 +12,7 @@ from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 from test_resume import answers
 
-from storm_pipeline import Article, RunError, SettingsError, Storm
+from storm_pipeline import Article, BudgetSpentError, RunError, SettingsError, Storm
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.listing import run_entry
@@ -183,3 +183,26 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="no article"):
             runs.ask(answered_folder(tmp_path), FOLLOW_UP)
         assert runs.ask(Article("Silk Road"), FOLLOW_UP).note == "The article's sources do not say."
+
+
+def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
+    _, outlined, queries = written("answer", tmp_path / "a", writing="whole")
+    _, plain, same = written("answer-no-outline", tmp_path / "b", writing="whole")
+    assert queries == same
+    assert queries[0] == QUESTION, "the question itself is searched for"
+    assert not plain.of("OutlineText")
+    with_plan, without = outlined.of("AnswerQuestion")[0].user, plain.of("AnswerQuestion")[0].user
+    assert with_plan.startswith(without)
+    assert with_plan[len(without) :].lstrip().startswith("Plan:")
+
+
+def test_questions_count_in_the_caps_of_the_run(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path, **SMALL).write("Silk Road", "storm")
+        run = answered_folder(tmp_path)
+        used = run_entry(run).usage
+        assert used
+        capped = storm(server, tmp_path, max_tokens=used.tokens_in + used.tokens_out + 1, **SMALL)
+        with pytest.raises(BudgetSpentError):
+            capped.ask(run, FOLLOW_UP)
+    assert run_entry(run).state == "finished"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from commands import run_storm as storm
 from found_pages import world
 from llm import FakeModel, default_answers, topic_of
-from servers import Reply
+from servers import Reply, Request
 from test_pipeline import NoContents
 
 from storm_pipeline import Article, Storm
@@ -490,3 +491,74 @@ def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(t
         write_batch(["Jade", "Silk"], at_once=1, open_storm=Patient, out=tmp_path)  # type: ignore[arg-type]
     (folder,) = tmp_path.iterdir()
     assert [topic["state"] for topic in saved(folder)["topics"]] == ["stopped", "waiting"]
+
+
+class CountingModel(FakeModel):
+    """Also knows how many requests were in flight at once at most."""
+
+    def __enter__(self) -> "CountingModel":
+        super().__enter__()
+        return self
+
+    def __init__(self, replies: dict[str, Any] | None = None) -> None:
+        super().__init__(replies or answers())
+        self._gate = threading.Lock()
+        self._now = self.most = 0
+
+    def _reply(self, request: Request) -> Reply:
+        with self._gate:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(0.01)
+        try:
+            return super()._reply(request)
+        finally:
+            with self._gate:
+                self._now -= 1
+
+
+def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
+    with CountingModel() as server:
+        bounds = {"workers": 4, "process_workers": 3, "perspectives": 2}
+        report = write_batch(
+            requests(*TOPICS[:3]), at_once=3, open_storm=offline, **(options(server, tmp_path) | bounds)
+        )
+    assert report.all_written
+    assert 2 <= server.most <= 3
+
+
+CHILD = """
+    import sys
+    sys.path[:0] = [{tests!r}, {tests!r} + "/integration"]
+    import test_batch, storm_pipeline.storm
+    storm_pipeline.storm.Storm = test_batch.offline
+    from storm_pipeline.interfaces.cli import main
+    sys.argv = ["storm", *sys.argv[1:]]
+    main()
+"""
+
+
+def test_a_killed_batch_goes_on(tmp_path: Path) -> None:
+    topics = tmp_path / "roads.txt"
+    topics.write_text("\n".join(TOPICS[:3]), "utf-8")
+    default, killed = answers(), threading.Event()
+
+    def queries(user: str) -> str:
+        if "Salt Road" in user and not killed.is_set():
+            killed.set()
+            process.kill()
+        return str(default["WriteQueries"](user))
+
+    with FakeModel(answers() | {"WriteQueries": queries}) as server:
+        process = child(CHILD, "batch", topics, *flags(server, tmp_path), "--debug")
+        _, complaint = process.communicate(timeout=120)
+        assert process.returncode == -signal.SIGKILL, complaint
+        (folder,) = (tmp_path / "runs").iterdir()
+        assert saved(folder)["status"] == "running"
+        asked = len(server.asked)
+        report = resume_batch(folder, open_storm=offline, lm=server.lm)
+        assert report.all_written
+        written = sum(row.calls for row in report.rows)
+        assert asked < written
+        assert len(server.asked) - written <= 2 * int(FEW["workers"])
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 3

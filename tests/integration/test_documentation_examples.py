@@ -1,6 +1,9 @@
 """Every Python example of the documentation runs, with doubles for the services that it names."""
 
+import gc
 import re
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,10 +11,11 @@ from typing import Any
 import httpx
 import pytest
 from documentation import PAGES, name, python_blocks
-from llm import FakeModel
+from llm import FakeModel, default_answers
 
 from storm_pipeline import Snippet, Storm
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.interfaces.listing import run_state
 from storm_pipeline.sources.search.base import NoContents
 from storm_pipeline.sources.search.fake import FakeSearch
 
@@ -37,6 +41,17 @@ def found(query: str) -> list[Snippet]:
     ]
 
 
+EDITS = threading.Event()
+"""Whether articles are edited; while not, no run can end before its reader has left."""
+EDITS.set()
+
+
+def edits(_: str) -> str:
+    """No edits, once articles are edited; a lead is written after that."""
+    EDITS.wait(60)
+    return str(default_answers()["EditArticle"])
+
+
 @pytest.fixture
 def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """``Storm`` accepts the settings of an example, then works with doubles of model, engine and encoder."""
@@ -44,7 +59,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     for key in ("OPENAI_API_KEY", "YDC_API_KEY"):  # a batch checks them before it makes its folder
         monkeypatch.setenv(key, "of-the-tests")
-    with FakeModel() as model:
+    with FakeModel({"EditArticle": edits}) as model:
 
         def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
             real(self, settings, **given)  # what the example says is valid
@@ -85,20 +100,58 @@ def test_the_api_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
 
 
 @pytest.mark.usefixtures("doubles")
-def test_the_web_service_shows_sections_and_says_what_fails() -> None:
-    testclient = pytest.importorskip("fastapi.testclient")
+def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> None:
+    uvicorn = pytest.importorskip("uvicorn")
     (page,) = (page for page in PAGES if name(page) == "docs/web-service.md")
     namespace: dict[str, Any] = {"__name__": "example"}
     for code in python_blocks(page):
         exec(compile(code, page.name, "exec"), namespace)
-    with testclient.TestClient(namespace["app"]) as client:
-        whole = client.get("/article", params={"topic": "Silk Road"}).text
-        assert whole.count("event: section") >= 2
-        assert "## History" in whole
-        assert whole.rpartition("event: ")[2].startswith("article")
-        refused = client.get("/article", params={"topic": " "}).text
-        assert "event: failed" in refused
-        assert "the topic is empty" in refused
+    left = threading.Event()  # whether the request whose reader leaves has ended, and with it what it did with its run
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await namespace["app"](scope, receive, send)
+        finally:
+            if b"Amber" in scope.get("query_string", b""):
+                left.set()
+
+    server = uvicorn.Server(uvicorn.Config(noting, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+            whole = client.get("/article", params={"topic": "Silk Road"}).text
+            assert whole.count("event: section") >= 2
+            assert "## History" in whole
+            assert whole.rpartition("event: ")[2].startswith("article")
+            refused = client.get("/article", params={"topic": " "}).text
+            assert "event: failed" in refused
+            assert "the topic is empty" in refused
+            EDITS.clear()
+            with client.stream("GET", "/article", params={"topic": "Amber Road"}) as lines:
+                assert next(lines.iter_lines()).startswith("event: section")
+            assert left.wait(60)
+            gc.collect()  # the generator of a response that was cancelled is closed by the loop once nothing holds it
+            client.get("/article", params={"topic": " "})  # comes after that
+        EDITS.set()  # what is in flight finishes, and nothing new begins
+        assert ended_of("amber-road", tmp_path) == "stopped"
+    finally:
+        EDITS.set()
+        server.should_exit = True
+        thread.join()
+
+
+def ended_of(slug: str, tmp_path: Path) -> str:
+    """How a run of the documentation ended, once it has."""
+    (folder,) = (tmp_path / "runs").glob(f"{slug}-*")
+    for _ in range(200):
+        if (state := run_state(folder)) != "running":
+            break
+        time.sleep(0.05)
+    return state
 
 
 @pytest.mark.usefixtures("doubles")
@@ -110,3 +163,7 @@ def test_examples_run(page: Path) -> None:
         namespace["article"] = Storm().write("Silk Road")
     for number, code in enumerate(blocks, 1):
         exec(compile(code, f"{page.name}, example {number}", "exec"), namespace)
+
+
+def test_there_are_examples() -> None:
+    assert {name(page) for page in EXAMPLES} >= {"README.md", "docs/batch.md", "docs/export.md", "docs/runs.md"}

@@ -12,7 +12,7 @@ from dspy.clients.base_lm import GLOBAL_HISTORY
 from llm import FakeModel, completion
 from servers import Reply, closed_port
 
-from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, StoppedError
+from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, ReplyError, SettingsError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -286,3 +286,16 @@ def test_tokens_of_a_minute_hold_for_all_runs_and_a_larger_call_is_made_and_note
         with pytest.raises(BudgetSpentError, match="--max-minutes"):
             related(models(server.lm, tokens_per_minute=10, max_minutes=0.01))
         assert len(server.asked) == 1
+
+
+def test_nothing_falls_back_to_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SettingsError, match=r"no key set.*OPENAI_API_KEY"):
+        related(models("openai/gpt-4o"))
+
+
+def test_a_key_goes_only_where_it_belongs(server: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "secret-1")
+    related(models(server.lm, api_key_env="MY_KEY"))
+    assert server._server.requests[0].headers["authorization"] == "Bearer secret-1"

@@ -14,6 +14,7 @@ import dspy
 import pytest
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 from llm import FakeModel
+from servers import Reply, Request, ScriptedServer
 from test_resume import answers
 from test_resume import storm as open_storm
 
@@ -22,6 +23,7 @@ PAGE = (TESTS.parent / "docs" / "tracing.md").read_text("utf-8")
 BEFORE = """
 from pathlib import Path
 from llm import FakeModel
+from servers import Reply, Request, ScriptedServer
 from test_resume import answers
 from test_resume import storm as open_storm
 with FakeModel(answers()) as model:
@@ -102,3 +104,53 @@ def test_dspys_callbacks_see_each_run_as_one_call_in_all_threads(tmp_path: Path,
 def roots(seen: Sequence[SimpleNamespace]) -> list[str]:
     known = {one.id for one in seen}
     return [one.name for one in seen if one.around not in known]
+
+
+FLUSHED = """
+    mlflow.flush_trace_async_logging()
+    print(article.usage.calls, article.usage.tokens_in, article.usage.tokens_out)
+"""
+
+
+class MlflowServer(ScriptedServer):
+    """An MLflow server, as far as its client asks it for an experiment and sends it traces."""
+
+    def __init__(self) -> None:
+        self.traces: list[dict[str, Any]] = []
+        self.spans: list[Any] = []
+        super().__init__(self.answer)
+
+    def answer(self, request: Request) -> Reply:
+        if request.path.endswith("/experiments/get-by-name"):
+            experiment = {"experiment_id": "1", "name": request.query["experiment_name"], "lifecycle_stage": "active"}
+            return Reply(body={"experiment": experiment})
+        if request.path == "/version":
+            return Reply(body="3.17.2")
+        if request.path == "/v1/traces":
+            from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+            sent = ExportTraceServiceRequest.FromString(request.body)
+            self.spans += [span for one in sent.resource_spans for scope in one.scope_spans for span in scope.spans]
+            return Reply(body={})
+        assert request.path == "/api/3.0/mlflow/traces", request.path
+        trace = request.json["trace"]
+        self.traces.append(trace["trace_info"])
+        trace["trace_info"].setdefault("tags", {})["mlflow.trace.spansLocation"] = "TRACKING_STORE"
+        return Reply(body={"trace": trace})
+
+
+def test_mlflow_has_one_trace_a_run_with_the_calls_nested(tmp_path: Path) -> None:
+    pytest.importorskip("mlflow")
+    with MlflowServer() as server:
+        page = example("MLflow").replace("http://127.0.0.1:5000", server.url)
+        calls, tokens_in, tokens_out = map(
+            int, run(BEFORE + page + FLUSHED, tmp_path, DO_NOT_TRACK="true").split()[-3:]
+        )
+    (trace,) = server.traces
+    (root,) = [span for span in server.spans if not span.parent_span_id]
+    assert root.name == "StormRun.forward"
+    assert "Silk Road" in trace["request_preview"]
+    known = {span.span_id for span in server.spans}
+    assert all(span.parent_span_id in known for span in server.spans if span is not root)
+    assert sum(span.name == "StatelessLM.__call__" for span in server.spans) == calls
+    assert f'"input_tokens": {tokens_in}, "output_tokens": {tokens_out}' in str(trace)

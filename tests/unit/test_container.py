@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from servers import Reply, ScriptedServer, closed_port
 from test_documentation import parse
@@ -68,3 +69,24 @@ def test_only_the_proxy_can_be_reached_and_it_leads_to_the_server() -> None:
     assert proxy["ports"] == ["80:80", "443:443"]
     assert f"--to storm:{PORT}" in proxy["command"]
     assert ":?" in storm["environment"]["STORM_API_TOKEN"]
+
+
+def test_the_image_runs_without_privileges_and_says_where_it_listens() -> None:
+    assert instruction("USER") == "storm"
+    assert instruction("EXPOSE") == str(PORT)
+    assert json.loads(instruction("ENTRYPOINT")) == ["storm"]
+
+
+@pytest.mark.parametrize(
+    ("service", "folders"), [("storm", [instruction("WORKDIR"), "/storm/servers"]), ("proxy", ["/data"])]
+)
+def test_what_must_last_is_on_a_volume(service: str, folders: list[str]) -> None:
+    volumes = [volume.partition(":") for volume in COMPOSE["services"][service]["volumes"]]
+    assert {name for name, _, _ in volumes} <= COMPOSE["volumes"].keys()
+    assert [inside for _, _, inside in volumes] == folders
+
+
+def test_the_folder_of_the_volume_is_the_users_in_the_image() -> None:
+    assert "STORM_HOME=/storm" in instruction("ENV")
+    assert '"$STORM_HOME/servers"' in IMAGE  # else the volume would be root's
+    assert "COPY --from=build --chown=storm /storm /storm" in IMAGE
