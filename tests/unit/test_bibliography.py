@@ -1,7 +1,9 @@
 """What is known of own documents as works: bibliographies, DOIs, metadata, and file names as the last resort."""
 
+import io
 import json
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +14,7 @@ import books
 import own_papers
 import papers
 import pytest
+from articles import cites, page_of
 from commands import run_storm
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,11 +26,12 @@ from storm_pipeline.sources.documents.bibliography import Bibliography, Entry, r
 from storm_pipeline.sources.documents.document import Document, Record, Unreadable, record_of_name
 from storm_pipeline.sources.documents.docx import read_docx
 from storm_pipeline.sources.documents.epub import read_epub
+from storm_pipeline.sources.documents.pdf import read_pdf
 from storm_pipeline.sources.documents.reader import read_documents
 from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.sources.search.own_records import with_crossref
 from storm_pipeline.text.person_names import Name, read_names
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Paragraph, Section, Snippet
 
 RIS = """TY  - CHAP
 AU  - Nedkvitne, Arnved
@@ -43,20 +47,9 @@ L1  - files/12/chapter scan.pdf
 ID  - nedkvitne2008
 ER  -
 """
-CSL = [
-    {
-        "id": "nedkvitne2008",
-        "type": "chapter",
-        "title": "Fish and Debt",
-        "author": [{"family": "Nedkvitne", "given": "Arnved"}],
-        "editor": [{"family": "Falck", "given": "Ida"}],
-        "container-title": "Towns of the North",
-        "publisher": "Brepols",
-        "publisher-place": "Turnhout",
-        "page": "117–140",
-        "issued": {"date-parts": [[2008]]},
-    }
-]
+CSL = """[{"id": "nedkvitne2008", "type": "chapter", "title": "Fish and Debt", "issued": {"date-parts": [[2008]]},
+  "author": [{"family": "Nedkvitne", "given": "Arnved"}], "editor": [{"family": "Falck", "given": "Ida"}],
+  "container-title": "Towns of the North", "publisher": "Brepols", "publisher-place": "Turnhout", "page": "117–140"}]"""
 
 
 def read(folder: Path) -> dict[str, Document]:
@@ -70,17 +63,14 @@ def article(folder: Path) -> Article:
     groups: dict[str, list[Snippet]] = {}
     for snippet in found:
         groups.setdefault(snippet.source_id, []).append(snippet)
-    sources = tuple(Source(i, own[0].url, own[0].title, tuple(own)) for i, own in groups.items())
-    sentences = tuple(
-        Sentence(f"Fact {n}.", (Citation(s.source_id, s.id),)) for n, s in enumerate(found, 1)
-    )  # fmt: skip
+    sources = tuple(page_of(*own) for own in groups.values())
+    sentences = tuple(cites(f"Fact {n}.", snippet) for n, snippet in enumerate(found, 1))
     return Article("Bergen", sections=(Section("Trade", (Paragraph(sentences),)),), sources=sources)
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("library.bib", own_papers.BIBLIOGRAPHY), ("library.ris", RIS), ("library.json", json.dumps(CSL))],
-    ids=["BibLaTeX", "RIS", "CSL-JSON"],
+    [("library.bib", own_papers.BIBLIOGRAPHY), ("library.ris", RIS), ("library.json", CSL)],
 )
 def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: str, content: str) -> None:
     own_papers.write_folder(tmp_path)
@@ -96,31 +86,19 @@ def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: st
 @pytest.mark.parametrize(
     ("url", "record"),
     [
-        ("file:///x/scan0001.pdf", Record("Whatever", doi="10.1/a")),
+        ("file:///x/scan0001.pdf", Record("Whatever", doi="10.1234/a")),
         ("file:///x/doe2001.pdf", Record()),
         ("file:///x/Long%20enough%20a%20title.pdf", Record()),
         ("file:///x/a.pdf", Record("Long Enough: a Title")),
         ("file:///x/doe%202001%20copy.pdf", Record()),
     ],
-    ids=["DOI", "key", "title in the name", "title", "author and year"],
 )
 def test_an_entry_is_found(url: str, record: Record) -> None:
-    text = "@article{doe2001, title={Long Enough: A Title}, author={Doe, Jane}, year={2001}, doi={10.1/A},journal={J}}"
-    text = text.replace("10.1/A", "10.1234/A")
-    record = Record(record.title, doi=record.doi.replace("10.1/", "10.1234/"))
+    text = "@article{doe2001, title={Long Enough: A Title}, author={Doe, Jane}, year={2001}, doi={10.1234/A}}"
     entries = read_bibliography("x.bib", text.encode())
     assert entries is not None
     document = Document(url, record.title, ((1, "x"),), None, record)
     assert Bibliography(entries).completed(document).record.authors == "Doe, Jane"
-
-
-def test_an_ambiguous_entry_is_none() -> None:
-    entry = "@book{{{}, title={{{} Things}}, author={{Doe, J}}, year=2001}}"
-    text = entry.format("a", "First") + entry.format("b", "Last")
-    entries = read_bibliography("x.bib", text.encode())
-    assert entries is not None
-    document = Document("file:///x/Doe%202001.pdf", "Doe 2001", ((1, "x"),))
-    assert Bibliography(entries).completed(document) == document
 
 
 @given(
@@ -322,32 +300,18 @@ def test_word_files_and_books_tell_their_authors() -> None:
     assert (file.record.title, file.record.authors) == ("On Grain", "Maria Sund")
     assert [text for _, text in file.pages] == ["Rye was dear."], "the title is no text"
     book = books.epub("<p>Rye.</p>", title="Rye")
-    creator = (
-        "<dc:creator>Sund, Maria</dc:creator><dc:publisher>Press</dc:publisher><dc:identifier>urn:isbn:9780306406157"
-    )
-    creator += "</dc:identifier>"
+    creator = "<dc:creator>Sund, Maria</dc:creator><dc:publisher>Press</dc:publisher>"
+    creator += "<dc:identifier>urn:isbn:9780306406157</dc:identifier></metadata>"
     name = "OEBPS/content.opf"
-    import io
-    import zipfile
-
-    package = zipfile.ZipFile(io.BytesIO(book)).read(name).decode().replace("</metadata>", f"{creator}</metadata>")
+    package = zipfile.ZipFile(io.BytesIO(book)).read(name).decode().replace("</metadata>", creator)
     record = read_epub(books.changed(book, {name: package})).record
     assert (record.authors, record.publisher, record.published) == ("Sund, Maria", "Press", "2001-02-03")
     assert (record.work.kind, record.work.isbn) == ("book", "9780306406157")
 
 
-CROSSREF = {
-    "status": "ok",
-    "message": {
-        "type": "journal-article",
-        "title": ["The <i>Kontor</i>"],
-        "author": [{"given": "Knut", "family": "Helle"}],
-        "container-title": ["Journal of Northern Trade"],
-        "issued": {"date-parts": [[2019, 3]]},
-        "page": "233-250",
-        "volume": "12",
-    },
-}
+CROSSREF = """{"status": "ok", "message": {"type": "journal-article", "title": ["The <i>Kontor</i>"],
+  "author": [{"given": "Knut", "family": "Helle"}], "container-title": ["Journal of Northern Trade"],
+  "issued": {"date-parts": [[2019, 3]]}, "page": "233-250", "volume": "12"}}"""
 UNKNOWN = Document("file:///a.pdf", "a", ((1, "x"),), None, Record("a", doi="10.1234/a"))
 
 
@@ -435,6 +399,4 @@ def test_a_doi_on_the_first_page_is_found(line: str) -> None:
     sheet.put(72, 740, "Grain and Hunger", 20, "B")
     sheet.put(72, 700, line, 8)
     sheet.paragraph(72, 660, own_papers.MANUSCRIPT[0], size=11)
-    from storm_pipeline.sources.documents.pdf import read_pdf
-
     assert read_pdf(papers.file([sheet])).record.doi == "10.5555/grain.7"

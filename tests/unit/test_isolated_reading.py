@@ -93,10 +93,13 @@ def test_a_file_of_too_many_lines_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_hostile_article_is_refused(tmp_path: Path, small: ReadingProcess) -> None:
-    (tmp_path / "a.json").write_text(json.dumps({"markdown": "[" * 400_000}))
-    with pytest.raises(DatasetError, match=rf"a.json cannot be read: it {LONGER}"):
-        read_article(tmp_path / "a.json", "A", AvailablePages())
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.json", json.dumps({"markdown": "[" * 400_000})), ("a.wiki", "{{a|" * 20_000)]
+)
+def test_a_hostile_article_is_refused(tmp_path: Path, small: ReadingProcess, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DatasetError, match=rf"{name} cannot be read: it {LONGER}"):
+        read_article(tmp_path / name, "A", AvailablePages())
     assert small.read(pid, size=0)
 
 
@@ -211,15 +214,9 @@ def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypat
 
 TEXTS = st.text(max_size=20)
 PAGES = st.lists(st.tuples(st.none() | st.integers(1), TEXTS), max_size=3).map(tuple)
-DOCUMENTS = st.builds(
-    Document,
-    TEXTS,
-    TEXTS,
-    PAGES,
-    st.none() | TEXTS,
-    st.builds(Record, TEXTS, work=st.builds(Work, kind=TEXTS, volume=TEXTS)),
-    st.dictionaries(st.integers(), TEXTS),
-)
+RECORDS = st.builds(Record, TEXTS, work=st.builds(Work, kind=TEXTS, volume=TEXTS))
+LABELS = st.dictionaries(st.integers(), TEXTS)
+DOCUMENTS = st.builds(Document, TEXTS, TEXTS, PAGES, st.none() | TEXTS, RECORDS, LABELS)
 
 
 @settings(max_examples=50)
