@@ -9,16 +9,6 @@ CHILDREN = r"""
 @proceedings{days, title = {Hanse Days}, editor = {Roe, Ann}, date = {1999}, publisher = {Brill}, location = {Leiden}}
 @inproceedings{rye, title = {On Rye}, author = {Sund, Maria}, crossref = {days}, pages = {3-9}}
 """
-DUPLICATES = r"""
-@book{wharf, title = {The Wharf}, author = {Ersland, Geir Atle}, publisher = {Alma}, address = {Bergen}, year = 1999}
-@book{wharf, title = {Another Wharf}, author = {Nobody, N.}, year = 1900}
-@book{granary, title = {The Granary}, author = {Sund, Maria}, publisher = {Alma}, address = {Bergen}, year = 2001}
-"""
-BROKEN = r"""
-@book{lost title = {Lost}, author = {Nobody, N.}}
-@book{mill, title = {The Mill}, author = {Falk, Dag}, publisher = {Alma}, address = {Oslo}, year = 1931}
-@article{unclosed, title = {Unclosed}, author = {Nobody, N.}
-"""
 STRINGS = r"""
 @string{jnt = "Journal of Northern Trade"}
 @string{alma = {Alma}}
@@ -96,8 +86,6 @@ ER  -
 """
 BIB = {
     "children": CHILDREN,
-    "duplicates": DUPLICATES,
-    "broken entries": BROKEN,
     "strings": STRINGS,
     "braces": BRACES,
     "accents": ACCENTS,
@@ -106,12 +94,8 @@ BIB = {
     "addresses": ADDRESSES,
     "other alphabets": NON_LATIN,
 }
-SOUND = BROKEN.splitlines()[2]
-"""The only entry of ``BROKEN`` that Pandoc and biber can read; they refuse the whole file."""
 KEYS = {
     "children": ("debt", "rye"),
-    "duplicates": ("wharf", "granary"),
-    "broken entries": ("mill",),
     "strings": ("kontor", "ships"),
     "braces": ("hanse", "law"),
     "accents": ("ueber", "oe", "caf"),

@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 import dspy
 
+from storm_pipeline.evidence.passages import Passage
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
+from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.evidence.store import ReferenceStore
 from storm_pipeline.method.context import RunContext, brief_of
+from storm_pipeline.method.writers.draft_checks import check_blocks
+from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.run.events import CallbackSink, Counted, Degraded, Event, Events, Revised
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Snippet
+from storm_pipeline.types import Sentence, Snippet
 
 Reply = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Inputs of a prompt → its output fields; may raise a ModelError."""
@@ -70,3 +74,22 @@ def run(
             ),
             told,
         )
+
+
+def checked(
+    passages: Sequence[Passage], draft: str, reply: str | Exception, judge: Any = None, **settings: str
+) -> tuple[list[Sentence], Told, list[str]]:
+    """The sentences of a draft that stand, what was told, and the remarks that were made, to which a writer replies."""
+    remarks: list[str] = []
+
+    def ask_again(asked: str, _: object) -> str:
+        remarks.append(asked)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    screen = Screen(passages, known="Orrin Dam", embed=HashingEmbedder().embed)
+    with run(**settings) as (ctx, told):
+        written = read_draft(draft, len(passages))
+        blocks = check_blocks(replace(ctx, judge=judge or ctx.judge), "History", written, screen, ask_again)
+    return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks

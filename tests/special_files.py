@@ -13,6 +13,9 @@ def special_file(path: Path, kind: str) -> Path:
             os.mkfifo(path)
         case "folder":
             path.mkdir()
+        case "endless":
+            path.touch()
+            os.truncate(path, 2**40)
         case "loop":
             path.symlink_to(path)
         case "missing":

@@ -83,14 +83,6 @@ def test_what_is_no_list_of_topics_is_refused(tmp_path: Path, name: str, content
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"cannot read .*none\.txt"):
-        read_topics(tmp_path / "none.txt")
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(SettingsError, match=r"cannot read .*folder\.csv"):
-        read_topics(tmp_path / "folder.csv")
-
-
 def test_a_thousand_topics_are_read_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_of_topics, "_MOST_TOPICS", 1000)
     rows = "".join(f'"Topic {n}, of many",{n % 5 + 1}\n' for n in range(1000))

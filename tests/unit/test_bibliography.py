@@ -1,7 +1,6 @@
 """What is known of own documents as works: bibliographies, DOIs, metadata, and file names as the last resort."""
 
 import io
-import json
 import sys
 import zipfile
 from collections import Counter
@@ -182,18 +181,6 @@ def test_an_institution_is_shown_without_the_mark_of_one(tmp_path: Path) -> None
     assert "author = {{Deutsche Bank} and Doe, Jane}" in export(written, "bibtex").decode()
 
 
-def test_url_day_of_access_and_doi_reach_every_export(tmp_path: Path) -> None:
-    (tmp_path / "roe.txt").write_text("Rye was sold on the wharf of Bergen for stockfish.")
-    (tmp_path / "library.bib").write_text(INHERITING)
-    written = article(tmp_path)
-    for name in ("bibtex", "ris", "csl", "wikitext", "pandoc"):
-        text = export(written, name).decode()
-        assert "https://a.example/rye_1?b=2" in text.replace("\\", ""), name
-        assert "10.1234/rye" in text.replace("\\", ""), name
-    assert "urldate = {2020-01-02}" in export(written, "bibtex").decode()
-    assert json.loads(export(written, "csl"))[0]["accessed"] == {"date-parts": [[2020, 1, 2]]}
-
-
 def test_a_list_of_files_without_end_is_read_once() -> None:
     files = ":".join(["a.pdf", "b" * 100_000, "Silk:c/d.docx", "e.exe"])
     (entry,) = read_bibliography("l.bib", f"@book{{a, title={{A}}, file={{{files}}}}}".encode()) or ()
@@ -210,14 +197,6 @@ def test_duplicate_keys_and_broken_entries_are_named(tmp_path: Path) -> None:
     reasons = " ".join(item.reason for item in found if isinstance(item, Unreadable))
     assert all(word in reasons for word in ("library.bib", "twice", "nowhere", "broken"))
     assert [item.title for item in found if isinstance(item, Document)] == ["Silk and Horses"]
-
-
-def test_a_damaged_bibliography_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Silk was traded for horses in the mountains.")
-    (tmp_path / "library.json").write_text('{"url": "u", "title": "t", "text": "Paper was made."}\n')
-    (tmp_path / "library.bib").write_bytes(b"\xff\xfe\x00")
-    documents = list(read_documents(tmp_path))
-    assert [one.title for one in documents if isinstance(one, Document)] == ["a", "t"], "JSON lines stay documents"
 
 
 @pytest.mark.parametrize(

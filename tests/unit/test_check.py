@@ -33,7 +33,7 @@ from storm_pipeline.sources.engines.corpus import CorpusSearch
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.plain import web_address
 from storm_pipeline.text.words import has_word
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Snippet, Source
 
 ORRIN = "https://example.org/orrin"
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
@@ -199,12 +199,7 @@ def test_an_article_whose_sources_did_not_change_is_byte_identical(drawn: Articl
     assert found.failing == frozenset()
 
 
-def test_a_sentence_whose_passage_changed_cites_what_the_page_says_now() -> None:
-    found = refreshed(DATED, orrin=DAM.replace("1926", "1927"), falk=ALL["falk"])
-    assert found.failing == {1}
-    texts = {own.id: own.text for source in found.checked.article.sources for own in source.snippets}
-    _, changed, _ = found.checked.article.sentences()
-    assert ["1927" in texts[cited.snippet_id] for cited in changed.citations] == [True]
+def test_a_passage_that_changed_may_support_its_sentence_still() -> None:
     still = refreshed(DATED, orrin=f"It was in 1926 that the dam was ready. {DAM[95:]}", falk=ALL["falk"])
     assert still.failing == frozenset()
     assert {one.kind for one in still.changes} == {"changed"}
@@ -384,8 +379,8 @@ def test_our_own_exports_find_their_sources_again(tmp_path: Path, form: str) -> 
     for snippet in (snippet for one in SENTENCES for snippet in corpus.search(one, 9)):
         snippets.setdefault(snippet.source_id, []).append(snippet)
     sources = tuple(Source(name, own[0].url, own[0].title, tuple(own)) for name, own in snippets.items())
-    sentences = tuple(Sentence(s.title + " says so.", (Citation(s.id, s.snippets[0].id),)) for s in sources)
-    own = Article("Bergen", sections=(Section("Trade", (Paragraph(sentences),)),), sources=sources)
+    sentences = (cites(f"{one.title} says so.", one.snippets[0]) for one in sources)
+    own = article(section("Trade", *sentences), sources=sources, title="Bergen")
     rendered = {"md": own.to_markdown, "html": own.to_html}
     made = rendered[form]().encode() if form in rendered else export(own, {"wiki": "wikitext"}.get(form, form))
     (folder / f"bergen.{form}").write_bytes(made)

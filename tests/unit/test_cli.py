@@ -11,12 +11,14 @@ import textwrap
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
+from articles import article, section, sentence, source
 from commands import run_storm as run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,31 +32,21 @@ from storm_pipeline.run.events import CallFinished, Events, EventSink, RunFinish
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import (
     Article,
-    Citation,
     Conversation,
     Heading,
     Outline,
-    Paragraph,
     Perspective,
     Problem,
     Report,
-    Section,
-    Sentence,
-    Snippet,
-    Source,
     Turn,
     Usage,
     UsageRow,
 )
 
 LEADS = "wikipedia-vital-article-leads-en"
-SNIPPET = Snippet("https://a.example/", "A", "It is so.")
-SOURCE = Source(SNIPPET.source_id, SNIPPET.url, "A", (SNIPPET,))
-CITED = Sentence("It is so.", (Citation(SOURCE.id, SNIPPET.id),))
-ARTICLE = Article(
-    "Silk Road",
-    sections=(Section("Origins", (Paragraph((CITED, Sentence("It may be so."))),)),),
-    sources=(SOURCE,),
+SOURCE = source("a", "It is so.")
+ARTICLE = replace(
+    article(section("Origins", sentence("It is so.", SOURCE), "It may be so."), sources=(SOURCE,), title="Silk Road"),
     conversations=(Conversation(Perspective("Historian", "The past."), (Turn("Why?"), Turn("When?"))),),
     usage=Usage((UsageRow("sections", "writer", "m", calls=7, tokens_in=1200, tokens_out=300),), 42.0),
     report=Report(problems=(Problem("sections", "failure", "no reply"),) * 3),
@@ -323,14 +315,6 @@ def test_interrupted_before_the_run_no_folder_is_told(storm: type[FakeStorm], mo
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("write",), ("write", "x", "--no-such-option"), ("no-such-command",), ("assets", "pull", LEADS, "--all")],
-)
-def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
-    assert run(*arguments).exit_code == 2
-
-
 def test_what_libraries_warn_is_shown_with_debug_only(storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[bool, bool]] = []
     logger = logging.getLogger("some.library")
@@ -457,25 +441,55 @@ def start(work: str, *arguments: str, stderr: int = subprocess.PIPE) -> subproce
     )
 
 
+ORDERLY = """
+    def work(self, topic):
+        print("begun", file=sys.stderr, flush=True)
+        self.halt.wait(60)
+        print("saved", file=sys.stderr, flush=True)
+        raise StoppedError("stopped")
+"""
+WAITING = """
+    def work(self, topic):
+        with Tasks() as tasks:
+            task = tasks.start(threading.Event().wait, 120)
+            print("begun", file=sys.stderr, flush=True)
+            task.result()
+"""
+LOADING = """
+    def work(self, topic):
+        self.running = False
+        print("begun", file=sys.stderr, flush=True)
+        threading.Event().wait(600)
+"""
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
-    orderly = """
-        def work(self, topic):
-            print("working", file=sys.stderr, flush=True)
-            self.halt.wait(60)
-            print("saved", file=sys.stderr, flush=True)
-            raise StoppedError("stopped")
-    """
-    with start(orderly, "--quiet") as process:
+@pytest.mark.parametrize(
+    ("work", "number", "says"),
+    [
+        *((ORDERLY, number, ["saved", f"interrupted; {HOW_TO_GO_ON}"]) for number in SIGNALS),
+        *((WAITING, number, None) for number in SIGNALS),
+        (LOADING, signal.SIGINT, [f"interrupted; {HOW_TO_GO_ON}"]),
+    ],
+)
+def test_an_interruption_lets_what_is_in_flight_finish_and_a_second_waits_for_nothing(
+    work: str, number: signal.Signals, says: list[str] | None
+) -> None:
+    """While nothing is in flight, a model is loaded: the first one ends it at once."""
+    with start(work, "--quiet") as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "working\n"
+        assert process.stderr.readline() == "begun\n"
         process.send_signal(number)
+        if work == WAITING:
+            assert "interrupt again to end at once" in process.stderr.readline()
+            process.send_signal(number)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint.splitlines()[1:] == ["saved", f"interrupted; {HOW_TO_GO_ON}"]
-    assert "interrupt again to end at once" in complaint.splitlines()[0]
+    if says:
+        assert complaint.splitlines()[-len(says) :] == says
+        assert ("interrupt again to end at once" in complaint.splitlines()[0]) == (work == ORDERLY)
 
 
 def test_an_interruption_may_come_while_the_stopped_work_holds_a_lock() -> None:
@@ -519,42 +533,6 @@ def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: boo
         shown, _ = process.communicate(timeout=60)
     assert process.returncode == (0 if ignored else 130)
     assert shown.startswith("finished" if ignored else "stopped")
-
-
-@pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_second_interruption_waits_for_nothing(number: signal.Signals) -> None:
-    waiting = """
-        def work(self, topic):
-            with Tasks() as tasks:
-                task = tasks.start(threading.Event().wait, 120)
-                print("waiting", file=sys.stderr, flush=True)
-                task.result()
-    """
-    with start(waiting, "--quiet") as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "waiting\n"
-        process.send_signal(number)
-        assert "interrupt again" in process.stderr.readline()
-        process.send_signal(number)
-        process.communicate(timeout=60)
-    assert process.returncode == 130
-
-
-def test_before_the_work_has_begun_an_interruption_ends_it_at_once() -> None:
-    loading = """
-        def work(self, topic):
-            self.running = False
-            print("loading", file=sys.stderr, flush=True)
-            threading.Event().wait(600)
-    """
-    with start(loading, "--quiet") as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "loading\n"
-        process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert complaint == f"interrupted; {HOW_TO_GO_ON}\n"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json-events",)])

@@ -111,21 +111,9 @@ def test_the_users_pages_are_short() -> None:
     assert len(readme.split()) <= 1_000
 
 
-def test_commits_are_named_in_the_lab_alone() -> None:
-    for page in (ROOT / "docs").glob("*.md"):
-        found = re.findall(
-            r"(?<![\w/-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,8}(?![\w-])", page.read_text("utf-8")
-        )
-        assert not found, (page.name, found)
-
-
-FILE = Path(__file__).resolve().parents[2] / "docs" / "site_content.py"
-
-
 def _site() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_content", FILE)
-    assert spec
-    assert spec.loader
+    spec = importlib.util.spec_from_file_location("site_content", ROOT / "docs" / "site_content.py")
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

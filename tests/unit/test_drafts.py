@@ -1,7 +1,7 @@
 """Drafts of capable writers: read, checked, handed back once; nothing is dropped in silence."""
 
 import pytest
-from contexts import Told, run
+from contexts import Told, checked, run
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
@@ -28,19 +28,7 @@ STRAY = "Penguins dance in Antarctic moonlight [2]."
 
 
 def review(draft: str, reply: str | ModelError, **settings: str) -> tuple[list[Sentence], Told, list[str]]:
-    """The sentences that stand, what was told, and the remarks that were made."""
-    remarks: list[str] = []
-
-    def ask_again(asked: str, _: object) -> str:
-        remarks.append(asked)
-        if isinstance(reply, ModelError):
-            raise reply
-        return reply
-
-    screen = Screen(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
-    with run(**settings) as (ctx, told):
-        blocks = check_blocks(ctx, "History", read_draft(draft, len(PASSAGES)), screen, ask_again)
-    return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
+    return checked(PASSAGES, draft, reply, **settings)
 
 
 def test_headings_bullets_emphasis_and_markers_are_read() -> None:

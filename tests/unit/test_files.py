@@ -61,12 +61,8 @@ def test_writers_at_once_and_long_names_do_not_meet(tmp_path: Path) -> None:
         list(pool.map(lambda text: write_atomically(path, text), texts))
     assert path.read_text() in texts
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "ours", "x")
     (tmp_path / "plain").write_text("x")
-    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode, "whom the user lets may read it"
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="os.walk has no limit there")
@@ -91,11 +87,9 @@ def test_folders_nested_too_deeply_are_named(tmp_path: Path, command: list[str])
     ("number", "remedy"),
     [
         (errno.ENOSPC, "No space left on device; free some space"),
-        (errno.EDQUOT, "free some space"),
         (errno.EROFS, "Read-only file system; make the disk writable again"),
         (errno.EIO, "check the disk"),
         (errno.EACCES, "Permission denied; check the folder's permissions"),
-        (errno.EPERM, "check the folder's permissions"),
         (errno.ENOENT, "restore the folder"),
         (errno.EMFILE, "see that the folder can be written"),
     ],
@@ -161,7 +155,7 @@ def test_a_file_is_read_up_to_a_limit(tmp_path_factory: pytest.TempPathFactory, 
             read_bounded(path, limit)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder", "loop"])
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder", "loop", "endless"])
 @pytest.mark.parametrize("name", ["storm.toml", "pyproject.toml", ".env"])
 def test_a_folders_settings_may_be_no_file(tmp_path: Path, name: str, kind: str) -> None:
     special_file(tmp_path / name, kind)
@@ -175,13 +169,6 @@ def test_a_folders_settings_may_be_no_file(tmp_path: Path, name: str, kind: str)
     else:
         with pytest.raises(SettingsError, match=name):
             read()
-
-
-def test_an_env_file_is_bounded(tmp_path: Path) -> None:
-    with (tmp_path / ".env").open("wb") as file:
-        file.truncate(2**40)
-    with pytest.raises(SettingsError, match="more than"):
-        use_files(env=tmp_path / ".env")
 
 
 def made_run(root: Path) -> Path:
@@ -204,22 +191,15 @@ def test_what_is_no_file_of_a_run_is_not_read(tmp_path: Path, name: str, kind: s
     shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
     mine = tmp_path / "mine"
     mine.write_text("my own text")
-    if kind == "endless":
-        with (folder / name).open("wb") as file:
-            file.truncate(2**40)
-    elif kind == "my own file":
+    if kind == "my own file":
         (folder / name).symlink_to(mine)
     else:
         special_file(folder / name, kind)
     assert {entry.folder for entry in list_runs(tmp_path / "runs")} == {folder, others}
     served = RunFolders(tmp_path / "runs")
-    for read in (
-        lambda: served.article(folder.name),
-        lambda: served.outline(folder.name),
-        lambda: served.settings(folder.name),
-    ):
+    for read in (served.article, served.outline, served.settings):
         with suppress(RunError):
-            assert "my own text" not in str(read())
+            assert "my own text" not in str(read(folder.name))
     if kind != "endless":
         assert tuple(EventFile(folder, 0).read()) == (() if name == "events.jsonl" else ((1, {}),))
     run_entry(folder)
@@ -261,22 +241,19 @@ def test_an_article_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("sessions", "9" * 4300), ("topic", r'"Silk \ud800"'), ("from", r'"\udfff"')]
+    ("field", "value", "said"),
+    [
+        *(("sessions", "9" * 4300, ""), ("topic", r'"Silk \ud800"', ""), ("from", r'"\udfff"', "")),
+        ("topic", f'"{"Silk " * 100_000}"', "its topic has 500,000 characters"),
+    ],
+    ids=lambda text: text[:9],
 )
-def test_a_state_that_cannot_be_written_back_is_no_unexpected_fault(tmp_path: Path, field: str, value: str) -> None:
+def test_a_state_from_elsewhere_is_no_unexpected_fault(tmp_path: Path, field: str, value: str, said: str) -> None:
     folder = made_run(tmp_path)
     state = json.loads((folder / "run.json").read_text()) | {field: "VALUE"}
     (folder / "run.json").write_text(json.dumps(state).replace('"VALUE"', value))
     result = run_storm("resume", str(folder), "--yes", "--search", "none")
-    assert result.exit_code and "unexpected" not in result.output
-
-
-def test_a_topic_of_a_stranger_is_no_longer_than_ones_own(tmp_path: Path) -> None:
-    folder = made_run(tmp_path)
-    state = json.loads((folder / "run.json").read_text()) | {"topic": "Silk " * 100_000}
-    (folder / "run.json").write_text(json.dumps(state))
-    result = run_storm("resume", str(folder), "--yes", "--search", "none")
-    assert result.exit_code == 1 and "its topic has 500,000 characters" in " ".join(result.output.split())
+    assert result.exit_code and "unexpected" not in result.output and said in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("status", ["running", "stopped"])
@@ -333,15 +310,9 @@ def test_settings_that_cannot_be_read_are_damaged(tmp_path: Path, content: str) 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("arguments", [("search", "engines"), ("--version",), ("--help",)])
 def test_a_full_disk_is_said(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "storm_pipeline", *arguments]
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "storm_pipeline", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=100,
-        )
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=100)
     assert ended.returncode == 1
     assert "No space left on device" in ended.stderr
     assert "Traceback" not in ended.stderr

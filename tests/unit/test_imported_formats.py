@@ -60,15 +60,10 @@ def test_an_exported_article_comes_back_from_wikitext(article: Article) -> None:
 
 PIECES = st.sampled_from(
     [
-        *(
-            *("<ref>", "</ref>", '<ref name="a">', '<ref name="a" />', "<references />", "{{cite web |url=", "}}"),
-            *(DAM, LAKE),
-        ),
+        *("<ref>", "</ref>", '<ref name="a">', '<ref name="a" />', "<references />", "{{cite web |url=", "}}"),
         *("[[", "]]", "[", "]", "[[File:a.png|", "{|", "|}", "|", "\n", "\n\n", "== A ==\n", "*", "'''", "<!--", "-->"),
-        *(
-            *("{{sfn|a|1990}}", "{{efn|", "{{refn|group=n|", "{{r|a}}", "{{convert|", "{{val|1|u=", "{{ref=", "1a1="),
-            "{{x",
-        ),
+        *("{{sfn|a|1990}}", "{{efn|", "{{refn|group=n|", "{{r|a}}", "{{convert|", "{{val|1|u=", "{{ref=", "1a1="),
+        *(DAM, LAKE, "{{x"),
         *("{{cite book|title=a|last=b|year=1990|ref={{harvid|a|1990}}", "<gallery>", "{{blockquote|", "{{Infobox|"),
         *("&#91;", "&nbsp;", "&#x110000;", "<b>", "</b>", "<nowiki>", "</nowiki>", "A sentence.", "[1]", "\ufdd0"),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from articles import cites, page_of
-from contexts import Told, run
+from contexts import Told, checked, run
 
 from storm_pipeline.errors import ModelError, SettingsError
 from storm_pipeline.evidence.judges.base import Label, Question, Span, Verdict
@@ -16,8 +16,8 @@ from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import judge_of_run
 from storm_pipeline.evidence.judges.support import AlceVerdict, judge_alce, support_as_judged, support_of
 from storm_pipeline.evidence.passages import Passage, passages
-from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
+from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.draft_checks import check_blocks
 from storm_pipeline.method.writers.drafts import read_draft
 from storm_pipeline.method.writers.editing import edit_article
@@ -56,19 +56,7 @@ def turned(claim: str, _: tuple[str, ...]) -> Label:
 
 
 def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, list[str]]:
-    """The sentences that stand, what was told, and the remarks that were made."""
-    remarks: list[str] = []
-
-    def ask_again(asked: str, _: object) -> str:
-        remarks.append(asked)
-        return reply
-
-    screen = Screen(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
-    with run() as (ctx, told):
-        judged = replace(ctx, judge=judge)
-        written = read_draft(draft, 2)
-        blocks = check_blocks(judged, "History", written, screen, ask_again)
-    return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
+    return checked(PASSAGES, draft, reply, judge)
 
 
 def test_a_doubted_sentence_goes_back_with_the_deciding_words_and_is_mended() -> None:
@@ -88,13 +76,12 @@ def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
     assert [one.claim for one in judge.asked] == [SAID]
 
 
+def model_judge(ctx: RunContext) -> LanguageModelJudge:
+    return LanguageModelJudge(partial(ctx.ask, "judge"), "one", ctx.programs.check)
+
+
 def by_model(
-    draft: str,
-    snippets: Sequence[Snippet],
-    verdicts: str,
-    reply: str = "",
-    second: str = "",
-    shown: Sequence[Passage] = (),
+    draft: str, snippets: Sequence[Snippet], verdicts: str, reply: str = "", second: str = "", shown: Any = ()
 ) -> tuple[list[Sentence], list[Mapping[str, Any]], list[str]]:
     """The sentences that stand where a language model judges a draft, its calls, and the remarks that were made."""
     asked: list[Mapping[str, Any]] = []
@@ -106,7 +93,7 @@ def by_model(
 
     shown = shown or passages(snippets)
     with run(snippets, replies={"CheckSentences": check}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        ctx = replace(plain, judge=model_judge(plain))
         screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
         written = read_draft(draft, len(shown))
         kept = check_blocks(ctx, "a section", written, screen, lambda own, _: remarks.append(own) or reply)
@@ -175,30 +162,28 @@ def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
     assert any("judging History: it is out" in str(event) for event in told.events)
 
 
-@pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
-def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
-    doubt = "1: not - no passage says so"
-    assert texts(by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0]) == kept
+BUILT = "1: contradicted - men built it"
+DATED = "The Orrin Dam was finished on 6/22/36."
 
 
 @pytest.mark.parametrize(
-    ("reply", "kept"),
+    ("draft", "doubt", "reply", "second", "kept", "calls"),
     [
-        (f"{SAID} [1]", [SAID]),
-        (f"{TURNED} [1]", []),
-        (f"{TURNED} [1] | built between 1931 and 1936 by two thousand men", [TURNED]),
+        (SAID, "1: not - no passage says so", f"{SAID} [1]", "", [], 1),
+        (SAID, "1: not - no passage says so", f"{SAID} [1][2]", "", [SAID], 1),
+        (TURNED, BUILT, f"{SAID} [1]", "", [SAID], 1),
+        (TURNED, BUILT, f"{TURNED} [1]", "", [], 1),
+        (TURNED, BUILT, f"{TURNED} [1] | built between 1931 and 1936 by two thousand men", "", [TURNED], 1),
+        (TURNED, BUILT, f"{DATED} [1]", "1: supported", [DATED], 2),
+        (TURNED, BUILT, f"{DATED} [1]", "1: not - they say nothing of it", [], 2),
     ],
+    ids=["as before", "a further passage", "mended", "kept", "quoted", "other words", "other words, doubted"],
 )
-def test_a_language_model_is_asked_once_and_stands_by_its_doubt(reply: str, kept: list[str]) -> None:
-    found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {reply}")
-    assert (texts(found), len(asked)) == (kept, 1)
-
-
-@pytest.mark.parametrize(("second", "stands"), [("1: supported", True), ("1: not - they say nothing of it", False)])
-def test_an_answer_whose_words_its_passages_lack_is_read_by_the_language_model(second: str, stands: bool) -> None:
-    new = "The Orrin Dam was finished on 6/22/36."
-    found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {new} [1]", second)
-    assert (texts(found), len(asked)) == ([new] * stands, 2)
+def test_a_language_model_stands_by_its_doubt_unless_the_answer_proves_its_sentence(
+    draft: str, doubt: str, reply: str, second: str, kept: list[str], calls: int
+) -> None:
+    found, asked, _ = by_model(f"{draft} [1]", [DAM, LAKE], doubt, f"1: {reply}", second)
+    assert (texts(found), len(asked)) == (kept, calls)
 
 
 def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
@@ -251,7 +236,7 @@ def test_each_part_of_a_split_sentence_is_judged_alone_and_keeps_what_the_judge_
         return {"verdicts": "1: supported [1]\n2: supported [2]"}
 
     with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": check}) as (plain, _):
-        judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
+        judge = model_judge(plain)
         (own,) = edit_article(replace(plain, judge=judge), sections)
     assert list(own.sentences()) == [cites("Two thousand men built it.", DAM), cites("Char live there.", LAKE)]
     assert asked[0]["check"].splitlines() == [
@@ -266,7 +251,7 @@ def test_a_new_text_that_a_language_model_supports_is_not_compared_by_its_digits
     edit = Edit(kind="reword", sentence=1, text="Men built the dam in 2 years.")
     answers = {"EditArticle": lambda _: {"edits": [edit]}, "CheckSentences": lambda _: {"verdicts": "1: supported"}}
     with run([DAM], answers) as (ctx, _):
-        judge = LanguageModelJudge(partial(ctx.ask, "judge"), "one", ctx.programs.check)
+        judge = model_judge(ctx)
         assert edit_article(ctx, sections) == sections
         (own,) = edit_article(replace(ctx, judge=judge), sections)
         assert ctx.verdicts[edit.text].label == "supported"  # for the record of the article

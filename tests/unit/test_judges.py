@@ -1,7 +1,6 @@
 """Judges of support: the screen, the language model, the judge that remembers, and the deciding words."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
@@ -11,16 +10,14 @@ from articles import article, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import BudgetSpentError, ModelError, SettingsError
-from storm_pipeline.evidence.judges.base import Question, Verdict, label_of
+from storm_pipeline.errors import BudgetSpentError, ModelError
+from storm_pipeline.evidence.judges.base import Question, Verdict
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
-from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.judges.screen import ScreenJudge
-from storm_pipeline.evidence.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
+from storm_pipeline.evidence.judges.spans import deciding, quoted, with_spans
 from storm_pipeline.evidence.retrieval import Vectors
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation
 
 PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 families who lost their farms."
@@ -50,43 +47,11 @@ _texts = st.one_of(
 _questions = st.builds(Question, _texts, st.lists(_texts, max_size=3).map(tuple))
 
 
-class LengthJudge:
-    """Supports claims by the length of their passages, and keeps what it is asked."""
-
-    name, threshold = "length", 0.5
-
-    def __init__(self) -> None:
-        self.asked: list[Question] = []
-
-    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        self.asked += questions
-        scores = (sum(map(len, one.passages)) % 7 / 7 for one in questions)
-        return [Verdict(label_of(score, self.threshold), score) for score in scores]
-
-
 @given(_questions)
 def test_spans_resolve_to_words_of_the_passages(question: Question) -> None:
     found = [*deciding(question), *quoted(question, question.claim)]
     assert all(question.passages[span.passage][span.start : span.end].strip() for span in found)
     assert all(0 <= span.start < span.end for span in found)
-
-
-def test_an_explaining_judge_adds_spans_and_what_lacks() -> None:
-    judge = ExplainingJudge(LengthJudge())
-    wrong = Question("The dam was built in 1940.", (PASSAGE,))
-    (verdict,) = judge.judge([wrong])
-    assert verdict.spans == deciding(wrong)
-    assert (verdict.label == "supported") != bool(verdict.reason)
-    assert lacking(wrong) == "“1940” not found"
-    assert lacking(Question("The dam was built from 1931.", (PASSAGE,))) == ""
-
-
-@pytest.mark.slow
-def test_judges_are_opened_by_name(tmp_path: Path) -> None:
-    settings = Settings.build({"cache": tmp_path})
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SettingsError, match="cannot be loaded as a cross-encoder"):
-        open_judge(str(tmp_path / "empty"), settings).judge([Question("One.", ("One.",))])
 
 
 DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."

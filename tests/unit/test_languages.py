@@ -11,11 +11,9 @@ from storm_pipeline.text.languages import (
     count_words,
     detect,
     length_in_words,
-    scripts_of,
     split_sentences,
     windows,
 )
-from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation
 
 TEXTS = {
@@ -211,12 +209,6 @@ def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, 
 )
 def test_headings_of_no_sections_are_known_in_every_language(language: str, outline: str, left: list[str]) -> None:
     assert [heading.title for heading in parse_outline(outline, f"x {language}").sections] == left
-
-
-def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
-    assert foreign_script_share("東京は日本の首都である。", "東京", scripts_of("ja")) == 0.0
-    assert foreign_script_share("Айфон — смартфон.", "iPhone", scripts_of("ru")) == 0.0
-    assert foreign_script_share("故宫位于北京。", "Дворец", scripts_of("ru")) == 1.0
 
 
 @pytest.mark.parametrize(

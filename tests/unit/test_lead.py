@@ -78,7 +78,7 @@ def test_a_summary_cites_sentences_that_share_one_rare_word_with_it() -> None:
     assert not told.revised()
 
 
-@pytest.mark.parametrize("topic", ["C", "C++", "R", "D&D", "M*A*S*H", "It", "π", "서울", "Orrin Dam"])
+@pytest.mark.parametrize("topic", ["C++", "D&D", "M*A*S*H", "It", "π", "서울", "Orrin Dam"])
 def test_a_good_first_sentence_is_not_returned_whatever_the_topic_is_called(topic: str) -> None:
     first = "It is a wall of concrete that two thousand men built between 1931 and 1936 [1]."
     sentences, told, asked = lead(first, topic=topic)
