@@ -11,6 +11,7 @@ import own_papers
 import pytest
 from articles import article, cites, section, sentence, source
 from hypothesis import given, settings
+from lxml import html as lxml_html
 from strategies import articles
 from year_judge import YearJudge
 
@@ -68,6 +69,8 @@ def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) 
     (why,) = checked.unread.values()
     assert "answered 404" in why
     assert "1 source could not be read" in summary(checked)
+    remarks = [own.text for own in lxml_html.fromstring(to_page(checked)).xpath("//small")]
+    assert remarks == ["not supported: 1999 not found", "no source cited", "source not read"]
     offline = check(tmp_path / "a.md")
     assert verdicts(offline) == ["unread", "unread", "uncited", "unread"]
     assert offline.support is None

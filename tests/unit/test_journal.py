@@ -100,6 +100,8 @@ def test_what_is_left_is_what_marks_leave_one_after_the_other(told: list[tuple[s
                     for own in [own for own in left if own[0] == kind]:
                         left[own] = [one for one in left[own] if role and one != value]
         with Journal(path, read_only=True) as read:
+            for kind in "ab":
+                assert read.unused(kind) == sum(len(values) for own, values in left.items() if own[0] == kind)
             for (kind, key), wanted in left.items():
                 assert list(read.earlier(kind).get(key, ())) == wanted
 
