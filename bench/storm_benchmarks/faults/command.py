@@ -93,7 +93,7 @@ def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: boo
     from storm_pipeline.method import session
     from storm_pipeline.sources.search.base import NoContents
 
-    embedder.open_embedder = lambda *_, **__: embedder.HashingEmbedder()
+    vars(embedder)["open_embedder"] = lambda *_, **__: embedder.HashingEmbedder()
     vars(session)["WikipediaContents"] = lambda _: NoContents()
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
