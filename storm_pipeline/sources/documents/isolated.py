@@ -101,7 +101,7 @@ class ReadingProcess:
             while not self._returned.wait_for(
                 lambda: self._idle and not (whose and self._held[whose]), _SOON if self._spare else None
             ):
-                if not self._idle:
+                if not self._idle and self._spare:  # other threads may have waited as long
                     self._idle.append(self._spare.pop())
             process = self._idle.pop()
             self._held[whose] += 1

@@ -13,9 +13,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 BENCH = {
     *("storm_bench.judges.base", "storm_bench.judges.open_judge", "storm_bench.datasets.closed_corpus"),
     *("storm_bench.datasets.expertqa", "storm_bench.datasets.wikigenbench", "storm_bench.types"),
-    "storm_bench.reporting.plots",
+    *("storm_bench.reporting.plots", "storm_bench.folders"),
 }
-"""What the bench promises to the training: the seam of its judges, readers, and the guard of its plots."""
+"""What the bench promises to the training: the seam of its judges, readers, and the guards of its files and plots."""
 ORDER = [
     {"costs", "errors", "losses", "world", "tiny", "curves", "returns", "published"},
     *({"articles", "batches", "checkpoints", "truth", "export"}, {"loop", "sampling", "segments"}),
