@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import islice
 from zlib import crc32
 
 import numpy as np
@@ -25,13 +26,16 @@ _CONTAINED = 0.5  # minimum share of the shorter text's shingles in a longer one
 _POWERS = np.uint64(0x9E3779B97F4A7C15) ** np.arange(SHINGLE, dtype=np.uint64)
 """Factors of the polynomial modulo 2^64 that hashes the words of a shingle."""
 _LAST_BITS = np.uint64((1 << 20) - 1)
+_MOST_PAIRS = 50_000  # of texts with one that contains the other; the time to group them grows with their square
+_MOST_EDITIONS = 32  # of a group, whose passages are compared with each other in each search
 Hashes = npt.NDArray[np.uint64]
 
 
 class PairsOfTexts:
     """Pairs of texts with one that contains the other, in a collection whose new texts alone are compared. Thread-safe.
 
-    Results are those of a collection compared at once.
+    Results are those of a collection compared at once, unless it has more than 50,000 such pairs: further ones are not
+    looked for, so that a text at very many addresses takes no more time.
     """
 
     def __init__(self) -> None:
@@ -48,7 +52,7 @@ class PairsOfTexts:
             new = {name for name, hashes in shingles_of.items() if self._shingles_of.get(name) is not hashes}
             old = {pair: like for pair, like in self._likeness.items() if new.isdisjoint(pair)}
             kept = {pair: like for pair, like in old.items() if pair[0] in shingles_of and pair[1] in shingles_of}
-            self._likeness = kept | dict(_pairs(shingles_of, new))
+            self._likeness = kept | dict(islice(_pairs(shingles_of, new), max(0, _MOST_PAIRS - len(kept))))
             self._shingles_of = shingles_of
             return self._likeness
 
@@ -62,7 +66,7 @@ def same_texts(
 
     This holds for every two texts of a group: two different texts in a collection stay in separate groups, and the
     collection joins the more similar one. The most similar pairs (Jaccard) are grouped first, equal ones in the order
-    of their ids, so that the order of ``texts`` decides nothing.
+    of their ids, so that the order of ``texts`` decides nothing. A group has at most 32 texts.
 
     Args:
         texts: id → the passages of a text.
@@ -79,7 +83,9 @@ def same_texts(
     group_of: dict[str, frozenset[str]] = {}
     for pair in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         first, other = (group_of.get(name, frozenset((name,))) for name in pair)
-        if first != other and all((min(a, b), max(a, b)) in likeness for a in first for b in other):
+        if first is other or len(first) + len(other) > _MOST_EDITIONS:
+            continue
+        if all((min(a, b), max(a, b)) in likeness for a in first for b in other):
             group_of |= dict.fromkeys(first | other, first | other)
 
     def place(name: str) -> tuple[float, int, str]:

@@ -76,6 +76,15 @@ def test_sources_are_fetched_and_those_that_cannot_be_are_named(tmp_path: Path) 
     assert offline.support is None
 
 
+def test_a_judge_sees_the_three_passages_of_a_page_that_are_nearest(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "# Mill\n\nA mill of 1803 is on the river.[1]\n\n## References\n\n1. https://m.org/\n"
+    )
+    text = "\n\n".join(f"{'The weather of that day was fair. ' * 20} Mill {number}, river." for number in range(40))
+    read = read_for_check(tmp_path / "a.md", None, lambda url: Page(url, "Mill", ((None, text),)))
+    assert [len(source.snippets) for source in read.article.sources] == [3]
+
+
 def test_an_article_that_cites_too_much_is_not_refreshed() -> None:
     long = article(section("Dam", *[sentence("It is. " * 200_000, LAKE)] * 40), sources=(LAKE,))
     with pytest.raises(DatasetError, match="may have 50,000,000"):

@@ -332,6 +332,11 @@ def test_groups_do_not_depend_on_order_or_past_any_two_share_half(
                 assert 2 * len({*texts[one]} & {*texts[other]}) > fewer
 
 
+def test_a_text_at_thousands_of_addresses_is_grouped_in_seconds() -> None:
+    groups = same_texts({f"p{n}": [text("same", 9) + f" u{n}."] for n in range(6000)})
+    assert max(map(len, groups)) <= 32
+
+
 def test_a_report_goes_with_the_decision_it_is_most_like_and_joins_no_two() -> None:
     long, short = text("long", 200), text("short", 60)
     texts = {"long": [long], "report": [long, text("own", 90), short], "short": [short], "else": [text("else")]}

@@ -157,7 +157,7 @@ class ArticleCheck:
                 if reserved:
                     settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
                     paid = open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
-                    checked = check_article(article, paid, read.unread, most=MOST_COMPARED)
+                    checked = check_article(article, paid, read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
                     if checked.read or not checked.counts["unjudged"]:
                         return to_record(checked)
             name = "screen"

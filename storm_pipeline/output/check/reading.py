@@ -97,7 +97,7 @@ class _Pages(AvailablePages):
         self.documents: set[str] = set()
         self._library = library
         self._unread = unread
-        self._most, self._cited = most, 0  # characters
+        self._limit, self._cited = most, 0  # characters
 
     def cite(self, imported: NumberedArticle) -> Article:
         return super().cite(with_cited_works(imported, self._library))
@@ -110,7 +110,7 @@ class _Pages(AvailablePages):
         passages = super().passages(statement, document or reference)
         self.archives[source_id(reference.url)] = reference.archive
         self._cited += sum(len(statement) + len(passage.text) for passage in passages)
-        require_few(self._cited, self._most)  # before all are looked for, which would take long
+        require_few(self._cited, self._limit)  # before all are looked for, which would take long
         if passages:
             self.documents |= {passage.source_id for passage in passages if document}
             return passages
