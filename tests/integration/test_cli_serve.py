@@ -161,28 +161,38 @@ def test_a_server_as_a_user_starts_it(tmp_path: Path) -> None:
     assert "Traceback" not in written
 
 
-ENDLESS_CHECK = """
+ENDLESS = """
 import sys, threading
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server import checking
+from storm_pipeline.interfaces.server.source_search import SourceSearch
 
-def check_article(*_):
+def endless(*_, **__):
     print("begun", flush=True)
     threading.Event().wait()
 
-checking.check_article = check_article
+checking.check_article = SourceSearch.find = endless
 app(sys.argv[1:])
 """
+SEARCH = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "search", "arguments": {"query": "silk"}},
+}
+CHECK = {"markdown": "It is so.[^1]\n\n[^1]: https://example.org/o\n"}
 
 
-def test_a_server_ends_while_it_checks_an_article(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("path", "order"), [("check", CHECK), ("mcp", SEARCH)])
+def test_a_server_ends_whatever_its_threads_do(tmp_path: Path, path: str, order: dict[str, object]) -> None:
     pytest.importorskip("fastapi")
-    (tmp_path / "endless.py").write_text(ENDLESS_CHECK)
-    order = {"markdown": "It is so.[^1]\n\n[^1]: https://example.org/o\n"}
-    asking = {"json": order, "headers": {"Authorization": f"Bearer {TOKEN}"}, "trust_env": False, "timeout": 60}
+    pytest.importorskip("mcp")
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
+    asking = {"json": order, "headers": headers, "trust_env": False, "timeout": 60}
     with ThreadPoolExecutor() as pool:
         with started(tmp_path, [sys.executable, str(tmp_path / "endless.py")], signal.SIGTERM) as address:
-            answer = pool.submit(httpx.post, f"{address}/check", **asking)
+            answer = pool.submit(httpx.post, f"{address}/{path}", **asking)
             while "begun" not in (tmp_path / "log").read_text():
                 assert not answer.done()
                 time.sleep(0.1)

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -244,7 +244,8 @@ def web(
     with _listen([port] if port else [*names, *_PORTS]) as listening:
         chosen = listening[0].getsockname()[1]
         name = names.pop(chosen, f"storm-{secrets.token_hex(8)}.localhost")
-        _keep_names(records, {chosen: name, **names})
+        with suppress(OSError):  # they are then for this start alone
+            write_atomically(records / _NAMES, json.dumps({chosen: name, **names}), private=True)
         name = _HOST if sys.platform == "darwin" else name  # Safari finds no such name
         address = f"http://{name}:{chosen}/enter?key={key}"
         with open_service(settings, [*_choices(settings)], 2, 100, None, go_on=False, has_pages=True) as service:
@@ -274,11 +275,6 @@ def _known_names(folder: Path) -> dict[int, str]:
         return {int(port): str(name) for port, name in json.loads(read_plain(path)).items()} if is_secret else {}
     except (OSError, ValueError):
         return {}
-
-
-def _keep_names(folder: Path, names: Mapping[int, str]) -> None:
-    with suppress(OSError):  # they are then for this start alone
-        write_atomically(folder / _NAMES, json.dumps(names), private=True)
 
 
 @contextmanager

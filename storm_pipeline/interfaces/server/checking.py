@@ -126,11 +126,6 @@ class ArticleCheck:
         self._opening = threading.Lock()
         self._places = make_places("checks", 1 + MOST_WAITING)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a check is running."""
-        return self._places.are_held
-
     def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
         """Return the findings of a check, as printed by ``storm check --json``.
 

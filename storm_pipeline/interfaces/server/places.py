@@ -20,12 +20,6 @@ class Places:
     _held: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def are_held(self) -> bool:
-        """Whether a place is held."""
-        with self._lock:
-            return bool(self._held)
-
     @contextmanager
     def hold(self, client: str) -> Iterator[None]:
         """Hold a place for a client within the block; ``client``: empty for no limit.

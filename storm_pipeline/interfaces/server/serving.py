@@ -5,6 +5,7 @@ import copy
 import logging
 import os
 import socket
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
@@ -58,7 +59,7 @@ def serve_api(
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Active runs and their event streams are then stopped. The process ends within five seconds: a run waiting for its
-    model is interrupted and can be resumed; checks are abandoned. ``token``: the owner's, see
+    model is interrupted and can be resumed; other work is abandoned. ``token``: the owner's, see
     :func:`storm_pipeline.interfaces.server.callers.require_valid_token`. ``reach``: the server's names and proxies.
     ``key``: the one-time key of the owner's browser. ``listening``: sockets that are bound to the address.
     """
@@ -76,11 +77,16 @@ def serve_api(
             self.should_exit = True
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            last = threading.Timer(_TASK_SECONDS + _SAVE_SECONDS, end)
+            last.daemon = True  # it ends the process only if other threads still work by then
+            last.start()
             await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
-            if service.checks.is_busy or service.questions.are_held:  # else its thread would be waited for
-                await asyncio.to_thread(service.close, _SAVE_SECONDS)
-                os._exit(0)
+
+    def end() -> None:
+        if not service.queue.join(0.0):
+            logger.warning("runs whose model has not answered are interrupted: resume them")
+        os._exit(0)
 
     server = Server(server_config(create_app(service, token, reach, key=key), host, port, reach))
     logging.getLogger("uvicorn.access").addFilter(lambda record: "/alive" not in (record.args or ()))
@@ -88,8 +94,7 @@ def serve_api(
     if not server.started:
         raise SystemExit(3)  # the reason is logged
     if not service.close(_SAVE_SECONDS):
-        logger.warning("runs whose model has not answered are interrupted: resume them")
-        os._exit(0)  # their threads would be waited for
+        end()  # the threads of runs would be waited for
 
 
 def server_config(app: Any, host: str, port: int, reach: Reach, *, access_log: bool = True) -> "Config":
