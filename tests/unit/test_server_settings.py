@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.interfaces.server import redaction
 from storm_pipeline.interfaces.server.callers import require_valid_token
 from storm_pipeline.interfaces.server.reach import is_loopback
 from storm_pipeline.interfaces.server.redaction import Redactor
@@ -133,6 +134,14 @@ def test_no_secret_and_no_folder_is_left(before: str, after: str, secret: str) -
     assert text.endswith("@host/v1 in silk-road")
     nested = {"details": [f"{folder}/a.pdf", {f"{folder}/why": [f"{folder}"]}], "count": 2}
     assert Redactor([folder]).values(nested) == {"details": ["a.pdf", {"why": ["."]}], "count": 2}
+
+
+def test_secrets_are_looked_up_once_for_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-123456")
+    shown = Redactor().numbered((number, {"why": "bad key sk-123456"}) for number in (1, 2))
+    assert next(shown) == (1, {"why": "bad key ***"})
+    monkeypatch.setattr(redaction, "redaction", lambda: pytest.fail("the variables were read again"))
+    assert list(shown) == [(2, {"why": "bad key ***"})]
 
 
 def test_this_machine_alone_needs_no_token() -> None:

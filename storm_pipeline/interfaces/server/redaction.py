@@ -1,6 +1,6 @@
 """Removal of secrets and folder paths from texts that leave the server."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,13 @@ class Redactor:
         """Return a record, such as an event, with every text redacted, including nested ones and names."""
         hidden: dict[str, Any] = self._value(record, redaction())
         return hidden
+
+    def numbered(self, records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield numbered records as :meth:`values` returns them; the variables are read once, for the first."""
+        hide = None
+        for number, record in records:
+            hide = hide or redaction()
+            yield number, self._value(record, hide)
 
     def _text(self, text: str, hide: Callable[[str], str]) -> str:
         text = hide(text)

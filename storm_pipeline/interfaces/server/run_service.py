@@ -310,9 +310,8 @@ class RunService(AbstractContextManager["RunService"]):
         file = EventFile(self.folders.path(name), after)
         while True:
             is_over = not self.is_running(name)  # before reading, so that the last events are not missed
-            for number, record in file.read():
-                shown = {**record, "folder": name} if "folder" in record else record
-                yield number, self.redactor.values(shown)
+            read = ((n, {**record, "folder": name} if "folder" in record else record) for n, record in file.read())
+            yield from self.redactor.numbered(read)
             closed = self.queue.closed
             if is_over or (closed is not None and time.monotonic() > closed):
                 return
