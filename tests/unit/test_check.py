@@ -21,7 +21,7 @@ from storm_pipeline.evidence.judges.screen import ScreenJudge
 from storm_pipeline.evidence.judges.spans import with_spans
 from storm_pipeline.evidence.judges.support import support_of
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
-from storm_pipeline.output.articles.pages import NumberedArticle, Reference
+from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
 from storm_pipeline.output.check import CheckedArticle, check_article, read_for_check
 from storm_pipeline.output.check.matching import Library, with_cited_works
 from storm_pipeline.output.check.reading import Read, SourceNote
@@ -89,6 +89,20 @@ def test_an_article_that_cites_too_much_is_not_refreshed() -> None:
     long = article(section("Dam", *[sentence("It is. " * 200_000, LAKE)] * 40), sources=(LAKE,))
     with pytest.raises(DatasetError, match="may have 50,000,000"):
         refresh(Read(long, {}), YearJudge(), lambda _: pytest.fail("a page was fetched"))
+
+
+def test_a_refresh_compares_a_sentence_once_and_no_more_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranked, passages = list[str](), AvailablePages.passages
+    monkeypatch.setattr(AvailablePages, "passages", lambda *given: (ranked.append(given[1]), passages(*given))[1])
+    snippets = tuple(replace(LAKE.snippets[0], text=f"Part {number}.") for number in range(50))
+    orrin = replace(LAKE, snippets=snippets)
+    once = article(lead=(cites("The dam is of 1926.", *snippets),), sources=(orrin,))
+    assert len(refreshed(once, orrin=DAM).changes) == 50
+    assert ranked == ["The dam is of 1926."]
+    long = article(lead=tuple(cites(f"In {n}{'.' * 1_200_000}", snippets[n]) for n in range(40)), sources=(orrin,))
+    with pytest.raises(DatasetError, match="may have 50,000,000"):
+        refreshed(long, orrin="\n\n".join(f"It was {n}. {'Trout live in it. ' * 35}" for n in range(3)))
+    assert len(ranked) < 20
 
 
 def test_the_screen_looks_for_better_passages_as_far_as_may_be_compared() -> None:

@@ -1,11 +1,13 @@
 """Assignment of passages to the citations of an article, from the available pages."""
 
 import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 
 from storm_pipeline.evidence.editions import with_sentences
+from storm_pipeline.output.render.links import MOST_CITED, require_few
 from storm_pipeline.text.chunks import chunks
 from storm_pipeline.text.formatting import with_noun
 from storm_pipeline.text.identity import source_id
@@ -44,12 +46,13 @@ class AvailablePages:
     Args:
         pages: ignored without an address or a text; of two with one address, the later one counts.
         most: maximum passages per cited page and statement, >= 1.
+        limit: maximum characters of statements and their passages; beyond, :meth:`passages` raises DatasetError.
     """
 
-    def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
-        self._most = most
+    def __init__(self, pages: Iterable[Reference] = (), most: int = 1, limit: int = MOST_CITED) -> None:
+        self._most, self._limit, self._cited = most, limit, 0
         self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
-        self._passages: dict[str, list[tuple[frozenset[str], str]]] = {}  # text → its passages, with their words
+        self._passages: dict[str, tuple[list[str], Mapping[str, list[int]]]] = {}  # by text, from `_indexed`
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         """Return the passages of up to 150 words with most of a statement's content words, best first.
@@ -59,12 +62,14 @@ class AvailablePages:
         page = reference if reference.text.strip() else self._pages.get(source_id(reference.url))
         if page is None:
             return ()
-        if (passages := self._passages.get(page.text)) is None:
-            passages = [(frozenset(terms(passage)), passage) for passage in chunks(page.text, _PASSAGE)]
-            self._passages[page.text] = passages
-        wanted = frozenset(terms(statement))
-        best = nlargest(self._most, passages, key=lambda passage: len(passage[0] & wanted))
-        return tuple(Snippet(page.url, page.title, text, origin="page") for _, text in best)
+        if page.text not in self._passages:
+            self._passages[page.text] = _indexed(chunks(page.text, _PASSAGE))
+        passages, places = self._passages[page.text]
+        shared = Counter(itertools.chain.from_iterable(places.get(word, ()) for word in set(terms(statement))))
+        best = nlargest(self._most, range(len(passages)), key=shared.__getitem__)
+        self._cited += sum(len(statement) + len(passages[place]) for place in best)
+        require_few(self._cited, self._limit)  # before all are looked for, which would take long
+        return tuple(Snippet(page.url, page.title, passages[place], origin="page") for place in best)
 
     def cite(self, imported: NumberedArticle) -> Article:
         """Return the article citing the best passages of its references; the report counts citations without any."""
@@ -87,6 +92,15 @@ class AvailablePages:
         )
         report = Report(invented_citations=invented, unavailable_citations=unavailable, problems=problems)
         return with_citations(replace(imported.article, report=report), cited)
+
+
+def _indexed(passages: list[str]) -> tuple[list[str], Mapping[str, list[int]]]:
+    """Return passages, and word → places among them."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, passage in enumerate(passages):
+        for word in set(terms(passage)):
+            places[word].append(place)
+    return passages, places
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:

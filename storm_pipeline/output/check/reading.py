@@ -10,7 +10,7 @@ from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.output.articles.pages import AvailablePages, NumberedArticle, Reference
 from storm_pipeline.output.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.output.check.matching import Library, Match, with_cited_works
-from storm_pipeline.output.render.links import MOST_CITED, NO_ADDRESS, require_few
+from storm_pipeline.output.render.links import MOST_CITED, NO_ADDRESS
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.sources.documents.bibliography import Entry
 from storm_pipeline.sources.documents.document import Document
@@ -91,13 +91,11 @@ class _Pages(AvailablePages):
     """Documents and fetched pages, with a passage for every reference; that of an unread one is the reason."""
 
     def __init__(self, library: Library, pages: Iterable[Reference], unread: Mapping[str, str], most: int) -> None:
-        super().__init__(pages, PASSAGES)
+        super().__init__(pages, PASSAGES, most)
         self.missing: dict[str, Reference] = {}
         self.archives: dict[str, str] = {}
         self.documents: set[str] = set()
-        self._library = library
-        self._unread = unread
-        self._limit, self._cited = most, 0  # characters
+        self._library, self._unread = library, unread
 
     def cite(self, imported: NumberedArticle) -> Article:
         return super().cite(with_cited_works(imported, self._library))
@@ -109,8 +107,6 @@ class _Pages(AvailablePages):
         document = None if reference.text.strip() else self._library.find(reference)[1]
         passages = super().passages(statement, document or reference)
         self.archives[source_id(reference.url)] = reference.archive
-        self._cited += sum(len(statement) + len(passage.text) for passage in passages)
-        require_few(self._cited, self._limit)  # before all are looked for, which would take long
         if passages:
             self.documents |= {passage.source_id for passage in passages if document}
             return passages
@@ -164,9 +160,8 @@ def read_source(fetch: Callable[[str], Page] | None, reference: Reference) -> Re
 
 def read_sources(fetch: Callable[[str], Page] | None, sources: Mapping[str, Reference]) -> dict[str, Reading]:
     """Read sources at the same time; see :func:`read_source`."""
-    return dict(
-        zip(sources, parallel_map(partial(read_source, fetch), sources.values(), workers=_WORKERS), strict=True)
-    )
+    readings = parallel_map(partial(read_source, fetch), sources.values(), workers=_WORKERS)
+    return dict(zip(sources, readings, strict=True))
 
 
 def with_files(fetch: Callable[[str], Page], folder: Path | None) -> Callable[[str], Page]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from storm_pipeline.output.render.links import require_presentable
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source, Spans
 
 _ANYWHERE: dict[str, Any] = {"page": None, "page_label": None, "heading": "", "place": None, "origin": "page"}
 FAILING = frozenset({"partly", "not", "contradicted", "digits not found", "not found"})
@@ -69,15 +70,21 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     pages = AvailablePages(texts.values(), PASSAGES)
     folded = {name: tidy(page.text).casefold() for name, page in texts.items()}
     changes: list[Change] = []
-    fresh: list[Snippet] = []
+    fresh: dict[str, list[Snippet]] = {}  # by page
     uncompared = 0
+    passages = cache(pages.passages)  # once for a sentence and a page, which many citations may have
+
+    @cache
+    def is_on(name: str, text: str, spans: Spans) -> bool:
+        parts = [text[start:end] for start, end in spans] or [text]  # the whole passage if no words are known
+        return all(tidy(part).casefold() in folded[name] for part in parts)
 
     def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
         nonlocal uncompared
         for citation in sentence.citations:
             snippet, name = snippets.get(citation.snippet_id), page_of[citation].id
             is_new = name in before.unread
-            is_same = snippet and name in folded and _has_passage(folded[name], snippet, citation)
+            is_same = snippet and name in folded and is_on(name, snippet.text, citation.spans)
             if is_same or name in before.documents:
                 yield citation
             elif snippet is None or (snippet.origin != "page" and not is_new and not snippet.url.startswith("file:")):
@@ -88,9 +95,10 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
                 yield citation
             else:
                 changes.append(Change(place, sentence.text, "new" if is_new else "changed", snippet.url))
-                for passage in pages.passages(sentence.text, texts[name]):
-                    fresh.append(replace(snippet, text=passage.text, **_ANYWHERE))
-                    yield Citation(citation.source_id, fresh[-1].id)
+                for passage in passages(sentence.text, texts[name]):
+                    new = replace(snippet, text=passage.text, **_ANYWHERE)
+                    fresh.setdefault(new.source_id, []).append(new)
+                    yield Citation(citation.source_id, new.id)
 
     places = count()
 
@@ -113,16 +121,10 @@ def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snipp
     return Source(snippet.source_id, snippet.url, snippet.title)
 
 
-def _has_passage(page: str, snippet: Snippet, citation: Citation) -> bool:
-    """Return whether a page contains the supporting words of a citation, or the whole passage if they are unknown."""
-    parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
-    return all(tidy(part).casefold() in page for part in parts)
-
-
-def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
+def _with_snippets(article: Article, fresh: Mapping[str, Sequence[Snippet]]) -> Article:
     def updated(source: Source) -> Source:
-        pages = {source.id, *map(source_id, source.also)}
-        added = (new for new in fresh if new.source_id in pages)
+        pages = dict.fromkeys((source.id, *map(source_id, source.also)))
+        added = (new for page in pages for new in fresh.get(page, ()))
         return replace(source, snippets=tuple(dict.fromkeys([*source.snippets, *added])))
 
     return replace(article, sources=tuple(map(updated, article.sources)))

@@ -34,12 +34,8 @@ _LONGEST = 160  # characters of a sentence in a table
 
 def rows(checked: CheckedArticle) -> list[tuple[str, ...]]:
     """Return the sentences that are neither supported nor on topic, in reading order, under :data:`COLUMNS`."""
-    table: list[tuple[str, ...]] = []
-    for sentence in checked.sentences:
-        if sentence.status not in _FINE:
-            short = shorten(tidy(sentence.sentence.text), _LONGEST)
-            table.append((str(sentence.place + 1), sentence.status, short, sentence.reason))
-    return table
+    faults = (s for s in checked.sentences if s.status not in _FINE)
+    return [(str(s.place + 1), s.status, shorten(tidy(s.sentence.text), _LONGEST), s.reason) for s in faults]
 
 
 def summary(checked: CheckedArticle) -> str:
