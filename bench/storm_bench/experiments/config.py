@@ -1,6 +1,7 @@
 """The configuration of an experiment (methods, topics, metrics): read from a TOML file and validated."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -78,7 +79,7 @@ class ExperimentConfig(ConfigTable):
             ("seeds", self.seeds),
         )
         for kind, values in must_be_unique:
-            if duplicates := [value for value in values if values.count(value) > 1]:
+            if duplicates := [value for value, times in Counter(values).items() if times > 1]:
                 raise ValueError(f"duplicate {duplicates[0]!r} in {kind}: remove one, or give them different names")
         if self.baseline not in names:
             raise ValueError(f"the baseline {self.baseline!r} is not one of the methods {', '.join(names)}")

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -75,7 +76,7 @@ class ExperimentResults:
             if times > 1:
                 raise ValueError(f"duplicate {key!r}: it occurs {times} times")
 
-    @property
+    @cached_property
     def methods(self) -> tuple[str, ...]:
         """Names of the methods, in the order of the results."""
         return tuple(dict.fromkeys(result.method for result in self.results))
@@ -85,10 +86,18 @@ class ExperimentResults:
         """Names of the measures that nobody judged."""
         return frozenset(name for c in self.calibrations if c.judge == NO_JUDGE for name in c.measures)
 
-    @property
+    @cached_property
     def topics(self) -> tuple[str, ...]:
         """Ids of the topics, in the order of the results."""
         return tuple(dict.fromkeys(result.topic for result in self.results))
+
+    @cached_property
+    def written(self) -> Mapping[str, list[Result]]:
+        """Method → its results with an article."""
+        found: dict[str, list[Result]] = {}
+        for result in self.results:
+            found.setdefault(result.method, []).extend(() if result.failure else (result,))
+        return found
 
 
 class _File(BaseModel):
@@ -120,9 +129,9 @@ def judges_of(
 def topic_means(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:
     """Return topic → mean over seeds of a method's finite values, for the topics that have any."""
     found: dict[str, list[float]] = {}
-    for result in results.results:
+    for result in results.written.get(method, ()):
         value = result.values.get(measure)
-        if result.method == method and not result.failure and value is not None and math.isfinite(value):
+        if value is not None and math.isfinite(value):
             found.setdefault(result.topic, []).append(value)
     return {topic: sum(values) / len(values) for topic, values in found.items()}
 

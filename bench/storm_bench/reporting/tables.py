@@ -181,11 +181,8 @@ def differences(results: ExperimentResults, method: str, measure: str) -> dict[s
 
 def shared_topics(results: ExperimentResults) -> frozenset[str]:
     """Return the topics on which every method that wrote anything wrote an article; all topics if they share none."""
-    wrote: dict[str, set[str]] = {}
-    for result in results.results:
-        if not result.failure:
-            wrote.setdefault(result.method, set()).add(result.topic)
-    return frozenset(set.intersection(*wrote.values()) if wrote else ()) or frozenset(results.topics)
+    wrote = [{result.topic for result in own} for own in results.written.values() if own]
+    return frozenset(set.intersection(*wrote) if wrote else ()) or frozenset(results.topics)
 
 
 def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]) -> list[Mean]:
@@ -197,8 +194,7 @@ def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]
     best = {"higher": max, "lower": min}.get(measure.better)
     target = best(means) if best and len(means) > 1 else math.nan
     column = []
-    for method, found, value in zip(results.methods, known, values, strict=True):
-        articles = [result for result in results.results if result.method == method and not result.failure]
+    for articles, found, value in zip(results.written.values(), known, values, strict=True):
         given = [result.values[measure.name] for result in articles if measure.name in result.values]
         undefined = sum(value is None or not math.isfinite(value) for value in given)
         best_of_all = found is not None and found.mean == target
@@ -213,10 +209,11 @@ def _paired(results: ExperimentResults, measures: Sequence[Measure]) -> tuple[Pa
     A measure with the same value everywhere is left out: it would only make the correction stricter.
     """
     rows: list[tuple[str, Measure, Comparison, MeanInterval]] = []
+    comparable = [measure for measure in measures if _comparable(results, measure)]
     for method in results.methods:
-        for measure in measures:
+        for measure in comparable:
             pairs = differences(results, method, measure.name)
-            if method != results.baseline and pairs and _comparable(results, measure):
+            if method != results.baseline and pairs:
                 own, other = (topic_means(results, name, measure.name) for name in (method, results.baseline))
                 most = measure.high - measure.low
                 rows.append((method, measure, compare(own, other), interval(list(pairs.values()), -most, most)))

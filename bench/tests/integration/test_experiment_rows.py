@@ -121,6 +121,13 @@ def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
         read_config(file)
 
 
+def test_a_seed_that_occurs_very_often_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "trial.toml"
+    file.write_text(f"seeds = [{'1,' * 120_000}]\n{FILE}", "utf-8")  # minutes if each is compared with each
+    with pytest.raises(SettingsError, match="duplicate 1 in seeds"):
+        read_config(file)
+
+
 @pytest.mark.parametrize("file", sorted((CACHE.parent / "experiments").glob("*.toml")), ids=lambda file: file.stem)
 def test_the_rows_of_the_shipped_comparisons_treat_unsupported_sentences_alike(file: Path) -> None:
     config = read_config(file, allow_code=True)

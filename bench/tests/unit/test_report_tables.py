@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
@@ -11,7 +12,7 @@ from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, Report
 from storm_bench.reporting.groups import GROUPS
 from storm_bench.reporting.results_file import WORDS_ASKED
-from storm_bench.reporting.tables import Table, differences, on_all_topics, tables
+from storm_bench.reporting.tables import Table, differences, on_all_topics, tables, unequal_topics
 
 Rows = dict[str, list[dict[str, float | None] | str]]
 
@@ -41,6 +42,28 @@ def test_means_and_the_best_of_them() -> None:
     assert [measure.name for measure in cost.measures] == ["tokens_in", "tokens_out", "seconds"]
     assert [row[2].best for row in cost.means] == [True, False, False], "fewer seconds are better"
     assert [row[0].best for row in cost.means] == [True, True, True]
+
+
+class CountedValues(dict[str, float | None]):
+    """Values that count how often one is looked up."""
+
+    times = 0
+
+    def get(self, *key: Any) -> Any:
+        type(self).times += 1
+        return super().get(*key)
+
+
+def test_results_are_not_read_for_each_method_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    def times(methods: int) -> int:
+        monkeypatch.setattr(CountedValues, "times", 0)
+        values = {f"m{m}": [CountedValues(rouge_1=(m + n) % 7 / 7) for n in range(4)] for m in range(methods)}
+        results = results_of(values, baseline="m0")
+        assert len(table_of(results).paired) == methods - 1
+        assert unequal_topics(results) == {}
+        return CountedValues.times
+
+    assert times(4) - times(3) == times(3) - times(2)
 
 
 def test_comparisons_by_hand() -> None:
