@@ -1,6 +1,7 @@
 """The HTML page: nothing hostile comes out active, and every link has its target."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -40,6 +41,29 @@ def test_a_page_that_would_show_one_passage_or_title_too_often_is_refused(title:
     article = Article("Silk", sections=(Section("Trade", (paragraph,)),), sources=(page_of(snippet),))
     with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):
         to_html(article)
+
+
+class CountedSnippets(tuple[Snippet, ...]):
+    """Snippets that count how often they are gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Snippet]:
+        type(self).times += 1
+        return super().__iter__()
+
+
+def test_the_passages_of_a_source_are_not_gone_through_for_each_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def times(sentences: int) -> int:
+        monkeypatch.setattr(CountedSnippets, "times", 0)
+        snippets = [Snippet("https://a.org", "A", f"It is {n}.") for n in range(sentences)]
+        source = replace(page_of(*snippets), snippets=CountedSnippets(snippets))
+        paragraph = Paragraph(tuple(cites(snippet.text, snippet) for snippet in snippets))
+        page = to_html(Article("Silk", sections=(Section("Trade", (paragraph,)),), sources=(source,)))
+        assert f"It is {sentences - 1}." in page
+        return CountedSnippets.times
+
+    assert times(50) == times(5)
 
 
 VOID = {"meta", "br", "hr", "img", "link"}

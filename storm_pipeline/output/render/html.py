@@ -83,6 +83,7 @@ class _Page:
         self._remarks = map(remarks.get, count())
         self._numbers = number_references(article)
         self._sources = {source.id: source for source in article.sources}
+        self._places = {name: {s.id: n for n, s in enumerate(page.snippets)} for name, page in self._sources.items()}
         self._pages = cited_pages(article)
         # number of a source → the sentences that cite it, each with its marker
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
@@ -105,7 +106,8 @@ class _Page:
         for source_id in sorted(cited, key=self._numbers.__getitem__):
             number = self._numbers[source_id]
             anchor = f"cite-{number}-{len(self.uses[number]) + 1}"
-            yield Mark(number, anchor, *cited_words(self._sources[source_id], cited[source_id]))
+            page, places = self._sources[source_id], self._places[source_id]
+            yield Mark(number, anchor, *cited_words(page, cited[source_id], places))
 
     def about(self, source: Source) -> tuple[str, ...]:
         """Return author, publisher, site, date and cited pages of a source."""
