@@ -644,6 +644,20 @@ WIDE = {  # page of a run that has very much of everything → what it shows
 }
 
 
+def test_problems_and_headings_of_many_quotation_marks_are_compared(browser: TestClient, foreign: Path) -> None:
+    marks = "'" * 490
+    titles = ["It's", *(f'{marks}"{marks}{n}' for n in range(999))]
+    (foreign / "outline.md").write_text("".join(f"# {title}\n" for title in titles))
+    state = json.loads((foreign / "run.json").read_text()) | {"given": {"outline": ""}}
+    (foreign / "run.json").write_text(json.dumps(state))
+    record = json.loads((foreign / "article.json").read_text())
+    details = [f"section {titles[0]!r} left out.", *["\\'" * 1000] * 999]  # minutes if searched for each heading
+    record["article"]["report"]["problems"] = [{"stage": "", "kind": "", "detail": detail} for detail in details]
+    (foreign / "article.json").write_text(json.dumps(record))
+    text = unescape(checked(browser.get("/read/foreign")).text)
+    assert ("""Section "It's" left out.""" in text, "\\'" in text) == (True, False)
+
+
 def test_pages_of_very_much_show_some_and_say_so(
     browser: TestClient, foreign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """The research and the text of a run so far, read from the pieces in its folder; damaged pieces are left out."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -175,6 +176,9 @@ def changes_of_outline(folder: Path, article: Article) -> list[str]:
         return []
     kept, text = {section.heading for section in article.sections}, read_plain(folder / EDITABLE["outline"]).decode()
     lines = text.splitlines()[:1000]  # as many as may be given; of another's run all would take long
-    lost = [repr(title) for line in lines if (title := line.lstrip("# ").strip()) and title not in kept]
+    lost = sorted({repr(title) for line in lines if (title := line.lstrip("# ").strip()) and title not in kept})
     details = [problem.detail[:2000] for problem in article.report.problems[:1000]]
-    return [detail for detail in details if any(title in detail for title in lost)]
+    quotes = [detail[len(detail.replace('"', "'").partition("'")[0]) :] for detail in details]
+    # only the last heading that sorts before a text can be its beginning: none in quotation marks begins with another
+    near = (lost[bisect_right(lost, quote) - 1 :][:1] for quote in quotes)
+    return [d for d, quote, last in zip(details, quotes, near, strict=True) if quote.startswith(tuple(last))]
