@@ -111,25 +111,22 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 def _read(path: Path, kind: type[T]) -> T | None:
     """Return the value in a file; None if there is none, or it is damaged."""
-    try:
+    with suppress(OSError, ValueError, RecursionError):
         value: T = adapter_of(kind).validate_json(read_plain(path))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value
+        return value
+    return None
 
 
 def _text(path: Path) -> str:
-    try:
+    with suppress(OSError, ValueError):
         return read_plain(path).decode("utf-8")
-    except (OSError, ValueError):
-        return ""
+    return ""
 
 
 def _article(folder: Path) -> Article | None:
-    try:
+    with suppress(RunError):
         return from_json(_text(folder / "article.json"))
-    except RunError:
-        return None
+    return None
 
 
 def _conversations(folder: Path, perspectives: Iterable[Perspective]) -> list[Conversation]:

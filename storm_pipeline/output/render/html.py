@@ -103,11 +103,11 @@ class _Page:
         cited: dict[str, dict[str, Spans]] = {}
         for citation in sentence.citations:
             cited.setdefault(citation.source_id, {})[citation.snippet_id] = citation.spans
-        for source_id in sorted(cited, key=self._numbers.__getitem__):
-            number = self._numbers[source_id]
+        for number, source_id in sorted((self._numbers[source_id], source_id) for source_id in cited):
             anchor = f"cite-{number}-{len(self.uses[number]) + 1}"
-            page, places = self._sources[source_id], self._places[source_id]
-            yield Mark(number, anchor, *cited_words(page, cited[source_id], places))
+            yield Mark(
+                number, anchor, *cited_words(self._sources[source_id], cited[source_id], self._places[source_id])
+            )
 
     def about(self, source: Source) -> tuple[str, ...]:
         """Return author, publisher, site, date and cited pages of a source."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from urllib.parse import quote, unquote, urlsplit
@@ -57,11 +58,10 @@ def one_line(url: str) -> str:
 
 def is_link(url: str) -> bool:
     """Return whether an address may be rendered as a link: an absolute http, https or file address."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(one_line(url))
-    except ValueError:
-        return False
-    return parts.scheme in _LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
+        return parts.scheme in _LINKED_SCHEMES and (bool(parts.netloc) or parts.scheme == "file")
+    return False
 
 
 def shared_address(url: str) -> str:
@@ -80,13 +80,12 @@ def _is_file(url: str) -> bool:
 
 def host(url: str) -> str:
     """Return the host name without ``www.``; of a file, or without a host, the file's name or the scheme."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(one_line(url))
-    except ValueError:
-        return ""
-    if parts.netloc and parts.scheme != "file":
-        return (parts.hostname or "").removeprefix("www.")
-    return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
+        if parts.netloc and parts.scheme != "file":
+            return (parts.hostname or "").removeprefix("www.")
+        return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
+    return ""
 
 
 def label(source: Source) -> str:
