@@ -82,8 +82,8 @@ class _Page:
     def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
         self._remarks = map(remarks.get, count())
         self._numbers = number_references(article)
-        self._sources = {source.id: source for source in article.sources}
-        self._places = {name: {s.id: n for n, s in enumerate(page.snippets)} for name, page in self._sources.items()}
+        # id of a source → the source, and snippet id → its place
+        self._sources = {page.id: (page, {s.id: n for n, s in enumerate(page.snippets)}) for page in article.sources}
         self._pages = cited_pages(article)
         # number of a source → the sentences that cite it, each with its marker
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
@@ -105,9 +105,7 @@ class _Page:
             cited.setdefault(citation.source_id, {})[citation.snippet_id] = citation.spans
         for number, source_id in sorted((self._numbers[source_id], source_id) for source_id in cited):
             anchor = f"cite-{number}-{len(self.uses[number]) + 1}"
-            yield Mark(
-                number, anchor, *cited_words(self._sources[source_id], cited[source_id], self._places[source_id])
-            )
+            yield Mark(number, anchor, *cited_words(*self._sources[source_id], cited[source_id]))
 
     def about(self, source: Source) -> tuple[str, ...]:
         """Return author, publisher, site, date and cited pages of a source."""
@@ -124,7 +122,7 @@ class _Page:
     def links(self, turn: Turn) -> list[Link]:
         """Return links to the sources that an answer cites."""
         ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
-        return [link_of(self._sources[i]) for i in ids if i in self._sources]
+        return [link_of(self._sources[i][0]) for i in ids if i in self._sources]
 
 
 def duration(seconds: float) -> str:

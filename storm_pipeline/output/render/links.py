@@ -148,7 +148,7 @@ def _text_directive(text: str) -> str:
     return f"text={encoded}" if encoded else ""
 
 
-def cited_words(source: Source, spans: Mapping[str, Spans], places: dict[str, int]) -> tuple[Link, tuple[Passage, ...]]:
+def cited_words(source: Source, places: dict[str, int], spans: Mapping[str, Spans]) -> tuple[Link, tuple[Passage, ...]]:
     """Return a link to the first cited words that a browser can find, and the passages; the maps: by snippet id."""
     snippets = [source.snippets[place] for place in sorted(places[name] for name in spans if name in places)]
     links = (passage_link(snippet, spans[snippet.id]) for snippet in snippets)
