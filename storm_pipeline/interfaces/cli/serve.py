@@ -201,7 +201,7 @@ def list_tokens(ctx: typer.Context, *, out: _Out = None) -> None:
 @token_app.command("revoke")
 @with_guard
 def revoke(ctx: typer.Context, name: _Name, *, out: _Out = None) -> None:
-    """Revoke the token NAME, at once for a running server. Its runs are kept and continue."""
+    """Revoke the token NAME, at once for a running server, which stops its runs and keeps them."""
     _tokens(ctx, out).revoke(name)
     tell(f"{name} is refused from now on")
 
