@@ -30,6 +30,9 @@ from storm_pipeline.run.concurrency import parallel_map as parallel_map, torch_t
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import lock_folder as lock_folder, read_state as read_state
 from storm_pipeline.run.replica import current_disk as current_disk
+from storm_pipeline.sources.documents.isolated import (
+    NotReadError as NotReadError, reading as reading, size_of as size_of,
+)  # fmt: skip
 from storm_pipeline.sources.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.sources.reliable.ground_truth import (
     GroundTruth as GroundTruth, wikipedia_article as wikipedia_article,
@@ -38,7 +41,6 @@ from storm_pipeline.sources.search.edge import with_checks as with_checks
 from storm_pipeline.sources.search.paging import best_passages as best_passages
 from storm_pipeline.sources.search.registry import choose as choose
 from storm_pipeline.sources.sqlite_cache import SqliteCache as SqliteCache
-from storm_pipeline.text.languages import is_back_matter as is_back_matter
 from storm_pipeline.text.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.text.configuration.addresses import redact as redact, without_secrets as without_secrets
 from storm_pipeline.text.databases import LARGEST_DATABASE as LARGEST_DATABASE, open_database as open_database
@@ -48,7 +50,8 @@ from storm_pipeline.text.files import (
 )  # fmt: skip
 from storm_pipeline.text.identity import source_id as source_id
 from storm_pipeline.text.languages import (
-    detect as detect, opening_of as opening_of, stem_set as stem_set, windows as windows,
+    detect as detect, is_back_matter as is_back_matter, opening_of as opening_of, stem_set as stem_set,
+    windows as windows,
 )  # fmt: skip
 from storm_pipeline.text.lexical import LexicalIndex as LexicalIndex, terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers

@@ -17,8 +17,7 @@ from pydantic import BaseModel, ValidationError
 from storm_bench.errors import first_problem
 from storm_bench.types import HumanSection, Topic, TopicRead
 from storm_pipeline import DatasetError
-from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
-from storm_pipeline.sources.documents.isolated import NotReadError, reading, size_of
+from storm_pipeline.api import NotReadError, is_back_matter, read_bounded, reading, size_of, write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
