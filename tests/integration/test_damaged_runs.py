@@ -155,17 +155,17 @@ def test_an_edited_run_asks(
 
 
 @pytest.mark.parametrize("harm", [delete, empty])
-def test_lost_settings_are_in_the_journal_too(
-    steady: FakeModel, written: Path, tmp_path: Path, harm: Callable[[Path], None]
-) -> None:
-    whole, settings = ((written / name).read_text("utf-8") for name in ("article.md", "settings.json"))
-    harm(written / "settings.json")
-    (written / "article.md").unlink()
+def test_lost_settings_are_in_the_journal_too(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    whole = storm(steady, tmp_path).write("Silk Road")
+    run, asked = folder(tmp_path), len(steady.asked)
+    written = (run / "settings.json").read_text("utf-8")
+    harm(run / "settings.json")
+    (run / "article.md").unlink()
     with pytest.raises(DamagedRunError, match=r"settings\.json is missing or damaged"):
-        storm(steady, tmp_path).resume(written)
-    assert text(storm(steady, tmp_path).resume(written, accept_damage=True)) == whole
-    assert not steady.asked
-    assert (written / "settings.json").read_text("utf-8") == settings
+        storm(steady, tmp_path).resume(run)
+    assert text(storm(steady, tmp_path).resume(run, accept_damage=True)) == text(whole)
+    assert len(steady.asked) == asked
+    assert (run / "settings.json").read_text("utf-8") == written
 
 
 @pytest.mark.parametrize("name", ["run.json", "settings.json"])
