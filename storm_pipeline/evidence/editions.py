@@ -83,9 +83,8 @@ def same_texts(
     group_of: dict[str, frozenset[str]] = {}
     for pair in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         first, other = (group_of.get(name, frozenset((name,))) for name in pair)
-        if first is other or len(first) + len(other) > _MOST_EDITIONS:
-            continue
-        if all((min(a, b), max(a, b)) in likeness for a in first for b in other):
+        may_join = first is not other and len(first) + len(other) <= _MOST_EDITIONS
+        if may_join and all((min(a, b), max(a, b)) in likeness for a in first for b in other):
             group_of |= dict.fromkeys(first | other, first | other)
 
     def place(name: str) -> tuple[float, int, str]:

@@ -55,12 +55,17 @@ def from_json(text: str) -> Article:
     except (ValueError, RecursionError) as error:
         raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
     levels = max(_depth(article.sections, "subsections"), _depth(article.outline.sections, "children"))
-    if levels > sys.getrecursionlimit() // 20:  # a renderer has several frames for each
+    if levels > most_levels():
         raise RunError("the article is damaged: its headings are nested too deeply; render it again from its run")
     if not all(map(is_plausible, (article.usage, *article.usage.rows, article.report))):
         raise RunError("the article is damaged: a number of its usage is absurd; render it again from its run")
     _check_citations(article)
     return article
+
+
+def most_levels() -> int:
+    """Return how deep headings may be nested: a renderer has several frames for each level."""
+    return sys.getrecursionlimit() // 20
 
 
 def _depth(level: Sequence[Any], below: str) -> int:

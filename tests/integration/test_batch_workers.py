@@ -14,8 +14,19 @@ from typing import Any
 
 import pytest
 from llm import FakeModel
-from servers import Reply, Request
-from test_batch import FEW, TOPICS, Watch, answers, child, offline, options, requests, saved, texts
+from test_batch import (
+    FEW,
+    TOPICS,
+    CountingModel,
+    Watch,
+    answers,
+    child,
+    offline,
+    options,
+    requests,
+    saved,
+    texts,
+)  # fmt: skip
 
 import storm_pipeline
 from storm_pipeline import Storm
@@ -86,26 +97,6 @@ def test_processes_write_what_threads_write(whole: BatchReport, tmp_path: Path) 
     names = [{path.name for path in (one.folder / one.rows[0].folder).rglob("*")} for one in (report, whole)]
     assert names[0] == names[1]
     assert resume_batch(report.folder, open_storm=offline).all_written
-
-
-class CountingModel(FakeModel):
-    """Also knows how many requests were in flight at once at most."""
-
-    def __init__(self) -> None:
-        super().__init__(answers())
-        self._gate = threading.Lock()
-        self._now = self.most = 0
-
-    def _reply(self, request: Request) -> Reply:
-        with self._gate:
-            self._now += 1
-            self.most = max(self.most, self._now)
-        time.sleep(0.01)
-        try:
-            return super()._reply(request)
-        finally:
-            with self._gate:
-                self._now -= 1
 
 
 def test_limits_hold_over_all_processes(tmp_path: Path) -> None:

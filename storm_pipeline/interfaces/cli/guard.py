@@ -135,15 +135,16 @@ def stop_on_interrupt(work: Stoppable) -> Iterator[None]:
     at the start, such as SIGHUP with ``nohup``, stay ignored.
     """
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    opened: list[int] = []
+    opened = ExitStack()
 
     def handle(*_: object) -> None:
         if not work.running:
             raise KeyboardInterrupt
         begins, ends = os.pipe()  # the next handler might wait until the main thread wakes
-        opened.append(ends)
+        opened.callback(os.close, ends)
         os.set_blocking(ends, False)
         signal.set_wakeup_fd(ends)
+        opened.callback(signal.set_wakeup_fd, -1)
         _thread.start_new_thread(_end_when_told, (begins,))
         for signum in numbers:
             signal.signal(signum, lambda *_: end_now())
@@ -154,9 +155,7 @@ def stop_on_interrupt(work: Stoppable) -> Iterator[None]:
     try:
         yield
     finally:
-        for ends in opened:
-            signal.set_wakeup_fd(-1)
-            os.close(ends)
+        opened.close()
         for signum, handler in previous.items():
             signal.signal(signum, handler)
 

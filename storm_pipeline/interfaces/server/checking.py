@@ -5,6 +5,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,7 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources or None, self._page_fetcher() if fetch else None)
         article = replace(read.article, title=title)
+        check = partial(check_article, article, unread=read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
         name = judge_of_checks(self._settings)
         if name == "model":
             cap = min(MAX_COST, self._settings.max_cost or MAX_COST)
@@ -152,15 +154,13 @@ class ArticleCheck:
                 if reserved:
                     settings = self._settings.model_copy(update={"max_cost": reserved.most or cap})
                     paid = open_judge("model", settings, events=Events(CallbackSink(reserved.count)))
-                    checked = check_article(article, paid, read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
+                    checked = check(paid)
                     if checked.read or not checked.counts["unjudged"]:
                         return to_record(checked)
             name = "screen"
         with self._opening:
             self._judge = self._judge or open_judge(name, self._settings)
-        return to_record(
-            check_article(article, self._judge, read.unread, most=MOST_COMPARED, most_read=MOST_CHARACTERS)
-        )
+        return to_record(check(self._judge))
 
     def _page_fetcher(self) -> Callable[[str], Page]:
         """Return a function that fetches pages as a run does, up to the limit of a check."""

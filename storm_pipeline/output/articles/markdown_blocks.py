@@ -5,12 +5,12 @@ Not a full Markdown parser. Tables, code and lists are kept as text; raw HTML is
 
 import functools
 import re
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from storm_pipeline.run.article_json import most_levels
 from storm_pipeline.sources.reliable.ground_truth import folded_title
 from storm_pipeline.text.plain import plain_text
 from storm_pipeline.types import Paragraph, Section
@@ -44,7 +44,7 @@ class HeadingNode:
 
         Headings deeper than a program can follow get the deepest level.
         """
-        most = sys.getrecursionlimit() // 20
+        most = most_levels()
         return cls._of(TextBlock("", -1), deque(TextBlock(b.text, min(b.level, most)) for b in blocks))
 
     @classmethod
