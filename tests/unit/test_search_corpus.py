@@ -20,6 +20,7 @@ from storm_pipeline.sources.documents import reader
 from storm_pipeline.sources.documents.document import Document, Record
 from storm_pipeline.sources.documents.reader import KeptDocuments, parts_of, read_documents, take_inventory
 from storm_pipeline.sources.engines.corpus import CorpusSearch
+from storm_pipeline.sources.search.edge import LONGEST_TITLE
 from storm_pipeline.types import Snippet, Work
 
 SILK = {"url": "https://a.org/silk", "title": "Silk", "text": "Silk was traded for horses.", "published": "2020-01-02"}
@@ -69,6 +70,18 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
     for number, (problem, (_, reason)) in enumerate(zip(engine.problems, wrong, strict=True), start=3):
         assert f"{path}, line {number} {reason}" in problem
     assert engine.search("silk", 1)
+
+
+def test_what_each_passage_repeats_of_its_document_is_short(tmp_path: Path) -> None:
+    long = "Silk " * 10**5
+    (tmp_path / "a.jsonl").write_text(lines({**SILK, "title": long}, {**SILK, "url": f"u:{long}"}))
+    (tmp_path / "key.txt").write_text("Horses came from Fergana.")
+    (tmp_path / "own.bib").write_text(f"@book{{key, title={{{long}}}, publisher={{{long}}}, note={{x}}}}")
+    engine = CorpusSearch(tmp_path)
+    found = engine.search("silk horses", 3)
+    assert len(found) == 2
+    assert all(len(str(snippet)) < 6 * LONGEST_TITLE for snippet in found)
+    assert "has no url of at most 8,000 characters" in engine.problems[0]
 
 
 def test_a_folder_of_everything(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from storm_pipeline.sources.documents.pdf import SCAN, read_pdf
 from storm_pipeline.sources.sqlite_cache import SqliteCache
 from storm_pipeline.text.files import walk
 from storm_pipeline.text.formatting import with_noun
+from storm_pipeline.text.identity import LONGEST_ADDRESS
 from storm_pipeline.text.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.types import Work
 
@@ -79,8 +80,10 @@ def _from_json(line: str) -> Document | str:
         return "is not an object with url, title and text"
     url, title, published = (plain_text(record.get(name)) for name in ("url", "title", "published"))
     text = record.get("text")
-    if not url or not plain_text(text):
-        return "has no text" if url else "has no url"
+    if not 0 < len(url) <= LONGEST_ADDRESS:
+        return f"has no url of at most {LONGEST_ADDRESS:,} characters"
+    if not plain_text(text):
+        return "has no text"
     published = published or stated_date(str(text), title) or ""
     return Document(url, title, ((page_number(record.get("page")), str(text)),), published or None)
 

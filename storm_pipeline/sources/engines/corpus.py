@@ -13,6 +13,7 @@ from storm_pipeline.sources.documents.document import UNKNOWN, Document, Unreada
 from storm_pipeline.sources.documents.passage_change import Contents, open_store
 from storm_pipeline.sources.documents.passage_store import PassageStore
 from storm_pipeline.sources.documents.reader import KeptDocuments, Part, parts_of
+from storm_pipeline.sources.search.edge import shortened
 from storm_pipeline.sources.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.sources.search.own_records import with_crossref
 from storm_pipeline.sources.search.paging import best_windows
@@ -157,10 +158,12 @@ def _snippets(document: Document, limit: int) -> list[Snippet]:
     about |= {name: getattr(record, name) or None for name in ("language", "publisher", "doi", "accessed")}
     about["work"] = record.work if record != UNKNOWN else None
     return [
-        Snippet(
-            *(document.url, document.title, plain, document.published, page, CorpusSearch.name),
-            page_label=document.labels.get(page) if page else None,
-            **about,
+        shortened(  # each passage repeats what is known of its document
+            Snippet(
+                *(document.url, document.title, plain, document.published, page, CorpusSearch.name),
+                page_label=document.labels.get(page) if page else None,
+                **about,
+            )
         )
         for page, text in document.pages
         for passage in overlapping(chunks(punctuated_blocks(text), limit))

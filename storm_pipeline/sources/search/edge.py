@@ -154,24 +154,26 @@ def _type_name(value: object) -> str:
 
 
 def cut_long_texts(result: SearchResult, engine: str) -> SearchResult:
-    """Cut texts and authors to :data:`LONGEST_TEXT`, other fields except the address to :data:`LONGEST_TITLE`.
-
-    ``lost`` reports the number of cut texts.
-    """
-    snippets = tuple(map(_shorten, result.snippets))
+    """Shorten the snippets of a result; ``lost`` reports the number of cut texts."""
+    snippets = tuple(map(shortened, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
     lost = (f"{engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
     return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
 
 
-def _shorten(record: Record) -> Record:
+def shortened(record: Record) -> Record:
+    """Cut the text to :data:`LONGEST_TEXT`, and other fields except the address to :data:`LONGEST_TITLE`.
+
+    Authors and editors may be ten times as long: about 300 people.
+    """
+    longest = {"text": LONGEST_TEXT, "author": 10 * LONGEST_TITLE, "editors": 10 * LONGEST_TITLE}
     texts: dict[str, Any] = {
-        name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
+        name: _cut(value, longest.get(name, LONGEST_TITLE))
         for name, value in vars(record).items()
         if isinstance(value, str) and name not in {"url", "id", "source_id"}
     }
     work = getattr(record, "work", None)
-    return replace(record, **texts, **({"work": _shorten(work)} if work else {}))
+    return replace(record, **texts, **({"work": shortened(work)} if work else {}))
 
 
 def _cut(text: str, most: int) -> str:
