@@ -177,7 +177,8 @@ def escape(text: str, *, heading: bool = False) -> str:
     """Return the text on one line, escaped so that Markdown shows it literally, also at both ends of a heading."""
     escaped = _SPECIAL.sub(r"\\\g<0>", tidy(text))
     escaped = _LINE_START.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", escaped)
-    return re.sub(r"#+$", lambda match: "\\#" * len(match[0]), escaped) if heading else escaped
+    end = len(escaped.rstrip("#")) if heading else len(escaped)
+    return escaped[:end] + escaped[end:].replace("#", "\\#")
 
 
 def section_blocks(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:

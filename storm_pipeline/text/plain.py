@@ -29,9 +29,7 @@ _TITLE, _BELOW = 3, 3  # words of the title; lines below it that may be its date
 
 def plain_text(value: object) -> str:
     """Return a string without control characters, surrogates and soft hyphens, spaces collapsed; else ""."""
-    if not isinstance(value, str):
-        return ""
-    return " ".join(value.translate(_SPACES).split())
+    return " ".join(value.translate(_SPACES).split()) if isinstance(value, str) else ""
 
 
 def readable_title(value: object) -> str:
@@ -156,8 +154,7 @@ def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
         return line
-    cut = line[: limit + 1]
-    return cut[: cut.rfind(" ")] if " " in cut else line[:limit]
+    return line[: limit + 1].rpartition(" ")[0] or line[:limit]
 
 
 def objects(value: object) -> list[dict[str, Any]]:

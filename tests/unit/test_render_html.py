@@ -22,13 +22,16 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
     Article,
     Citation,
+    Conversation,
     Paragraph,
+    Perspective,
     Problem,
     Report,
     Section,
     Sentence,
     Snippet,
     Spans,
+    Turn,
     Usage,
     UsageRow,
 )
@@ -41,6 +44,23 @@ def test_a_page_that_would_show_one_passage_or_title_too_often_is_refused(title:
     article = Article("Silk", sections=(Section("Trade", (paragraph,)),), sources=(page_of(snippet),))
     with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):
         to_html(article)
+
+
+def test_a_page_that_would_name_one_source_too_often_below_the_research_is_refused() -> None:
+    snippet = Snippet("https://a.org", "Silk. " * 20_000, "A")
+    turns = tuple(Turn("What?", answer=(cites(f"It is {i}.", snippet),)) for i in range(450))
+    article = Article("Silk", sources=(page_of(snippet),), conversations=(Conversation(Perspective("A", "B"), turns),))
+    with pytest.raises(DatasetError, match=r"of which a check or a page may have 50,000,000"):
+        to_html(article)
+
+
+def test_a_long_title_is_not_read_for_each_other_address_of_its_source() -> None:
+    snippet = Snippet("https://a.org", "Silk " * 400_000, "A")
+    also = tuple(f"https://{n}.org" for n in range(20_000))  # would take many minutes
+    article = Article(
+        "Silk", lead=(Paragraph((cites("It is.", snippet),)),), sources=(replace(page_of(snippet), also=also),)
+    )
+    assert to_html(article).count("rel=") > len(also)
 
 
 class CountedSnippets(tuple[Snippet, ...]):

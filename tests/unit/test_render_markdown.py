@@ -178,6 +178,10 @@ def test_no_text_of_an_article_steers_who_reads_it() -> None:
         assert not set(BAD) & set(rendered)
 
 
+def test_a_title_of_many_hashes_is_escaped_at_once() -> None:
+    assert to_markdown(Article(f"{'#' * 10**6}x#")).startswith(f"# \\{'#' * 10**6}x\\#\n")
+
+
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
 
 

@@ -7,6 +7,7 @@ import base64
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from html import escape
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,6 @@ from storm_pipeline.output.render.links import (
     Link,
     Mark,
     Remark,
-    also_links,
     cited_words,
     label,
     link_of,
@@ -56,6 +56,8 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
 def page_values(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> dict[str, Any]:
     """Return the values of the template ``article.html``; arguments and errors as for :func:`to_html`."""
     require_presentable(article, {s.id: s.text for source in article.sources for s in source.snippets})
+    answers = tuple(sentence for talk in article.conversations for turn in talk.turns for sentence in turn.answer)
+    require_presentable(replace(article, lead=(Paragraph(answers),), sections=()), {})  # whose sources are named, too
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return {
         "article": article,
@@ -189,7 +191,7 @@ def page_environment(*packages: str) -> "Environment":
         finalize=lambda value: without_controls(value) if type(value) is str else value,
     )
     environment.filters |= {"duration": duration, "day": day, "dollars": dollars, "tidy": tidy}
-    environment.filters |= {"link": link_of, "also": also_links, "csp_hash": _csp_hash}
+    environment.filters |= {"link": link_of, "as_source": lambda url: Source("", url, ""), "csp_hash": _csp_hash}
     return environment
 
 

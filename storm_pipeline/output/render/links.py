@@ -100,11 +100,6 @@ def link_of(source: Source, to_passage: str = "") -> Link:
     return Link(label(source), unquote(host(source.url)), url, href if is_shared_link(source.url) else "")
 
 
-def also_links(source: Source) -> list[Link]:
-    """Return the other pages with the source's text as links."""
-    return [link_of(Source(source.id, url, source.title)) for url in source.also]
-
-
 def require_presentable(article: Article, texts: Mapping[str, str], most: int = MOST_CITED) -> None:
     """Check that the sentences do not cite more than may be compared or shown. Raises DatasetError.
 

@@ -59,8 +59,7 @@ def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
     for number, line in enumerate(decode_lines(data), start=1):
         if not line.strip():
             continue
-        record = _from_json(line)
-        if isinstance(record, Document):
+        if isinstance(record := _from_json(line), Document):
             yield record
             continue
         bad += 1

@@ -93,9 +93,8 @@ class CorpusSearch:
         self._kept = KeptDocuments(cache) if cache else None
         self._unasked = ""
         parts = list(parts_of(path, kept=self._kept))
-        reports = (
-            [item.reason for item in parts[-1].read() if isinstance(item, Unreadable)] if not parts[-1].name else []
-        )
+        others = (item for part in parts if not part.name for item in part.read())
+        reports = [item.reason for item in others if isinstance(item, Unreadable)]
         self._store, problem = self._open([part for part in parts if part.name], path, cache, embedder)
         problems = [problem for source in self._store.sources.values() for problem in source.problems]
         self.problems = tuple(filter(None, [*problems, *reports, self._unasked, problem]))
@@ -154,17 +153,12 @@ class CorpusSearch:
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
     record = document.record
-    about: dict[str, Any] = {"author": record.authors or None, "site": record.container or None}
+    about: dict[str, Any] = {name: getattr(document, name) for name in ("url", "title", "published")}
+    about |= {"engine": CorpusSearch.name, "author": record.authors or None, "site": record.container or None}
     about |= {name: getattr(record, name) or None for name in ("language", "publisher", "doi", "accessed")}
     about["work"] = record.work if record != UNKNOWN else None
-    return [
-        shortened(  # each passage repeats what is known of its document
-            Snippet(
-                *(document.url, document.title, plain, document.published, page, CorpusSearch.name),
-                page_label=document.labels.get(page) if page else None,
-                **about,
-            )
-        )
+    return [  # each passage repeats what is known of its document
+        shortened(Snippet(text=plain, page=page, page_label=document.labels.get(page or 0), **about))
         for page, text in document.pages
         for passage in overlapping(chunks(punctuated_blocks(text), limit))
         if (plain := plain_text(passage))
