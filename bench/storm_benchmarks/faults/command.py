@@ -19,8 +19,9 @@ from pathlib import Path
 
 _STREAMS = ("out", "err")
 _LOADED = (
-    *("storm_pipeline.interfaces.cli", "storm_pipeline.storm", "storm_pipeline.interfaces.progress"),
-    *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "requests"),
+    *("bm25s", "click", "dspy", "dspy.clients.execution", "faiss", "httpcore", "jinja2", "openai", "requests"),
+    *("storm_pipeline.interfaces.cli", "storm_pipeline.interfaces.progress", "storm_pipeline.models.transport"),
+    *("storm_pipeline.storm", "wikipediaapi"),
 )
 """Modules preloaded into every process."""
 _CAPABILITY_VERSION = 0x20080522
