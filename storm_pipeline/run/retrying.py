@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as OutOfTime
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
@@ -94,10 +94,9 @@ def retry_after_seconds(value: str | None) -> float | None:
     from urllib3 import Retry
     from urllib3.exceptions import InvalidHeader
 
-    try:
+    with suppress(InvalidHeader, ValueError, OverflowError):
         return float(Retry().parse_retry_after(value)) if value else None
-    except (InvalidHeader, ValueError, OverflowError):
-        return None
+    return None
 
 
 def run_within(seconds: float, work: Callable[[], T]) -> T | None:

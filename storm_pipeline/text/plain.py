@@ -4,6 +4,7 @@ import base64
 import datetime
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -66,23 +67,19 @@ def _decode_title(title: str) -> str:
 
 def web_address(value: object) -> str:
     """Return a string that is an http or https URL with a host, stripped; empty for anything else."""
-    url = plain_text(value)
-    try:
-        parts = urlsplit(url)
-        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        return ""
-    return url if is_web else ""
+    with suppress(ValueError):
+        parts = urlsplit(url := plain_text(value))
+        return url if parts.scheme in {"http", "https"} and parts.hostname else ""
+    return ""
 
 
 def iso_date(value: object) -> str | None:
     """Return the ``YYYY-MM-DD`` at the start of a string, if it is a valid date; else None."""
     if not isinstance(value, str) or value[4:5] != "-" or value[7:8] != "-" or value[10:11].isdigit():
         return None
-    try:
+    with suppress(ValueError):
         return datetime.date.fromisoformat(value[:10]).isoformat()
-    except ValueError:
-        return None
+    return None
 
 
 def stated_date(text: str, title: str = "") -> str | None:

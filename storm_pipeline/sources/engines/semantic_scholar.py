@@ -3,15 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from storm_pipeline.sources.search import papers
 from storm_pipeline.sources.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.sources.search.papers import (
-    MAX_RESULTS,
-    arxiv_address,
-    doi_address,
-    doi_name,
-    join_names,
-    partial_date,
-)
 from storm_pipeline.sources.search.web_service import WebService, list_at
 from storm_pipeline.text.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.types import Snippet
@@ -38,7 +31,7 @@ def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
     """Return the abstract or the service's summary of a paper; None without both or without an address."""
     ids, summary = (known if isinstance(known := paper.get(name), dict) else {} for name in ("externalIds", "tldr"))
     # the same address as other engines, if possible
-    url = arxiv_address(ids.get("ArXiv")) or doi_address(ids.get("DOI")) or web_address(paper.get("url"))
+    url = papers.arxiv_address(ids.get("ArXiv")) or papers.doi_address(ids.get("DOI")) or web_address(paper.get("url"))
     text = plain_text(paper.get("abstract")) or plain_text(summary.get("text"))
     if not url or not text:
         return None
@@ -46,11 +39,11 @@ def _snippet(paper: Mapping[str, Any]) -> Snippet | None:
         url,
         plain_text(paper.get("title")),
         text,
-        published=iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")]),
+        published=iso_date(paper.get("publicationDate")) or papers.partial_date([paper.get("year")]),
         engine=INFO.name,
-        author=join_names(author.get("name") for author in objects(paper.get("authors"))),
+        author=papers.join_names(author.get("name") for author in objects(paper.get("authors"))),
         site=plain_text(paper.get("venue")) or None,
-        doi=doi_name(ids.get("DOI")),
+        doi=papers.doi_name(ids.get("DOI")),
     )
 
 
@@ -62,8 +55,8 @@ SERVICE = WebService(
     headers={"x-api-key": "{}"},
     is_bare=True,  # hyphenated words have no matches
     options=_options,
-    request=lambda query, size, _: {"query": query, "limit": min(2 * size, MAX_RESULTS), "fields": _FIELDS},
-    page=MAX_RESULTS,
+    request=lambda query, size, _: {"query": query, "limit": min(2 * size, papers.MAX_RESULTS), "fields": _FIELDS},
+    page=papers.MAX_RESULTS,
     hits=lambda answer: [] if answer.get("total") == 0 else list_at(answer, "data"),
     snippet=_snippet,
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.run.retrying import Patience, with_retries
+from storm_pipeline.run.retrying import Patience, run_within, with_retries
 from storm_pipeline.sources.transport.refusals import QueryRefusedError
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Gate:
         self._failures, self._until, self._last = 0, 0.0, ""
 
     def call(self, attempt: Callable[[], T], patience: Patience) -> T:
-        """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
+        """Call ``attempt`` within limits of rate and time, with retries, unless the circuit is open.
 
         Raises SearchError: the last failure; CircuitOpenError: no attempt was made.
         """
@@ -92,8 +92,13 @@ class Gate:
                 )
 
         def call_once() -> T:
-            with self.limiter:
-                return attempt()
+            with self.limiter:  # no library bounds the time of headers, interim answers and trailers
+                done = run_within(patience.total, lambda: (attempt(),))
+            if done is None:
+                raise SearchError(
+                    f"{self._service} did not finish its answer within {patience.total:g} s; try again later"
+                )
+            return done[0]
 
         try:
             answer = with_retries(call_once, patience)

@@ -123,8 +123,8 @@ class ApiClient:
     def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:
         def attempt() -> T:
             with self._translated_errors():
-                # Starts after the rate limiter, so that waiting for a slot does not count.
-                return parse(self._body(method, path, content, time.monotonic() + self._patience.total))
+                # Starts after the rate limiter, so that waiting for a slot does not count; ends after the gate's.
+                return parse(self._body(method, path, content, time.monotonic() + self._patience.total + 1))
 
         return self._gate.call(attempt, self._patience)
 
@@ -151,9 +151,7 @@ class ApiClient:
                         "ask for fewer results or check the engine's address"
                     )
                 if time.monotonic() > deadline:
-                    raise SearchError(
-                        f"{self._service} did not finish its answer within {self._patience.total:g} s; try again later"
-                    )
+                    raise SearchError(f"{self._service} did not finish its answer")  # which nobody waits for
             return bytes(received)
 
     def _refusal(self, response: "requests.Response", deadline: float) -> SearchError:
@@ -178,9 +176,8 @@ class ApiClient:
         except (ValueError, RecursionError) as error:
             if _is_cut_short(body, error):
                 raise TransientError(f"{self._label} answered with JSON that is cut short; try again later") from error
-            raise SearchError(
-                f"{self._service} answered with something that is not JSON; check the engine's address"
-            ) from error
+            odd = f"{self._service} answered with something that is not JSON; check the engine's address"
+            raise SearchError(odd) from error
 
     def _xml(self, body: bytes) -> Any:
         from lxml import etree
@@ -188,9 +185,8 @@ class ApiClient:
         try:
             return parse_xml(body)
         except etree.XMLSyntaxError as error:
-            raise SearchError(
-                f"{self._service} answered with something that is not XML; check the engine's address"
-            ) from error
+            odd = f"{self._service} answered with something that is not XML; check the engine's address"
+            raise SearchError(odd) from error
 
     @contextlib.contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -203,15 +199,13 @@ class ApiClient:
         try:
             yield
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise TransientError(
-                f"{self._label} did not answer in time; check the network or try again later"
-            ) from error
+            late = f"{self._label} did not answer in time; check the network or try again later"
+            raise TransientError(late) from error
         except malformed as error:
             raise SearchError(f"{self._service}: its address is not a valid URL; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise TransientError(
-                f"{self._label} could not be reached or closed the connection; check the network and the address"
-            ) from error
+            away = f"{self._label} could not be reached or closed the connection; check the network and the address"
+            raise TransientError(away) from error
 
 
 def _is_cut_short(body: bytes, error: Exception) -> bool:
