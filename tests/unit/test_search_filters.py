@@ -1,6 +1,7 @@
 """Engines: the registry, what they share before they ask and after they are answered, and engines over engines."""
 
 import re
+import time
 import unicodedata
 from datetime import date
 from itertools import pairwise
@@ -186,6 +187,17 @@ def test_fragments_become_text(fragment: object, text: str) -> None:
 @pytest.mark.slow
 def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:
     assert fragment_text("<title></title>" * 20_000 + "< " * 20_000 + "x").endswith("x")
+
+
+@pytest.mark.parametrize("nested", ["<i>", "<q>", "<title>", '<i class="sup">a b'])
+def test_nested_elements_are_not_read_once_for_each_level(nested: str) -> None:
+    start = time.process_time()
+    assert fragment_text(nested * 240 + "<i>a </i><i>a</i>" * 12_000).count("a") >= 12_000
+    assert time.process_time() - start < 6  # of all levels some 20
+
+
+def test_a_comment_in_a_formula_is_left_out() -> None:
+    assert fragment_text("<p>x<msup><mi>y</mi><!-- z --><mn>2</mn></msup></p>") == "xy²"
 
 
 def found(*urls: str) -> list[Snippet]:

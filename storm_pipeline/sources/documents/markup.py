@@ -70,11 +70,11 @@ def flatten(root: Any, *, with_notes: bool = False) -> Any:
 
     ``with_notes``: keep note marks unchanged.
     """
-    _read(root, "", with_notes=with_notes)
+    _read(root, "", with_notes=with_notes, is_contents=any(map(_is_contents, root.iterancestors())))
     return root
 
 
-def _read(element: Any, line: str, *, with_notes: bool) -> str:
+def _read(element: Any, line: str, *, with_notes: bool, is_contents: bool) -> str:
     """Replace the markup in an element; return the end of the line after it. ``line``: the line's end before it."""
     name = _kind(element, line)
     is_block = name in _BREAKING or name == "br"
@@ -89,25 +89,29 @@ def _read(element: Any, line: str, *, with_notes: bool) -> str:
             replace(element, raised_text(_text(element)))
         case "sub":
             replace(element, _text(element).translate(_LOWERED))
-        case _ if name in _INLINES and (_is_note_link(element) or _is_glued_note(element, line)):
+        case _ if name in _INLINES and (
+            _is_note_link(element) or _is_glued_note(element, line, is_contents=is_contents)
+        ):
             replace(element, _text(element) if with_notes else "")
         case "q":
             element.tag = "span"
-            if not _text(element).lstrip().startswith(_QUOTES):
+            if not _start_of(element).lstrip().startswith(_QUOTES):
                 element.text = f"“{element.text or ''}"
                 element.append(element.makeelement("span"))
                 element[-1].text = "”"
         case "mfrac" if len(element) == 2:
             element[0].tail = "/"
         case _ if name in _FORMULAS:
-            for child in element[1:]:
+            for child in islice(element.iterchildren("*"), 1, None):
                 is_lower = name != "msup" and child is element[1]
                 replace(child, _text(child).translate(_LOWERED) if is_lower else raised_text(_text(child)))
         case _ if name in _NOT_READ:
             replace(element, "")
     line = ("" if is_block else line) + ((name and element.text) or "")
+    is_contents = is_contents or _is_contents(element)
     for child in list(element):
-        line = (_read(child, line[-20:], with_notes=with_notes) + (child.tail or ""))[-20:]
+        read = _read(child, line[-20:], with_notes=with_notes, is_contents=is_contents)
+        line = (read + (child.tail or ""))[-20:]
     return "" if is_block else line
 
 
@@ -130,13 +134,18 @@ def _kind(element: Any, line: str) -> str:
     style = (element.get("style") or "").lower().replace(" ", "").partition("vertical-align:")[2][:3]
     classes = (element.get("class") or "").lower().split()
     position = style if style in {"sup", "sub"} else next((_POSITIONS[c] for c in classes if c in _POSITIONS), "")
-    if not position or len(_text(element).split()) != 1:
+    if not position or len(_start_of(element).split()) != 1:
         return name
     return position if line[-1:].strip() or (element.tail or "")[:1].isalnum() else name
 
 
 def _text(element: Any) -> str:
     return "".join(element.itertext())
+
+
+def _start_of(element: Any) -> str:
+    """Return the beginning of an element's text, longer than any mark, since nested elements hold all of it."""
+    return "".join(islice(element.itertext(), 9))[:200]
 
 
 def _is_note(element: Any, line: str) -> bool:
@@ -156,17 +165,19 @@ def _is_note_link(link: Any) -> bool:
     return is_raised and _leads_to_place(link)
 
 
-def _is_glued_note(element: Any, line: str) -> bool:
+def _is_contents(element: Any) -> bool:  # where no mark is a note's
+    return local_name(element) == "nav" or not _CONTENTS.isdisjoint(_labels(element).split())
+
+
+def _is_glued_note(element: Any, line: str, *, is_contents: bool) -> bool:
     """Return whether a short mark directly after text is a note's: by a label, or as a single link to an anchor."""
-    mark = "".join(islice(element.itertext(), 9)).strip().strip("[]()")  # longer than any short mark
+    mark = _start_of(element).strip().strip("[]()")
     longest = 3 if mark.isdecimal() or set(mark) <= set("*†‡§¶") else 2 if mark.isalpha() else 0
     is_glued = (line[-1:].isalnum() or line.endswith((*_ENDS_PROSE, "%"))) and not (element.tail or "")[:1].isalnum()
-    if not is_glued or not 0 < len(mark) <= longest:
+    if is_contents or not is_glued or not 0 < len(mark) <= longest:
         return False
     links = [child for child in element.iter() if local_name(child) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    if any(local_name(a) == "nav" or not _CONTENTS.isdisjoint(_labels(a).split()) for a in element.iterancestors()):
-        return False  # no notes in tables of contents
     return is_link or _labels_note(element)
 
 
@@ -372,7 +383,8 @@ def fragment_text(fragment: object) -> str:
         if tag in text:
             # The HTML parser would read everything after <title> as text.
             root = lxml.html.fragment_fromstring(text.replace("title>", "h6>"), create_parent="div")
-            for heading in [element for element in root.iter() if local_name(element) == "h6"]:
+            # The inner ones first, since each is read with all within it.
+            for heading in [element for element in root.iter() if local_name(element) == "h6"][::-1]:
                 label = "".join(heading.itertext()).strip().rstrip(":.")
                 heading.tail = f" {heading.tail or ''}"
                 replace(heading, f" {label}: " if label and label.lower() not in _REDUNDANT else " ")
