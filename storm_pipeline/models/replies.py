@@ -179,8 +179,8 @@ def _last_object(text: str, reply_type: type[R]) -> R | None:
                 raise ReplyFormError("the last object is cut off, or broken") from error
             else:
                 return _read_start(text[start:], reply_type) if is_cut else _repair(text[start:], reply_type)
-        except RecursionError as error:
-            raise ReplyFormError("the reply is nested too deeply") from error
+        except (RecursionError, ValueError) as error:
+            raise ReplyFormError("the reply is nested too deeply, or its numbers are too long") from error
         else:
             fitting = _fit(encodable_values(value), reply_type) or fitting
     return fitting

@@ -146,6 +146,8 @@ REFUSED: tuple[tuple[type[dspy.Signature], str, str], ...] = (
     # A repair that would lose something.
     *((WriteQueries, '{"queries": ["a", "b]}', ""), (WriteQueries, '{"queries": ["a", b", "c"]}', "")),
     *((WriteQueries, "{'queries': ['it's salt', 'b']}", ""), (WriteQueries, '{"queries": ["The "G" Age", "Dec', "")),
+    # A number that Python does not read.
+    (WriteQueries, f'{{"queries": [{"1" * 5000}]}}', ""),
     # Thinking that never ends in a reply.
     *(
         (AskQuestion, "<think>The question should be", "empty"),
