@@ -73,8 +73,7 @@ def storm_iterative(ctx: RunContext) -> Article:
     outline, conversations, notes = look_up_points(
         ctx, *_outline_and_interviews(ctx, hold_interviews_in_rounds, read_pages)
     )
-    evidence = gather_evidence(ctx, outline, conversations, notes)
-    return _from_evidence(ctx, evidence, conversations)
+    return _from_evidence(ctx, gather_evidence(ctx, outline, conversations, notes), conversations)
 
 
 def storm_no_perspective(ctx: RunContext) -> Article:

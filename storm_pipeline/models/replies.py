@@ -46,8 +46,7 @@ def strip_thinking(text: str) -> str:
     """Remove a reasoning model's thinking, opened in the prompt or not, and gpt-oss's channels; strip the rest."""
     before, channel, message = text.rpartition("<|message|>")
     if channel:
-        is_final = "final" in before.rpartition("<|channel|>")[2]
-        text = message if is_final else message.partition("<|end|>")[2]
+        text = message if "final" in before.rpartition("<|channel|>")[2] else message.partition("<|end|>")[2]
     return _THOUGHT.sub("", _THINKING.sub("", text)).strip()
 
 

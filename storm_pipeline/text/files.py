@@ -124,8 +124,7 @@ def _next_piece(file: io.FileIO, path: Path) -> bytes:
     """Read the next bytes; empty at the end of the file, or if a pipe has no writer."""
     end = time.monotonic() + _PATIENCE
     while (piece := file.read(1 << 16)) is None:  # of a pipe
-        left = end - time.monotonic()
-        if not select.select([file], [], [], max(left, 0))[0]:
+        if not select.select([file], [], [], max(end - time.monotonic(), 0))[0]:
             raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path))
     return piece
 

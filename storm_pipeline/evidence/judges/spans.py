@@ -39,8 +39,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
 
     Empty without matching words. Across languages, only names and numbers match.
     """
-    language = detect(question.claim)
-    wanted = stem_set(question.claim, language)
+    wanted = stem_set(question.claim, detect(question.claim))
     pieces = [piece for i, text in enumerate(question.passages) for piece in _pieces(i, text, wanted)]
     return tuple(pieces[i][0] for i in find_cover(wanted, [shared for _, shared in pieces]))
 

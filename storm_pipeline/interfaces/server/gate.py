@@ -147,8 +147,7 @@ class Gate:
         path = scope["path"]
         try:
             if _is_upload(scope, headers):
-                is_form = path == _FORM
-                body = limit_body(headers, receive, SET_BYTES + _MOST_BYTES if is_form else FILE_BYTES)
+                body = limit_body(headers, receive, SET_BYTES + _MOST_BYTES if path == _FORM else FILE_BYTES)
             elif path == _LOGIN:
                 body = await read_body(headers, receive, _LOGIN_BYTES, seconds=_LOGIN_SECONDS)
             else:

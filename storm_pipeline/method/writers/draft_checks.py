@@ -120,8 +120,7 @@ def check_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, screen, draft.names)
-    sentences = iter(review.of(draft.claims(), ask_again))
+    sentences = iter(_Review(ctx, where, screen, draft.names).of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]

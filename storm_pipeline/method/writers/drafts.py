@@ -126,8 +126,7 @@ def _without_bullet(line: str, language: str) -> str:
     """Remove a line's list marker, but not from "1. September" in languages that mark ordinals with a full stop."""
     bare = _BULLET.sub("", line)
     first = bare.partition(" ")[0]
-    is_date = bare != line and ordinals_have_stops(language) and first in month_names(language)
-    return line if is_date else bare
+    return line if bare != line and ordinals_have_stops(language) and first in month_names(language) else bare
 
 
 def _heading(line: str) -> str:

@@ -45,8 +45,7 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
     rows = []
     texts = vectors if shared is None else project_out(shared, vectors)
     for section in outline.sections:
-        named = [without_topic(ctx.brief, title) for title in section.titles()]
-        titles = ctx.store.embed(named)
+        titles = ctx.store.embed([without_topic(ctx.brief, title) for title in section.titles()])
         cosine = (titles if shared is None else project_out(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)

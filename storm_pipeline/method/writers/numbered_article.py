@@ -35,8 +35,7 @@ class NumberedArticle:
         part = _Part(len(self.headings) + 1, [])
         self.headings[part.heading] = section.heading
         for paragraph in section.paragraphs:
-            numbers = count(len(self.sentences) + 1)
-            numbered = dict(zip(numbers, paragraph.sentences, strict=False))
+            numbered = dict(zip(count(len(self.sentences) + 1), paragraph.sentences, strict=False))
             self.sentences |= numbered
             part.paragraphs.append(list(numbered))
         part.below = [self._number(subsection) for subsection in section.subsections]

@@ -104,8 +104,7 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
     raised = ""
     starts_raised = False
     for char in [*row, None]:
-        is_raised = isinstance(char, LTChar) and char.size <= _SMALL * size and char.y0 > base + 0.12 * size
-        if is_raised:
+        if isinstance(char, LTChar) and char.size <= _SMALL * size and char.y0 > base + 0.12 * size:
             raised += char.get_text()
             continue
         if raised:

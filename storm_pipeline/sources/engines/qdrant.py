@@ -98,8 +98,7 @@ class QdrantSearch:
         self._gate = gate("qdrant", urlsplit(address).netloc, Rate(rate))
         vectors: Any = self._call(lambda: self._client.get_collection(collection).config.params.vectors)
         named = vectors if isinstance(vectors, dict) else {"": vectors} if vectors else {}
-        default = next(iter(named)) if len(named) == 1 else ""
-        self._vector = self._options.get("vector", default)
+        self._vector = self._options.get("vector", next(iter(named)) if len(named) == 1 else "")
         if self._vector not in named or named[self._vector].size != embedder.dimension:
             sizes = ", ".join(f"{kind or 'unnamed'} of {vector.size}" for kind, vector in named.items()) or "none"
             raise SettingsError(

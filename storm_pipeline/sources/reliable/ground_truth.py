@@ -81,8 +81,7 @@ def names_in_title(title: str) -> set[str]:
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
     candidates = [title[:cut] for cut in [*cuts, len(title)]]
     for phrase in _PHRASES:
-        plain = [text.rstrip(".!") for text in candidates]
-        pairs = zip(candidates, plain, strict=True)
+        pairs = zip(candidates, [text.rstrip(".!") for text in candidates], strict=True)
         candidates = [short[: -len(phrase)] if short.lower().endswith(phrase) else text for text, short in pairs]
     return {name for text in candidates if (name := folded_title(text))}
 
