@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import dspy
@@ -121,7 +122,7 @@ def session(
     start, given = time.monotonic(), given or GivenModels()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
-    spent = ledger.restore(run.earlier_events)
+    spent = ledger.restore(run.earlier_events, partial(known_price, settings=settings))
     control = RunControl(settings, spent, halt)
     less = window_note(settings)
     settings = fit_to_window(settings)
@@ -130,8 +131,7 @@ def session(
         *filter(None, [given.note, less, _model_notice(settings), _fetch_notice(settings)]),
     ]
     with ExitStack() as stack:
-        log = LogSink(run.folder)
-        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
+        events = Events(ledger, control, LogSink(run.folder), LoggingSink(run.folder.name), *sinks)
         run.begin(settings, given.chosen_by)
         # At once, so that a user who knows the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.home), run.state["sessions"]))
@@ -172,11 +172,10 @@ def question_session(
     Its calls count in the run's usage and caps. Arguments and errors are those of :func:`session`.
     """
     start, ledger = time.monotonic(), Ledger()
-    control = RunControl(settings, Ledger().restore(run.earlier_events), halt)
+    control = RunControl(settings, Ledger().restore(run.earlier_events, partial(known_price, settings=settings)), halt)
     settings = fit_to_window(settings)
     with ExitStack() as stack:
-        log = LogSink(run.folder)
-        events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
+        events = Events(ledger, control, LogSink(run.folder), LoggingSink(run.folder.name), *sinks)
         events.emit(RunStarted("run", run.topic, str(run.home), run.state["sessions"]))
         try:
             parts = open_parts(_download_progress(events, control), control.check)

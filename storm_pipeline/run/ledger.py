@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,10 +40,12 @@ class Ledger:
     _revisions: list[Revision] = field(default_factory=list)
     _seconds: float = 0.0
 
-    def restore(self, events: Iterable[tuple[float, Event]]) -> Spending:
+    def restore(
+        self, events: Iterable[tuple[float, Event]], price_of: Callable[[str], Price | None] = lambda _: None
+    ) -> Spending:
         """Add the usage of earlier sessions from their events; counts and problems are not restored.
 
-        Returns dollars, tokens and seconds of those sessions.
+        ``price_of``: of a model, for calls without a recorded cost. Returns dollars, tokens, seconds of those sessions.
         """
         spent = Spending()
         last: float | None = None
@@ -52,6 +54,9 @@ class Ledger:
                 spent.seconds += max(0.0, at - last)  # a clock that was set back adds nothing
             last = at
             if isinstance(event, CallFinished):
+                if event.cost is None and (price := price_of(event.model)):
+                    cost = price.cost(event.tokens_in, event.tokens_cached, event.tokens_out)
+                    event = replace(event, cost=cost)  # noqa: PLW2901
                 self._add_call(event)
                 spent.dollars = _sum_of(spent.dollars, event.cost or 0.0)
                 spent.tokens += event.tokens_in + event.tokens_out

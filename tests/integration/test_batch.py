@@ -254,6 +254,11 @@ def test_the_dollars_of_a_batch_are_those_of_all_its_topics_and_sessions(tmp_pat
                 shutil.rmtree(copy / name)
             kept = resume_batch(copy, **given)
             assert 0.999 * dollars(capped) < dollars(kept) <= 0.6 * dollars(whole)
+        topics = [*requests(TOPICS[0]), *requests(TOPICS[1], lm="openai/fake@http://127.0.0.1:9/v1")]
+        unpriced = write_batch(topics, **(given | {"out": tmp_path / "unpriced", "prices": []}))
+        asked = len(server.asked)  # by the first topic; its calls have a price when the batch goes on
+        assert resume_batch(unpriced.folder, **given, batch_max_cost=0.2 * dollars(whole)).refused
+        assert len(server.asked) == asked
     assert texts(again) == texts(whole)
 
 

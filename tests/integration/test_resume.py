@@ -278,6 +278,17 @@ def test_a_cap_on_dollars_needs_prices(steady: FakeModel, tmp_path: Path) -> Non
     assert article.usage.cost == pytest.approx((article.usage.tokens_in + 2 * article.usage.tokens_out) / 1e6, rel=0.6)
 
 
+def test_a_price_that_is_given_later_counts_for_earlier_calls(steady: FakeModel, tmp_path: Path) -> None:
+    usage, asked = storm(steady, tmp_path).write("Silk Road").usage, len(steady.asked)
+    cost = (usage.tokens_in + 2 * usage.tokens_out) / 1e6
+    given: dict[str, Any] = {"prices": ("openai/fake=1/2",), "turns": 3}
+    with pytest.raises(StormError, match="dollars"):
+        storm(steady, tmp_path, max_cost=0.5 * cost, **given).resume(folder(tmp_path))
+    assert (usage.cost, len(steady.asked)) == (None, asked)
+    article = storm(steady, tmp_path, max_cost=9 * cost, **given).resume(folder(tmp_path))
+    assert article.usage.cost == pytest.approx((article.usage.tokens_in + 2 * article.usage.tokens_out) / 1e6, rel=0.6)
+
+
 def test_too_many_failures_end_the_run_and_say_what_failed_most(tmp_path: Path) -> None:
     faults = {"AskQuestion": [Reply(500, "down")] * 100}
     with FakeModel(answers(), faults=faults) as server:

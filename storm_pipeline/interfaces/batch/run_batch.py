@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.interfaces.batch.batch_folder import BatchStore
 from storm_pipeline.interfaces.batch.copies import Copies
 from storm_pipeline.interfaces.batch.executors import AT_ONCE, Executor, JobLost, ThreadExecutor, require_importable
@@ -27,6 +27,7 @@ from storm_pipeline.interfaces.batch.write_topic import (
 )
 from storm_pipeline.method.context import read_outline
 from storm_pipeline.method.saved_settings import resumed_settings
+from storm_pipeline.models.prices import known_price
 from storm_pipeline.run.concurrency import Tasks
 from storm_pipeline.run.events import Event, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.ledger import Ledger
@@ -308,9 +309,11 @@ class Batch(AbstractContextManager["Batch"]):
 
     def _spent_on(self, row: TopicStatus) -> float:
         """Return the dollars of a topic's earlier sessions, also of a killed process and of deleted runs."""
-        folder, known = None if row.state == "written" else self._folder_of(row), max(row.cost or 0.0, row.cost_before)
-        with suppress(RunError):  # reported when the topic is written
-            return max(known, row.cost_before + Ledger().restore(events_of(folder)).dollars if folder else 0.0)
+        known, is_known = max(row.cost or 0.0, row.cost_before), row.state == "written" and row.cost is not None
+        with suppress(StormError):  # reported when the topic is written
+            if folder := None if is_known else self._folder_of(row):
+                price_of = partial(known_price, settings=self._settings(row))
+                return max(known, row.cost_before + Ledger().restore(events_of(folder), price_of).dollars)
         return known
 
     def _folder_of(self, row: TopicStatus) -> Path | None:
