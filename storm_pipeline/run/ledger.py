@@ -11,6 +11,7 @@ from functools import partial
 from uuid import uuid4
 
 from storm_pipeline.errors import BudgetSpentError, StoppedError, TooManyFailuresError
+from storm_pipeline.run.concurrency import is_unwanted
 from storm_pipeline.run.events import COUNTED, CallFinished, Counted, Degraded, Event, Failed, Revised, RunStarted
 from storm_pipeline.run.limits import in_force
 from storm_pipeline.settings import Role, Settings
@@ -149,7 +150,7 @@ class RunControl:
         Raises StoppedError: the user stopped the run; TooManyFailuresError: more pieces failed than ``max_failures``
         allows.
         """
-        if self._stopped.is_set():
+        if self._stopped.is_set() or is_unwanted.get()():
             raise StoppedError("stopped; what was finished is saved")
         with self._lock:
             kinds = sorted(self._failures.values(), key=len, reverse=True)

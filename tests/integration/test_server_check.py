@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.errors import PageError, StoppedError
-from storm_pipeline.evidence.judges.base import Verdict
+from storm_pipeline.evidence.judges.base import Question, Verdict
+from storm_pipeline.evidence.judges.opening import open_judge
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.interfaces.server.callers import CALLER, OWNER
@@ -24,7 +25,7 @@ from storm_pipeline.interfaces.server.records import records_folder
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.output.articles.pages import AvailablePages
-from storm_pipeline.run.concurrency import TurnLock
+from storm_pipeline.run.concurrency import TurnLock, is_unwanted
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.pages.extract import Page
 
@@ -211,6 +212,24 @@ def test_a_check_ends_when_its_client_goes_away(
         assert ended.wait(30)
     finally:
         gone.set()
+
+
+def test_a_model_is_asked_no_more_when_nobody_waits_for_the_check(tmp_path: Path) -> None:
+    gone = threading.Event()
+
+    def judged(_: str) -> str:
+        gone.set()
+        return JUDGED
+
+    of_work = is_unwanted.set(gone.is_set)
+    try:
+        with FakeModel({"CheckSentences": judged}) as model:
+            judge = open_judge("model", Settings.build({"lm": model.lm, "cache": tmp_path, "workers": 1}))
+            with pytest.raises(StoppedError):
+                judge.judge([Question(f"It was {number}.", ("It was long ago.",)) for number in range(200)])
+            assert len(model.asked) == 1
+    finally:
+        is_unwanted.reset(of_work)
 
 
 def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
