@@ -167,10 +167,10 @@ class Report:
     def topics(self, table: Table) -> Grid:
         """Return one row per article, ordered by topic; with a seed column if there are several seeds."""
         results = self.results
-        topics, methods = results.topics, results.methods
+        topics, methods = ({name: n for n, name in enumerate(names)} for names in (results.topics, results.methods))
         written = sorted(
             (result for result in results.results if not result.failure),
-            key=lambda own: (topics.index(own.topic), methods.index(own.method), own.seed),
+            key=lambda own: (topics[own.topic], methods[own.method], own.seed),
         )
         seeds = ["seed"] if len({result.seed for result in results.results}) > 1 else []
         cells = [self._values(measure, [own.values for own in written]) for measure in table.measures]
@@ -202,8 +202,9 @@ class Report:
         return [(name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in self.results.methods]
 
     def failures(self) -> list[tuple[str, ...]]:
-        """Return every failure."""
-        return [(own.topic, own.method, str(own.seed), _cut(own.failure)) for own in self.failed]
+        """Return every failure, its message cut."""
+        cut = (own.failure[:_LONGEST] + " …" * (len(own.failure) > _LONGEST) for own in self.failed)
+        return [(own.topic, own.method, str(own.seed), text) for own, text in zip(self.failed, cut, strict=True)]
 
 
 def _mean(mean: Mean, places: int) -> Cell:
@@ -211,7 +212,3 @@ def _mean(mean: Mean, places: int) -> Cell:
         return Cell("no value")
     detail = f"{bounds(mean.interval, places)} ({mean.interval.topics})".strip()
     return Cell(number(mean.interval.mean, places), detail, mean.best)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.groups import Group, grouped
 from storm_bench.reporting.results_file import WORDS_ASKED, ExperimentResults, Result, topic_means
@@ -13,6 +14,7 @@ from storm_bench.significance import Comparison, MeanInterval, compare, holm, in
 
 LEVEL = 0.05
 """Significance level for corrected p-values."""
+_MOST = 600_000  # methods × measures × (topics + 50), which is what tests and intervals take time for: minutes
 _AS_MANY = 1.02
 """Largest ratio of the words that methods were asked for at which these count as equal."""
 
@@ -111,25 +113,27 @@ class Limit(NamedTuple):
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
-    """Return the tables with at least one value, in report order."""
+    """Return the tables with at least one value, in report order. Raises ExperimentError: there are too many."""
+    many, kinds, topics = map(len, (results.methods, results.measures, results.topics))
+    if many * kinds * (topics + 50) > _MOST:
+        what = f"{many:,} methods, {kinds:,} measures and {topics:,} topics"
+        raise ExperimentError(f"{what} are too many to compare in a report: make smaller experiments")
     found = []
     lost = Counter(result.method for result in results.results if result.failure)
     failed = tuple(lost[method] for method in results.methods)
     shared = shared_topics(results)
-    written = any(not result.failure for result in results.results)
     for group, measures in grouped(results.measures):
         own = tuple(
             measure
             for measure in measures
-            if (measure.name in results.unjudged and written)
+            if (measure.name in results.unjudged and any(results.written.values()))
             or any(topic_means(results, name, measure.name) for name in results.methods)
         )
         if own:
             shown = (*own, *(measure for measure in results.measures if measure.name in group.beside))
             columns = [_column(results, measure, shared) for measure in shown]
             rows = tuple(zip(*columns, strict=True))
-            paired = _paired(results, own)
-            found.append(Table(group, shown, results.methods, failed, rows, paired, results.unjudged))
+            found.append(Table(group, shown, results.methods, failed, rows, _paired(results, own), results.unjudged))
     return tuple(found)
 
 
@@ -197,9 +201,8 @@ def _column(results: ExperimentResults, measure: Measure, shared: frozenset[str]
     for articles, found, value in zip(results.written.values(), known, values, strict=True):
         given = [result.values[measure.name] for result in articles if measure.name in result.values]
         undefined = sum(value is None or not math.isfinite(value) for value in given)
-        best_of_all = found is not None and found.mean == target
         counts = (len(articles), undefined, len(articles) - len(given))
-        column.append(Mean(found, best_of_all, *counts, frozenset(value)))
+        column.append(Mean(found, found is not None and found.mean == target, *counts, frozenset(value)))
     return column
 
 

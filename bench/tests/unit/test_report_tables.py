@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, Report
@@ -64,6 +65,12 @@ def test_results_are_not_read_for_each_method_anew(monkeypatch: pytest.MonkeyPat
         return CountedValues.times
 
     assert times(4) - times(3) == times(3) - times(2)
+
+
+def test_an_experiment_too_large_to_compare_is_refused() -> None:
+    many = {f"method {n}": [{"rouge_1": 0.5}] for n in range(20_000)}
+    with pytest.raises(ExperimentError, match="20,000 methods, 1 measures and 1 topics are too many"):
+        tables(results_of(many, (ROUGE,), baseline="method 0"))
 
 
 def test_comparisons_by_hand() -> None:
