@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, TypeVar
 
-from storm_pipeline.api import read_bounded, write_atomically
+from storm_pipeline.api import NotReadError, read_bounded, reading, size_of, write_atomically
 from storm_training.errors import TrainingError
 from storm_training.segments import ANSWER
 
+T = TypeVar("T")
 MARK = re.compile(r"\s*(?:【\d+】|<\d+>|\[\d+\])")
 """Citations in the published answers."""
 _MATERIAL = re.compile(r"\[(\d+)\]")
@@ -73,68 +74,73 @@ class Statistics:
 def read_webglm(path: Path) -> list[Source]:
     """Return WebGLM-QA as published: JSON lines with ``question``, ``answer`` and ``references``.
 
-    Raises:
-        TrainingError: a line is not such an object, or lacks a question or materials.
+    Raises TrainingError: a line is not such an object, or lacks a question or materials.
     """
-    lines = text_of(path).splitlines()
-    return [_source(row, row.get("references"), path) for row in map(json.loads, filter(str.strip, lines))]
+    return isolated(path, _webglm, "data in the layout of WebGLM-QA")
+
+
+def _webglm(path: str) -> Iterator[Source]:
+    for row in rows_of(path):
+        yield _source(row, row.get("references"))
 
 
 def read_webcpm(path: Path) -> list[Source]:
     """Return WebCPM's interactive data as published: ``data`` with ``question``, ``answer`` and ``digests``.
 
-    Raises:
-        TrainingError: the file has another layout, or a question lacks materials.
+    Raises TrainingError: the file has another layout, or a question lacks materials.
     """
-    try:
-        rows = [
-            (row, ["".join(part["desc"] for part in digest["datas"]) for digest in row["digests"]])
-            for row in json.loads(text_of(path))["data"]
-        ]
-    except (KeyError, TypeError) as error:
-        raise TrainingError(f"{path} has not the layout of WebCPM's interactive data: {error} is missing") from error
-    return [_source(row, materials, path) for row, materials in rows]
+    return isolated(path, _webcpm, "data in the layout of WebCPM's")
 
 
-def read_expertqa(folder: Path) -> list[Source]:
+def _webcpm(path: str) -> Iterator[Source]:
+    for row in json.loads(text_of(Path(path)))["data"]:
+        yield _source(row, ["".join(part["desc"] for part in digest["datas"]) for digest in row["digests"]])
+
+
+def read_expertqa(path: Path) -> list[Source]:
     """Return ExpertQA's questions with the passages of their claims' evidence; they have no answer of their own.
 
-    Raises:
-        DatasetError: the file is absent or has another layout.
+    Raises DatasetError: the file is absent or has another layout.
     """
     from storm_bench.datasets.expertqa import read_expertqa as claims
 
     found: dict[str, dict[str, None]] = {}
-    for claim in claims(folder):
+    for claim in claims(path):
         found.setdefault(claim.question, {}).update(dict.fromkeys(passage.text for passage in claim.passages))
     return [Source(question, tuple(materials), "") for question, materials in found.items()]
 
 
-def _source(row: Any, materials: Any, path: Path) -> Source:
+def _source(row: Any, materials: Any) -> Source:
     question, answer = row.get("question") or "", row.get("answer") or ""
     given = tuple(text.strip() for text in materials or () if text.strip())
     if not question.strip() or not given:
-        raise TrainingError(f"{path}: {question[:60]!r} has no {'materials' if question.strip() else 'question'}")
+        raise TrainingError(f"{question[:60]!r} has no {'materials' if question.strip() else 'question'}")
     return Source(question.strip(), given, MARK.sub("", answer).strip())
 
 
-_READERS: dict[str, Callable[[Path], list[Source]]] = {
-    "webglm": read_webglm,
-    "webcpm": read_webcpm,
-    "expertqa": read_expertqa,
-}
+_READERS = {"webglm": read_webglm, "webcpm": read_webcpm, "expertqa": read_expertqa}
 
 
 def read(path: Path, layout: str) -> list[Source]:
     """Return a set in the layout ``webglm``, ``webcpm`` or ``expertqa``. Raises TrainingError: there is none."""
     if layout not in _READERS:
         raise TrainingError(f"there is no layout {layout!r}: choose one of {', '.join(_READERS)}")
-    try:
-        if sources := _READERS[layout](path):
-            return sources
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise TrainingError(f"{path} has not the layout {layout}: {error}") from error
+    if sources := _READERS[layout](path):
+        return sources
     raise TrainingError(f"{path} holds no question")
+
+
+def isolated(path: Path, read: Callable[[str], Iterator[T]], what: str) -> list[T]:
+    """Return what a module's function yields of a file, in a process of its own. Raises TrainingError: it cannot."""
+    try:
+        return reading.read(read, str(path.absolute()), size=size_of(path))
+    except NotReadError as error:
+        raise TrainingError(f"{path} does not hold {what}: it {error}") from error
+
+
+def rows_of(path: str) -> Iterator[Any]:
+    """Yield the values of a file of JSON lines."""
+    return map(json.loads, filter(str.strip, text_of(Path(path)).split("\n")))
 
 
 def text_of(path: Path) -> str:

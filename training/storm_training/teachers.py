@@ -5,28 +5,26 @@ materials the first one counts, so that each point rests on one; citations are t
 paper forbids the teacher to write.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from storm_pipeline import ReplyError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
-from storm_training.errors import TrainingError
-from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered, text_of
+from storm_training.lfqa import MARK, Outlined, Source, Teacher, isolated, numbered, rows_of
 
 
 def written_answers(path: Path) -> dict[str, Outlined]:
     """Return people's answers by question, from JSON lines with ``question``, ``structure``, ``points``, ``answer``.
 
-    Raises:
-        TrainingError: a line is not such an object.
+    Raises TrainingError: a line is not such an object.
     """
-    try:
-        rows = [json.loads(line) for line in text_of(path).splitlines() if line.strip()]
-        return {row["question"]: Outlined(row["structure"], tuple(row["points"]), row["answer"]) for row in rows}
-    except (ValueError, KeyError, TypeError) as error:
-        raise TrainingError(f"{path} does not hold answers, a JSON object in each line ({error})") from error
+    return dict(isolated(path, _answers, "answers, a JSON object in each line"))
+
+
+def _answers(path: str) -> Iterator[tuple[str, Outlined]]:
+    for row in rows_of(path):
+        yield row["question"], Outlined(row["structure"], tuple(row["points"]), row["answer"])
 
 
 @contextmanager

@@ -4,8 +4,7 @@ Departures from the papers: LoRA is the default, on all projections; epochs are 
 the model's own chat template, so that the served model reads them as it was tuned on them.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from storm_pipeline.api import loading, local_folder, options_without_code
 from storm_training.batches import Example, encode
 from storm_training.errors import TrainingError
 from storm_training.fine_tuning import fine_tune
+from storm_training.lfqa import isolated, rows_of
 from storm_training.loop import Steps
 
 _PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -78,16 +78,17 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
     Raises:
         TrainingError: a line is not such an object, or has an empty part; or all are longer.
     """
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        pairs = [(rendered(row["prompt"], tokenizer), row["response"]) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise TrainingError(f"{path} does not hold JSON lines with prompt and response ({error})") from error
-    examples = [encode(tokenizer, *pair) for pair in pairs]
+    pairs = isolated(path, _pairs, "JSON lines with prompt and response")
+    examples = [encode(tokenizer, rendered(prompt, tokenizer), response) for prompt, response in pairs]
     kept = [example for example in examples if len(example.prompt) + len(example.response) <= most]
     if not kept:
         raise TrainingError(f"none of the {len(examples)} pairs of {path} has at most {most} tokens")
     return kept
+
+
+def _pairs(path: str) -> Iterator[tuple[str | list[dict[str, str]], str]]:
+    for row in rows_of(path):
+        yield row["prompt"], row["response"]
 
 
 def rendered(prompt: str | list[dict[str, str]], tokenizer: Any) -> str:

@@ -6,10 +6,13 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from training_helpers import tokenizer
 
 from storm_training.__main__ import app
 from storm_training.errors import TrainingError
 from storm_training.lfqa import Outlined, Source, build, keeps_rules, prompt, read, read_webcpm, read_webglm, unlike
+from storm_training.teachers import written_answers
+from storm_training.writers import read_pairs
 
 SOURCE = Source("Why is the sky blue?", ("Air scatters blue light.", "Red light passes."), "Air scatters it.")
 GOOD = Outlined("Cause-Effect", ("Scattering [1]", "Passing [2]"), "Blue light is scattered, red light passes.")
@@ -94,6 +97,22 @@ def test_a_pipe_without_a_writer_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(TrainingError, match="no question"):
         read(tmp_path / "pipe", "webglm")
+
+
+def test_data_are_parsed_in_a_process_of_their_own(tmp_path, monkeypatch):
+    path = tmp_path / "data.jsonl"
+    texts = {"question": "Why?", "answer": "So.", "structure": "Parallel", "prompt": "a\u2028b", "response": "c"}
+    path.write_text(json.dumps(texts | {"references": ["One."], "points": ["P [1]"]}, ensure_ascii=False), "utf-8")
+    loads = json.loads
+    monkeypatch.setattr(
+        json,
+        "loads",
+        lambda text: pytest.fail("parsed here") if "Parallel" in str(text) and "prompt" in str(text) else loads(text),
+    )
+    assert read(path, "webglm") == [Source("Why?", ("One.",), "So.")]
+    assert written_answers(path) == {"Why?": Outlined("Parallel", ("P [1]",), "So.")}
+    with pytest.raises(TrainingError, match="none of the 1 pairs"):
+        read_pairs(path, tokenizer(), 1)
 
 
 def test_a_set_is_not_written_through_a_link(tmp_path):
