@@ -11,7 +11,7 @@ from storm_pipeline.evidence.judges.base import Judge
 from storm_pipeline.output.articles.pages import AvailablePages, Reference
 from storm_pipeline.output.check.judging import CheckedArticle, check_article
 from storm_pipeline.output.check.reading import PASSAGES, Read, read_sources, source_notes
-from storm_pipeline.output.render.links import require_presentable
+from storm_pipeline.output.render.links import MOST_CITED, require_few, require_presentable
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.identity import source_id
 from storm_pipeline.text.words import tidy
@@ -69,6 +69,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     texts = {name: page for name, (page, _) in now.items() if page}
     pages = AvailablePages(texts.values(), PASSAGES)
     folded = {name: tidy(page.text).casefold() for name, page in texts.items()}
+    require_few(sum(len(folded.get(page.id, "")) for page in page_of.values()), 200 * MOST_CITED)  # which is_on reads
     changes: list[Change] = []
     fresh: dict[str, list[Snippet]] = {}  # by page
     uncompared = 0
