@@ -230,7 +230,7 @@ class RunStore:
     def _move_changed_aside(self) -> Iterator[tuple[str, str]]:
         """Rename pieces that were changed since they were written, so that they are made again."""
         for name, checksums in self.journal.earlier("piece").items():
-            if not _is_inside(name):
+            if not _is_piece(name):
                 continue
             path = self.folder / name
             try:
@@ -257,10 +257,11 @@ def deleted_on_failure(folder: Path) -> Iterator[None]:
         raise
 
 
-def _is_inside(name: str) -> bool:
-    """Return whether a piece's name stays in the folder, since a foreign journal may contain any text."""
-    path = Path(name)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
+def _is_piece(name: str) -> bool:
+    """Return whether a name stays in the folder and is a piece's, since a foreign journal may contain any text."""
+    path, records = Path(name), {integrity.STATE, integrity.SETTINGS, integrity.JOURNAL, integrity.EVENTS, RUN_LOCK}
+    is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
+    return is_inside and path.as_posix().casefold() not in records
 
 
 def read_state(folder: Path) -> dict[str, Any]:

@@ -199,6 +199,15 @@ def test_pieces_that_a_forged_journal_names_stay(hostile: Hostile, forged: tuple
     assert not list(hostile.folder.glob("mine.txt.*"))
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "./run.json", "settings.json", "events.jsonl", "run.lock"])
+def test_a_forged_piece_moves_no_record_of_the_run_aside(forged: tuple[Path, Storm], name: str) -> None:
+    folder, own = forged
+    with Journal(folder / "journal.jsonl") as journal:
+        journal.add("piece", name, "0" * 64)
+    own.resume(folder, accept_damage=True)
+    assert (folder / name).exists() and not list(folder.glob("*.changed"))
+
+
 @pytest.mark.parametrize(
     "name", ["journal.jsonl", "events.jsonl", "run.lock", "settings.json", "article.md", "sections"]
 )
