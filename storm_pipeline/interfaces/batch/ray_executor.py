@@ -1,5 +1,6 @@
 """Jobs on a Ray cluster: Ray schedules and places them and retries jobs whose worker died."""
 
+import _thread
 import logging
 import os
 import secrets
@@ -195,7 +196,8 @@ def _run_in_worker(work: Callable[[J], R], job: J, folder: str, relay: Any) -> R
     tune_process()
     share_encoder_process()
     halt = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: halt.set())
+    # Set in a thread, since a second signal may interrupt the first one, which holds the lock of the event.
+    before = signal.signal(signal.SIGINT, lambda *_: _thread.start_new_thread(halt.set, ()))
     try:
         with Tasks(1) as tasks:
             future = tasks.start(run_at, Place(halt, _link_to(relay)), work, job)
