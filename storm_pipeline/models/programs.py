@@ -24,6 +24,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, shapes, writing
 from storm_pipeline.text.files import read_json, write_atomically, write_errors_as
 from storm_pipeline.text.fitting import most_tokens
+from storm_pipeline.text.words import encodable_values
 
 _log = logging.getLogger(__name__)
 _ADAPTER = PromptAdapter()
@@ -356,7 +357,7 @@ def _read(file: Path) -> bytes:
 
 def _object(file: Path, data: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(data)
+        content = encodable_values(json.loads(data))
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"{file} is damaged: it is not JSON") from error
     if not isinstance(content, dict):

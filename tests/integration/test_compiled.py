@@ -1,6 +1,7 @@
 """The pipeline as a DSPy module, sets of compiled programs, and programs of several predictors of one's own."""
 
 import functools
+import hashlib
 import json
 import time
 from collections.abc import Sequence
@@ -190,6 +191,16 @@ def test_a_set_that_is_tampered_with_is_refused(tmp_path: Path, change: Any, rea
     change(place)
     with pytest.raises(ProgramError, match=reason):
         _ = Storm(programs=place).programs
+
+
+def test_half_of_a_surrogate_pair_in_a_set_is_replaced(tmp_path: Path) -> None:
+    place = write_set(tmp_path / "set")
+    text, record = ((place / name).read_text("utf-8") for name in ("question.json", "set.json"))
+    changed = text.replace("Ask in five words.", "Ask \\ud800.").encode()
+    sums = (hashlib.sha256(data).hexdigest() for data in (text.encode(), changed))
+    (place / "question.json").write_bytes(changed)
+    (place / "set.json").write_text(record.replace(*sums), "utf-8")
+    assert "Ask \N{REPLACEMENT CHARACTER}." in Storm(programs=place).programs.question.predict.signature.instructions
 
 
 def test_a_state_of_another_program_or_with_a_model_is_not_taken_over(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from storm_bench.significance import Comparison, MeanInterval, compare, holm, in
 
 LEVEL = 0.05
 """Significance level for corrected p-values."""
-_MOST = 600_000  # methods × measures × (topics + 50), which is what tests and intervals take time for: minutes
+_MOST = 200_000  # methods × measures × (topics + 50), which is what tests and intervals take time for: a minute
 _AS_MANY = 1.02
 """Largest ratio of the words that methods were asked for at which these count as equal."""
 
