@@ -21,7 +21,7 @@ _INVALID_IN_HOST = frozenset(map(chr, range(33))) | set('\x7f\\^`{|}<>"[]')
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
-_MAX_TITLE_BYTES = 255
+_LONGEST_NAME = 255  # maximum bytes of a title, and of a host (RFC 1035), whose parts are compared in quadratic time
 LONGEST_ADDRESS = 8000  # maximum characters of a page's address, as most servers accept them
 PREPRINT_SERVERS = frozenset(
     "advance.sagepub.com africarxiv.org arxiv.org authorea.com biorxiv.org chemrxiv.org chinaxiv.org eartharxiv.org "
@@ -74,6 +74,8 @@ def _without_amp(path: str) -> str:
 def _canonical_host(host: str) -> str:
     """Return a host without the prefixes of mobile and AMP versions; raises ValueError if it is not valid."""
     host = host.lower().strip(".")
+    if len(host) > _LONGEST_NAME:
+        raise ValueError("too long for the name of a host")
     if not host.isascii():
         host = host.encode("idna").decode("ascii").lower()
     if not _INVALID_IN_HOST.isdisjoint(host):
@@ -131,11 +133,12 @@ def normalised_text(text: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
-    """Return the host of a URL, in lower case; empty if it has none."""
+    """Return the host of a URL, in lower case; empty if it has none, or one too long for a name."""
     try:
-        return (urlsplit(url.strip()).hostname or "").rstrip(".")
+        host = (urlsplit(url.strip()).hostname or "").rstrip(".")
     except ValueError:
         return ""
+    return host if len(host) <= _LONGEST_NAME else ""
 
 
 def source_id(url: str) -> str:
@@ -160,7 +163,7 @@ def is_wiki_language(code: str) -> bool:
 
 def is_title(text: str) -> bool:
     """Return whether MediaWiki allows a title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
-    return 0 < len(text.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES and _INVALID_IN_TITLE.isdisjoint(text)
+    return 0 < len(text.encode("utf-8", "replace")) <= _LONGEST_NAME and _INVALID_IN_TITLE.isdisjoint(text)
 
 
 def is_wikipedia(url: str) -> bool:

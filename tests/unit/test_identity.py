@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storm_pipeline.text.identity import canonical_url, normalised_text, snippet_id, source_id
+from storm_pipeline.sources.reliable.catalogue import pattern_of
+from storm_pipeline.text.identity import canonical_url, host_of, is_preprint, normalised_text, snippet_id, source_id
 
 HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=True).filter(
     lambda host: not host.startswith(("www.", "mobile.", "amp."))
@@ -105,6 +106,12 @@ def test_repeated_endings_take_bounded_work() -> None:
     path = "/a" + "/amp" * 300_000  # from each of them takes an hour
     assert canonical_url(f"https://x.org{path}b") == f"https://x.org{path}b"
     assert canonical_url(f"https://x.org{path}") == "https://x.org/a"
+
+
+@pytest.mark.parametrize("host", [f"{'a.' * 200_000}arxiv.org", f"x{'.m' * 200_000}.wiki", "www." * 100_000 + "org"])
+def test_what_is_too_long_for_a_host_is_not_cut_into_its_parts(host: str) -> None:
+    url = f"https://{host}/x"  # its parts would be compared for an hour
+    assert (canonical_url(url), host_of(url), is_preprint(url), pattern_of(url)) == (url, "", False, None)
 
 
 @given(st.text(), st.text())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.text.identity import PREPRINT_SERVERS, canonical_url
+from storm_pipeline.text.identity import PREPRINT_SERVERS, canonical_url, host_of
 
 T = TypeVar("T")
 
@@ -50,8 +50,8 @@ def pattern_of(address: str) -> SitePattern | None:
             return None
         address = f"https://{address}"
     try:
-        parts = urlsplit(canonical_url(address))
-        host = parts.hostname or ""
+        parts = urlsplit(page := canonical_url(address))
+        host = host_of(page)
     except ValueError:
         return None
     if parts.scheme != "https" or not _OF_HOSTS.issuperset(host) or not all(host.split(".")):
