@@ -28,7 +28,7 @@ from storm_pipeline.output.export.formats import export
 from storm_pipeline.run.article_json import from_json
 from storm_pipeline.sources.pages.extract import Page
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Article, Heading, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.types import Article, Citation, Heading, Paragraph, Section, Sentence, Snippet, Source
 
 PAGE, OTHER = "https://example.org/dam", "https://mirror.example.net/dam"
 STORY = (
@@ -433,3 +433,14 @@ def test_a_refreshed_article_reads_the_page_that_a_passage_is_from() -> None:
     now = {HOSTS[0]: shared, HOSTS[1]: f"{shared} {own}"}
     found = refresh(Read(article, {}), YearJudge(), lambda url: Page(url, "", ((None, now[url]),)))
     assert (found.changes, found.checked.article) == ((), article)
+
+
+def test_a_refreshed_source_gets_the_passages_that_are_cited_from_it() -> None:
+    page, now = "https://m.example/", "A new text."
+    old = [Snippet(page, f"Mill {number}", f"Text {number}.", origin="page") for number in range(3)]
+    sources = [Source(f"s{n}", f"https://{n}.example/", "", (text,), (page,)) for n, text in enumerate(old)]
+    told = [Sentence(text.title, (Citation(f"s{n}", text.id),)) for n, text in enumerate(old)]
+    article = Article("Mills", (Paragraph(tuple(told)),), sources=(*sources, *sources))
+    found = refresh(Read(article, {}), YearJudge(), lambda url: Page(url, "", ((None, now),)))
+    kept = [[(one.title, one.text) for one in source.snippets] for source in found.checked.article.sources]
+    assert kept == [[(text.title, text.text), (text.title, now)] for text in old]

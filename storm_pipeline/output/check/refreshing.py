@@ -71,7 +71,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
     folded = {name: tidy(page.text).casefold() for name, page in texts.items()}
     require_few(sum(len(folded.get(page.id, "")) for page in page_of.values()), 200 * MOST_CITED)  # which is_on reads
     changes: list[Change] = []
-    fresh: dict[str, list[Snippet]] = {}  # by page
+    fresh: dict[str, list[Snippet]] = {}  # by the source that cites them
     uncompared = 0
     passages = cache(pages.passages)  # once for a sentence and a page, which many citations may have
 
@@ -98,7 +98,7 @@ def refresh(before: Read, judge: Judge, fetch: Callable[[str], Page]) -> Refresh
                 changes.append(Change(place, sentence.text, "new" if is_new else "changed", snippet.url))
                 for passage in passages(sentence.text, texts[name]):
                     new = replace(snippet, text=passage.text, **_ANYWHERE)
-                    fresh.setdefault(new.source_id, []).append(new)
+                    fresh.setdefault(citation.source_id, []).append(new)
                     yield Citation(citation.source_id, new.id)
 
     places = count()
@@ -124,8 +124,7 @@ def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snipp
 
 def _with_snippets(article: Article, fresh: Mapping[str, Sequence[Snippet]]) -> Article:
     def updated(source: Source) -> Source:
-        pages = dict.fromkeys((source.id, *map(source_id, source.also)))
-        added = (new for page in pages for new in fresh.get(page, ()))
-        return replace(source, snippets=tuple(dict.fromkeys([*source.snippets, *added])))
+        return replace(source, snippets=tuple(dict.fromkeys([*source.snippets, *fresh.get(source.id, ())])))
 
-    return replace(article, sources=tuple(map(updated, article.sources)))
+    distinct = {source.id: source for source in article.sources}
+    return replace(article, sources=tuple(map(updated, distinct.values())))
