@@ -6,7 +6,7 @@ Exponents and indices are kept; note marks and deleted text are removed.
 import html
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any
 
 from storm_pipeline.sources.documents.decoding import declared_charsets, decode
@@ -70,29 +70,28 @@ def flatten(root: Any, *, with_notes: bool = False) -> Any:
 
     ``with_notes``: keep note marks unchanged.
     """
-    _read(root, "", with_notes=with_notes, is_contents=any(map(_is_contents, root.iterancestors())))
+    unclosed = set[Any]()  # elements with blocks, found once and not for each that is nested
+    for block in filter(lambda element: local_name(element) in _BREAKING, root.iter()):
+        unclosed.update(takewhile(lambda element: element not in unclosed, block.iterancestors()))
+    _read(root, "", unclosed, with_notes=with_notes, is_contents=any(map(_is_contents, root.iterancestors())))
     return root
 
 
-def _read(element: Any, line: str, *, with_notes: bool, is_contents: bool) -> str:
+def _read(element: Any, line: str, unclosed: set[Any], *, with_notes: bool, is_contents: bool) -> str:
     """Replace the markup in an element; return the end of the line after it. ``line``: the line's end before it."""
     name = _kind(element, line)
     is_block = name in _BREAKING or name == "br"
     match name:
-        case "sup" | "sub" | "s" | "strike" if any(
-            local_name(descendant) in _BREAKING for descendant in element.iter()
+        case "sup" | "sub" | "s" | "strike" if element in unclosed:
+            pass
+        case _ if (name == "sup" and _is_note(element, line)) or (
+            name in _INLINES and (_is_note_link(element) or _is_glued_note(element, line, is_contents=is_contents))
         ):
-            pass  # an unclosed element
-        case "sup" if _is_note(element, line):
             replace(element, _text(element) if with_notes else "")
         case "sup":
             replace(element, raised_text(_text(element)))
         case "sub":
             replace(element, _text(element).translate(_LOWERED))
-        case _ if name in _INLINES and (
-            _is_note_link(element) or _is_glued_note(element, line, is_contents=is_contents)
-        ):
-            replace(element, _text(element) if with_notes else "")
         case "q":
             element.tag = "span"
             if not _start_of(element).lstrip().startswith(_QUOTES):
@@ -110,7 +109,7 @@ def _read(element: Any, line: str, *, with_notes: bool, is_contents: bool) -> st
     line = ("" if is_block else line) + ((name and element.text) or "")
     is_contents = is_contents or _is_contents(element)
     for child in list(element):
-        read = _read(child, line[-20:], with_notes=with_notes, is_contents=is_contents)
+        read = _read(child, line[-20:], unclosed, with_notes=with_notes, is_contents=is_contents)
         line = (read + (child.tail or ""))[-20:]
     return "" if is_block else line
 
@@ -145,7 +144,8 @@ def _text(element: Any) -> str:
 
 def _start_of(element: Any) -> str:
     """Return the beginning of an element's text, longer than any mark, since nested elements hold all of it."""
-    return "".join(islice(element.itertext(), 9))[:200]
+    texts = ((local_name(node) and node.text, node is not element and node.tail) for node in islice(element.iter(), 64))
+    return "".join(filter(None, chain.from_iterable(texts)))[:200]
 
 
 def _is_note(element: Any, line: str) -> bool:
@@ -159,10 +159,10 @@ def _is_note(element: Any, line: str) -> bool:
 def _is_note_link(link: Any) -> bool:
     if local_name(link) not in {"a", "xref"}:
         return False
-    if "noteref" in _labels(link) or (_labels_note(link, frozenset()) and not any(map(str.isalpha, _text(link)))):
+    if "noteref" in _labels(link) or (_labels_note(link, frozenset()) and not any(map(str.isalpha, _start_of(link)))):
         return True
-    is_raised = [_kind(child, "1") for child in link] == ["sup"] and _text(link).strip() == _text(link[0]).strip()
-    return is_raised and _leads_to_place(link)
+    kinds = [_kind(child, "1") for child in link]
+    return kinds == ["sup"] and not f"{link.text or ''}{link[0].tail or ''}".strip() and _leads_to_place(link)
 
 
 def _is_contents(element: Any) -> bool:  # where no mark is a note's
@@ -176,9 +176,10 @@ def _is_glued_note(element: Any, line: str, *, is_contents: bool) -> bool:
     is_glued = (line[-1:].isalnum() or line.endswith((*_ENDS_PROSE, "%"))) and not (element.tail or "")[:1].isalnum()
     if is_contents or not is_glued or not 0 < len(mark) <= longest:
         return False
-    links = [child for child in element.iter() if local_name(child) == "a"]
+    nodes = list(islice(element.iter(), 64))
+    links = [child for child in nodes if local_name(child) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    return is_link or _labels_note(element)
+    return len(nodes) < 64 and (is_link or _labels_note(element))
 
 
 def _labels_note(element: Any, names: frozenset[str] = _NOTES) -> bool:
