@@ -144,7 +144,7 @@ def _text(element: Any) -> str:
 
 def _start_of(element: Any) -> str:
     """Return the beginning of an element's text, longer than any mark, since nested elements hold all of it."""
-    texts = ((local_name(node) and node.text, node is not element and node.tail) for node in islice(element.iter(), 64))
+    texts = ((local_name(e) and e.text, "" if e is element else e.tail) for e in islice(element.iter(), 64))
     return "".join(filter(None, chain.from_iterable(texts)))[:200]
 
 
