@@ -68,8 +68,21 @@ def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
 
 
 def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) -> None:
-    answer = posted(service, ORDER | {"sources": [PAGE | {"text": PAGE["text"] + " And so on." * 20_000}]})
+    answer = posted(service, ORDER | {"sources": [PAGE | {"text": PAGE["text"] + " a, b," * 60_000}]})
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("comma", [",", r"\u002c", " ,\\n"])
+def test_json_in_an_argument_counts_as_json(service: RunService, comma: str) -> None:
+    arguments = {"settings": f"\n[{'[],' * 60_000}1]"}
+    body = json.dumps({"method": "tools/call", "params": {"name": "start", "arguments": arguments}})
+
+    async def asked() -> httpx.Response:
+        async with client_of(service) as client:
+            return await client.post("/mcp", content=body.replace("],", f"]{comma}"))
+
+    answer = asyncio.run(asked())
+    assert (answer.status_code, "100,000 values" in answer.text) == (413, True)
 
 
 def called(service: RunService, order: dict[str, Any]) -> Any:

@@ -106,9 +106,8 @@ class Gate:
                 await self._refuse(scope, send, 403, "only pages of this server may change something in a session")
                 return
             caller = in_session or caller
-        look = partial(self._caller, authorization)
-        if self._of_session and in_session:
-            look = partial(self._of_session, scope, cookies, is_use=False)
+        of_session = self._of_session if in_session else None
+        look = partial(of_session, scope, cookies, is_use=False) if of_session else partial(self._caller, authorization)
         if caller is None and scope["path"] != self._open_path and not scope["path"].startswith(self._open_pages):
             if self._of_session and "text/html" in headers.get("accept", ""):
                 await _redirect_to_login(scope, send)
@@ -138,8 +137,8 @@ class Gate:
         is_form = is_upload and path == _FORM
         size = announced_size(headers)
         is_large = is_form or (method == "POST" and path in _MOST_BYTES_OF and (size is None or size > _MOST_BYTES))
-        is_long = is_upload or _is_stream(scope)
-        return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
+        long = [self._long] if is_upload or _is_stream(scope) else []
+        return (self._all, *long, *([self._large] if is_large else []))
 
     async def _pass(
         self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send, caller: Caller | None
@@ -257,9 +256,11 @@ def _of_few_values(body: bytes) -> None:
     """Check the number of values in JSON. Raises TooLargeError, EncodingError: it is in UTF-16 or UTF-32."""
     if not json.detect_encoding(body).startswith("utf-8"):
         raise EncodingError("the body is not in UTF-8, as JSON has to be: encode it so")
-    escaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
-    is_wordy = escaped.count(b'"') > 4 * _MOST_VALUES  # names and texts
-    if is_wordy or sum(map(b"".join(escaped.split(b'"')[::2]).count, (b",", b"[", b"{"))) > _MOST_VALUES:
+    most = 4 * _MOST_VALUES + 1  # names and texts, with what is between them
+    pieces = body.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"', most)
+    texts = (text for text in pieces[1::2] if text.lstrip()[:1] in (b"[", b"{", b"\\"))  # MCP parses such arguments
+    counts = (sum(map(part.count, (b",", b"[", b"{", b"\\"))) for part in (b"".join(pieces[::2]), *texts))
+    if len(pieces) > most or max(counts) > _MOST_VALUES:
         raise TooLargeError(f"the body has more than {_MOST_VALUES:,} values")
 
 
@@ -285,10 +286,9 @@ async def read_body(
                 more = message.get("more_body", False)
     except TimeoutError as error:
         raise SlowBodyError(f"the body did not arrive within {seconds:g} seconds") from error
-    content = bytes(body)
+    read: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
     if check:
-        await asyncio.to_thread(check, content)
-    read: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
+        await asyncio.to_thread(check, read[0]["body"])
 
     async def next_message() -> Message:
         return read.pop() if read else await receive()
