@@ -3,9 +3,11 @@
 import functools
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 from itertools import accumulate
+from sys import hash_info
 from typing import Any, Literal
 
 from storm_pipeline.text.identity import in_form
@@ -77,16 +79,14 @@ def _script_of(char: str) -> str:
 
 
 def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
-    """Return the longest run of consecutive words in both texts, ignoring case and punctuation, as spelt in ``a``.
-
-    Empty if it has fewer words than ``at_least``. Faster if ``a`` is the shorter text.
-    """
-    if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
+    """Return the longest run of ``at_least`` words or more in both texts but for case, as spelt in ``a``; else []."""
+    if not (few := _runs(a, at_least)) or few.isdisjoint(_runs(b, at_least)):
         return []
-    left, spelt = _fold(a), words(unify(a))
-    match = SequenceMatcher(None, left, _fold(b), autojunk=False).find_longest_match()
-    spelling = spelt if len(spelt) == len(left) else left  # folding may split a word
-    return list(spelling[match.a : match.a + match.size])
+    left, right, spelt = _fold(a), _fold(b), words(unify(a))
+    sizes = range(1, min(len(left), len(right)) + 1)
+    size = bisect_left(sizes, 1, key=lambda size: {*_hashes(left, size)}.isdisjoint(_hashes(right, size)))
+    start = next(place for place, run in enumerate(_hashes(left, size)) if run in _runs(b, size))
+    return list((spelt if len(spelt) == len(left) else left)[start : start + size])  # folding may split a word
 
 
 def numbers(text: str) -> set[str]:
@@ -149,18 +149,17 @@ def _fold(text: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _runs(text: str, length: int) -> frozenset[str]:
-    line = "\n".join(["", *_fold(text), ""])
-    begins = list(accumulate((len(word) + 1 for word in _fold(text)), initial=0))
-    return frozenset(line[start : end + 1] for start, end in zip(begins, begins[length:], strict=False))
+def _runs(text: str, length: int) -> frozenset[int]:
+    return frozenset(_hashes(_fold(text), length))
+
+
+def _hashes(folded: Sequence[str], length: int) -> list[int]:
+    """Return a hash of each run of words, in linear time."""
+    base, prime = hash("run"), hash_info.modulus
+    ends = [*accumulate(map(hash, folded), lambda before, word: (before * base + word) % prime, initial=0)]
+    power = pow(base, length, prime)
+    return [(end - start * power) % prime for start, end in zip(ends, ends[length:], strict=False)]
 
 
 def _scripts(text: str) -> dict[str, int]:
-    if text.isascii():
-        letters = sum(map(str.isalpha, text))
-        return {"LATIN": letters} if letters else {}
-    counts: dict[str, int] = {}
-    for char, times in Counter(unify(text)).items():
-        if char.isalpha() and (script := _script_of(char)):
-            counts[script] = counts.get(script, 0) + times
-    return counts
+    return Counter(script for char in unify(text) if char.isalpha() and (script := _script_of(char)))

@@ -146,6 +146,14 @@ def test_a_long_run_of_a_passages_words_is_a_copy_and_a_quotation_is_not() -> No
     assert not judged(f"One evening {text}.", 1, shown=shown, limits=Limits(run=30)).problem
 
 
+@pytest.mark.parametrize("run", [16, 0])
+def test_copied_words_are_found_in_time_among_repetitions(run: int) -> None:
+    text, reply = "the dam is grey " * 5_000, "grey is the dam " * 5_000 + " ".join(f"grey{i}" for i in range(5_000))
+    screen = Screen([Passage(text, (DAM,))], known="", embed=EMBED, limits=Limits(run=run))
+    assert screen.copied_from(reply) is None
+    assert screen.copied_from(f"{reply} {text}") == (0 if run else None)
+
+
 @pytest.mark.parametrize(("length", "is_copied"), [(20, False), (40, True)])
 def test_copied_words_of_a_script_without_spaces_are_counted_as_words(length: int, is_copied: bool) -> None:
     text = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"[:length]
