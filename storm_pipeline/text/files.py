@@ -25,7 +25,7 @@ _MOST_VALUES = 1_000_000  # lists and objects in it: each takes more memory than
 _MOST_RECORDS = 100_000  # lines of a journal or of a log of events
 LARGEST_STATE = 2**24  # bytes of run.json
 _LARGEST_TOML = 256_000
-_MOST_DOTS = 1000  # in a line: time and memory grow with the square of the parts of a name
+_MOST_PARTS = 2_000_000  # most dots of a line × dots and lines of a file, with which time and memory grow
 _PATIENCE = 10.0  # seconds without a byte after which a pipe is given up
 _REMEDIES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -50,8 +50,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             take minutes.
     """
     data = read_bounded(path, _LARGEST_TOML)
-    if any(line.count(b".") > _MOST_DOTS for line in data.splitlines()):
-        raise ValueError(f"a line has more than {_MOST_DOTS:,} full stops")
+    dots = [line.count(b".") for line in data.splitlines()]
+    if max(dots, default=0) * (sum(dots) + len(dots)) > _MOST_PARTS:
+        raise ValueError("its names have too many parts")
     return tomllib.loads(data.decode("utf-8-sig"))
 
 
